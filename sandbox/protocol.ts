@@ -1,0 +1,365 @@
+/**
+ * What crosses the wall between the service and guest code: message types, codes, limits and the capability
+ * contract. Types and constants only, so that the host, the driver threads, the child process and the guest can all
+ * share it. Whoever receives a message parses it; a type here is a promise of shape, never a proof.
+ */
+
+/** Spoken by the host, the driver and the child; a peer that announces another version is refused. */
+export const PROTOCOL_VERSION = 1;
+
+export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
+
+/** What one plugin may consume. The keys are those of a plugin's `limits` in the configuration file. */
+export interface Limits {
+  /** Heap cap of one isolate, in MiB. A ceiling, never a reservation. */
+  memory_mb: number;
+  /** Resident memory at which the plugin's child process is killed, in MiB. */
+  process_mb: number;
+  /** Longest uninterrupted stretch of guest code, in milliseconds of wall time. */
+  slice_ms: number;
+  /** Sum of all stretches of one call, in milliseconds. */
+  cpu_ms: number;
+  /** Calls of the plugin that may run at once, over all its processes. */
+  concurrency: number;
+  /** Child processes the plugin may have. */
+  processes: number;
+  /** Capability calls one plugin call may make. */
+  calls: number;
+  /** Longest result, in bytes of JSON text. */
+  result_bytes: number;
+}
+
+export const DEFAULT_LIMITS: Limits = {
+  memory_mb: 128,
+  process_mb: 512,
+  slice_ms: 500,
+  cpu_ms: 1000,
+  concurrency: 256,
+  processes: 1,
+  calls: 1000,
+  result_bytes: 1_048_576,
+};
+
+/** Limits that no configuration changes. */
+export const FIXED_LIMITS = {
+  /** Evaluating a plugin's module, once per isolate. */
+  evaluate_ms: 2000,
+  /** How long past its slice a child may stay entered before it is killed. */
+  overdue_ms: 250,
+  /** Largest frame the child accepts (a bundle or a context), in bytes. */
+  down_frame_bytes: 16 * 1_048_576,
+  /** Largest frame the driver accepts beyond `result_bytes`, in bytes. */
+  up_frame_slack_bytes: 65_536,
+  /** Largest capability request or reply, in bytes of JSON text. */
+  request_bytes: 1_048_576,
+  /** Captured log lines and bytes per call; what is beyond is counted and dropped. */
+  log_lines: 1000,
+  log_bytes: 262_144,
+  /** Unanswered capability calls and armed timers per plugin call. */
+  pending_requests: 256,
+  timers: 1024,
+  /** What is kept of a dead child's standard error, in bytes. */
+  stderr_bytes: 4096,
+} as const;
+
+/** Ends that are not the plugin's own doing by `return` or `throw`; `status` is the HTTP status of the answer. */
+export const END_CODES = {
+  TIMEOUT: { status: 504 },
+  CPU_LIMIT: { status: 504 },
+  MEMORY_LIMIT: { status: 500 },
+  CALL_LIMIT: { status: 500 },
+  RESULT_TOO_LARGE: { status: 500 },
+  RESULT_NOT_SERIALIZABLE: { status: 500 },
+  COMPILE_ERROR: { status: 500 },
+  SANDBOX_LOST: { status: 503 },
+  SERVICE_UNAVAILABLE: { status: 503 },
+  CANCELED: { status: 499 },
+} as const;
+
+export type EndCode = keyof typeof END_CODES;
+
+export type LogLevel = 'log' | 'info' | 'warn' | 'error' | 'debug';
+
+export interface LogEntry {
+  level: LogLevel;
+  message: string;
+}
+
+/** How a call ended. `json` and `details` are JSON texts made inside the guest; the host never sees guest objects. */
+export type Outcome =
+  | { kind: 'returned'; json: string }
+  | { kind: 'threw'; message: string; code: string; status: number; details: string }
+  | { kind: 'ended'; code: EndCode; message: string };
+
+/** What a call consumed; measured by the child and, where it matters, again by the driver. */
+export interface Usage {
+  /** Sum of the guest's stretches, in milliseconds. */
+  cpu_ms: number;
+  /** Capability calls made. */
+  calls: number;
+  /** The isolate's heap at the end, in bytes. */
+  heap_bytes: number;
+}
+
+/** What the host learns of one call, whatever its end. */
+export interface CallReport {
+  outcome: Outcome;
+  logs: LogEntry[];
+  /** Log lines beyond the caps. */
+  dropped_logs: number;
+  usage: Usage;
+  /** True when the child process died under the call, so that it may be run again if it had no effect. */
+  lost: boolean;
+}
+
+/** The JSON text handed to the guest's `invoke`, from which it makes the handler's context. */
+export interface InvocationContext {
+  params: Json;
+  headers: Record<string, string[]>;
+  route: string;
+  /** Absent when the plugin's entry has none; the handler then sees `config: undefined`. */
+  config?: { [key: string]: Json };
+  method: string;
+  query: Record<string, string[]>;
+  caller: { keyId: string };
+}
+
+/** One compiled version of a plugin as a child process needs it. */
+export interface PluginVersion {
+  pluginId: string;
+  /** Hash of the bundle and of everything below; two versions never share an isolate. */
+  version: string;
+  /** The bundle: a script that leaves the module's exports on `__isolayer_plugin__`. */
+  code: string;
+  /** Name the guest sees in stack traces, for instance `plugins/hello.ts`. */
+  filename: string;
+  /** Granted environment entries. */
+  env: Record<string, string>;
+  limits: Limits;
+  /** `call`: an isolate serves one call only. */
+  isolation: 'plugin' | 'call';
+}
+
+// ---- Capabilities -------------------------------------------------------------------------------------------------
+
+/** Every capability: its method, what the guest sends and what it gets back. All of it is plain JSON. */
+export interface CapabilityContract {
+  'relayer.sendTransaction': { params: { relayerId: string; request: Json }; result: Json };
+  'relayer.getTransaction': { params: { relayerId: string; transactionId: string }; result: Json };
+  /**
+   * Resolves with the transaction once it is mined, confirmed, canceled, expired or failed.
+   * @remarks `interval` and `timeout` in milliseconds; defaults 5000 and 60000.
+   */
+  'relayer.waitTransaction': {
+    params: { relayerId: string; transactionId: string; interval?: number; timeout?: number };
+    result: Json;
+  };
+  'relayer.getRelayer': { params: { relayerId: string }; result: Json };
+  'relayer.getRelayerStatus': { params: { relayerId: string }; result: Json };
+  'relayer.signTransaction': { params: { relayerId: string; request: Json }; result: Json };
+  'relayer.rpc': { params: { relayerId: string; request: Json }; result: Json };
+  'kv.get': { params: { key: string }; result: Json };
+  /** `ttlSec` in seconds, fractions allowed; absent or not positive means no expiry. */
+  'kv.set': { params: { key: string; value: Json; ttlSec?: number }; result: boolean };
+  'kv.del': { params: { key: string }; result: boolean };
+  'kv.exists': { params: { key: string }; result: boolean };
+}
+
+export type CapabilityMethod = keyof CapabilityContract;
+
+/** The answer to a capability call; `error.message` is the text that the plugin's `catch` sees. */
+export type CapabilityReply =
+  | { ok: true; value: Json }
+  | { ok: false; error: { message: string; code?: string; status?: number } };
+
+// ---- Frames between a driver thread and its child, on the child's fd 3 ---------------------------------------------
+
+/**
+ * A frame is `u32 length | u8 kind | u32 call | payload`, big endian; `length` counts everything after itself.
+ * `call` is 0 where no call is meant. The payload is UTF-8 JSON text of the type named beside the kind.
+ */
+export const FRAME_HEADER_BYTES = 9;
+
+/** Frames from the driver down to the child. */
+export const DOWN = {
+  /** {@link BootMessage}: the guest runtime; first frame of a child's life. */
+  BOOT: 1,
+  /** {@link PluginVersion}: the one plugin this child will ever serve, or a new version of it. */
+  LOAD: 2,
+  /** {@link InvocationContext}, preceded by the version and a newline. */
+  INVOKE: 3,
+  /** {@link ReplyMessage} to a {@link RequestMessage}. */
+  REPLY: 4,
+  /** Empty. The call is over for the service: drop its isolate. */
+  END: 5,
+} as const;
+
+/** Frames from the child up to the driver. */
+export const UP = {
+  /** {@link ReadyMessage}; answers BOOT. */
+  READY: 1,
+  /** {@link LoadedMessage}; answers LOAD. */
+  LOADED: 2,
+  /** Empty. Guest code of this call is about to run. */
+  ENTER: 3,
+  /** Empty. Guest code of this call has stopped running. */
+  LEAVE: 4,
+  /** {@link RequestMessage}: a capability call. */
+  REQUEST: 5,
+  /** {@link LogEntry}. */
+  LOG: 6,
+  /** {@link DoneMessage}: the call has ended inside the child. */
+  DONE: 7,
+} as const;
+
+export interface BootMessage {
+  protocol: number;
+  /** The guest runtime's bundle: an expression that evaluates to the function `boot`. */
+  runtime: string;
+}
+
+export interface ReadyMessage {
+  protocol: number;
+  node: string;
+}
+
+export interface LoadedMessage {
+  version: string;
+  /** Measured size of one waiting isolate, in bytes; 0 when the module did not evaluate. */
+  isolate_bytes: number;
+  /** Why the module could not be evaluated; the calls of this version then end with this outcome. */
+  failure: Outcome | null;
+}
+
+export interface RequestMessage {
+  /** Counts up from 1 within its call. */
+  id: number;
+  method: string;
+  params: Json;
+}
+
+export interface ReplyMessage {
+  id: number;
+  reply: CapabilityReply;
+}
+
+export interface DoneMessage {
+  outcome: Outcome;
+  usage: Usage;
+}
+
+// ---- Guest runtime and child process ------------------------------------------------------------------------------
+
+/**
+ * The one function the guest runtime is given. It runs synchronously in the child, outside the isolate, takes and
+ * returns text, and is captured by the runtime before plugin code exists.
+ *
+ * | op | text | answer |
+ * | --- | --- | --- |
+ * | `request` | {@link RequestMessage} | `""` or the text of an error |
+ * | `log` | {@link LogEntry} | `""` |
+ * | `done` | {@link Outcome} | `""` |
+ * | `timer` | `id delayMs` | `""` or the text of an error |
+ * | `clear` | timer id | `""` |
+ * | `random` | number of bytes, at most 65536 | that many characters of code 0 to 255 |
+ * | `url` | {@link UrlQuestion} | {@link UrlParts}, or `""` when invalid |
+ * | `now` | `""` | milliseconds since the isolate began, with a fraction |
+ */
+export type HostFunction = (op: HostOp, text: string) => string;
+
+export type UrlQuestion = { url: string; base?: string } | { href: string; set: keyof UrlParts; value: string };
+
+/** The parts of a URL as the WHATWG URL standard names them. */
+export interface UrlParts {
+  href: string;
+  origin: string;
+  protocol: string;
+  username: string;
+  password: string;
+  host: string;
+  hostname: string;
+  port: string;
+  pathname: string;
+  search: string;
+  hash: string;
+}
+
+export type HostOp = 'request' | 'log' | 'done' | 'timer' | 'clear' | 'random' | 'url' | 'now';
+
+/** What `boot` returns to the child; each is entered under a slice. */
+export interface GuestEntries {
+  /** Prepares the world for the plugin's top level: env, filename. `text` is {@link GuestSetup}. */
+  setup(text: string): void;
+  /** After the plugin's script has run: takes its exports away from the global, freezes the intrinsics. */
+  seal(): void;
+  /** Starts the handler; `text` is an {@link InvocationContext}. The end arrives through `done`. */
+  invoke(text: string): void;
+  /** A {@link ReplyMessage}. */
+  reply(text: string): void;
+  /** A timer that is due. */
+  fire(id: number): void;
+  /** True when nothing is left behind (timers, unanswered calls), so that the isolate may serve again. */
+  quiescent(): boolean;
+}
+
+export interface GuestSetup {
+  env: Record<string, string>;
+  limits: Pick<Limits, 'result_bytes' | 'calls'>;
+}
+
+// ---- Host and driver threads --------------------------------------------------------------------------------------
+
+/** What every driver thread is given when the pool starts (piscina's `workerData`). */
+export interface DriverData {
+  protocol: number;
+  /** The guest runtime's bundle. */
+  runtime: string;
+  /** Absolute path of `sandbox/`, the child's entry lies below it. */
+  sandboxDir: string;
+}
+
+/** How far the operating system confines a child; probed when the child starts, shown in `/ready`. */
+export interface Confinement {
+  permission: boolean;
+  pdeathsig: boolean;
+  no_new_privs: boolean;
+  namespaces: boolean;
+  core_dumps_off: boolean;
+}
+
+/** A piscina task: run one call in one slot; resolves with a {@link CallReport}. */
+export interface CallTask {
+  slot: number;
+  call: number;
+  version: string;
+  /** JSON text of an {@link InvocationContext}. */
+  context: string;
+  /** Wall limit of the call, in milliseconds. */
+  timeout_ms: number;
+}
+
+/** Messages from the host to a driver thread, over the port the thread made. */
+export type HostMessage =
+  | { type: 'open'; slot: number }
+  | { type: 'load'; slot: number; version: PluginVersion }
+  | { type: 'close'; slot: number; reason: string }
+  | { type: 'reply'; slot: number; call: number; message: ReplyMessage }
+  | { type: 'cancel'; slot: number; call: number };
+
+/** Messages from a driver thread to the host. `slot` and `call` are stamped by the driver, never by the child. */
+export type DriverMessage =
+  | { type: 'spawned'; slot: number; pids: number[]; confinement: Confinement }
+  | { type: 'ready'; slot: number }
+  | { type: 'loaded'; slot: number; message: LoadedMessage }
+  | { type: 'request'; slot: number; call: number; message: RequestMessage }
+  | { type: 'meter'; slot: number; rss_bytes: number; running: number; isolates: number }
+  | {
+      type: 'closed';
+      slot: number;
+      cause: 'closed' | 'overdue' | 'memory' | 'protocol' | 'died' | 'start';
+      detail: string;
+      /** The call that was entered when the child died, 0 for none: the culprit. */
+      culprit: number;
+      /** The last bytes of the child's standard error. */
+      stderr: string;
+    };

@@ -1,0 +1,142 @@
+import type { z } from 'zod';
+import type { JsonObject, WireObject } from '../domain/json.ts';
+import type { Network } from '../domain/network.ts';
+import type { NetworkType } from '../domain/network-type.ts';
+import type { Attempt, Timestamp, Transaction } from '../domain/transaction.ts';
+import type { RpcClient, RpcOutcome } from '../egress/rpc-client.ts';
+import type { Curve, Signer } from '../signers/signer.ts';
+
+/**
+ * One chain family. Everything above `chains/` speaks to this interface only; what differs between families lies
+ * behind it. Stateless: the live side of one network is a {@link ChainClient}.
+ */
+export interface Chain {
+  readonly type: NetworkType;
+  readonly curve: Curve;
+  /** What balances are counted in, as the balance endpoint names it. */
+  readonly unit: 'wei' | 'lamport' | 'stroop';
+  /** A relayer's `policies` as the API and the file accept them; leaves what `Relayer.policies` describes. */
+  readonly policySchema: z.ZodType<JsonObject>;
+  /** The fields of a network entry that only this family knows, after inheritance. */
+  readonly networkSchema: z.ZodType<JsonObject>;
+  /** The networks that are known without any file, in the form of the reference's entries (`networks.json`). */
+  readonly builtInNetworks: readonly JsonObject[];
+
+  /** The account of a public key, in the form that the API shows. */
+  addressOf(publicKey: Uint8Array): string;
+  /** Policies as the API shows them: defaults filled in, integers as the reference writes them. */
+  policyView(policies: JsonObject): WireObject | undefined;
+  /**
+   * Checks the body of a send request against the account's policy, without touching the network.
+   * @throws AppError `INVALID_REQUEST` with the reference's text
+   */
+  parseRequest(body: unknown, account: Account, now: Timestamp): ParsedRequest;
+  /** A transaction as the API and the webhooks show it, keys in the reference's order. */
+  transactionView(transaction: Transaction, account: Account): WireObject;
+  /** Opens the live side of a network over the given endpoints. */
+  connect(network: Network, rpc: RpcClient): ChainClient;
+}
+
+/** The account that a lane sends from and the policy of the relayer that asked. */
+export interface Account {
+  address: string;
+  policies: JsonObject;
+}
+
+export interface ParsedRequest {
+  request: JsonObject;
+  validUntil: Timestamp | null;
+}
+
+/** The live side of one network. Every answer of a node is parsed here and trusted no further than its kind. */
+export interface ChainClient {
+  /**
+   * Asks the endpoints which chain they serve: chain id, genesis hash or passphrase.
+   * @throws AppError `PROVIDER_FAILED`, also when endpoints disagree or the network declares another chain
+   */
+  identity(): Promise<string>;
+  /** In the smallest unit. */
+  balance(address: string): Promise<bigint>;
+  /** The sequence that the next transaction of the account needs, with those that wait in the node's pool counted. */
+  nextSequence(address: string): Promise<bigint>;
+  /** Prices a pending transaction and checks what only the network can tell. Takes no sequence, has no effect. */
+  prepare(transaction: Transaction, account: Account, lane: LaneFigures): Promise<Preparation>;
+  /** Assembles and signs one version of a prepared transaction. */
+  sign(transaction: Transaction, fields: JsonObject, sequence: bigint, signer: Signer): Promise<SignedVersion>;
+  /** Offers the bytes to a node. Never throws for what a node answered; retrying it later is always safe. */
+  broadcast(attempt: Attempt): Promise<BroadcastOutcome>;
+  /**
+   * What the chain shows of each transaction, all of whose attempts count. One answer per entry, in order.
+   * @throws AppError `PROVIDER_FAILED` when nothing can be said of any
+   */
+  observe(entries: readonly ObservedEntry[]): Promise<Observation[]>;
+  /** Signs a transaction that is not sent, in the body's and answer's form of the sign-transaction endpoint. */
+  signTransaction(body: unknown, account: Account, signer: Signer): Promise<WireObject>;
+  /** Passes one JSON-RPC call through; the answer has the reference's error codes, never the endpoint's address. */
+  rpc(body: unknown): Promise<RpcOutcome>;
+}
+
+/** What a lane has under way, so that a balance is not promised twice. */
+export interface LaneFigures {
+  /** Sum of {@link ReadyPreparation.cost} of the lane's transactions that are not yet in a block. */
+  committed: bigint;
+}
+
+export type Preparation = ReadyPreparation | { kind: 'refused'; reason: string } | ParkedPreparation;
+
+export interface ReadyPreparation {
+  kind: 'ready';
+  /** Goes into {@link Transaction.fields}. */
+  fields: JsonObject;
+  /** The most that the transaction can take from the account, in the smallest unit. */
+  cost: bigint;
+}
+
+/** Not possible now but perhaps later, for instance while the network's price is above the policy's cap. */
+export interface ParkedPreparation {
+  kind: 'parked';
+  reason: string;
+  retryInMs: number;
+}
+
+export interface SignedVersion {
+  raw: string;
+  hash: string;
+  /** {@link Transaction.fields} with what the signature adds. */
+  fields: JsonObject;
+}
+
+export type BroadcastOutcome =
+  /** A node has these very bytes. */
+  | { kind: 'accepted' }
+  /** The sequence is already in a block; look for which transaction used it. */
+  | { kind: 'sequence-used'; reason: string }
+  /** A lower sequence is missing on this node. */
+  | { kind: 'sequence-ahead'; reason: string }
+  /** The node has another transaction with this sequence and does not replace it for this price. */
+  | { kind: 'underpriced'; reason: string }
+  /** The node refuses the bytes for what they are; offering them again needs a change of circumstances. */
+  | { kind: 'refused'; reason: string }
+  /** No answer, or one that says nothing: the node may have the bytes. */
+  | { kind: 'unknown'; reason: string };
+
+export interface ObservedEntry {
+  transaction: Transaction;
+  attempts: readonly Attempt[];
+}
+
+export type Observation =
+  /** None of the attempts is in a block, and one still can be. */
+  | { kind: 'waiting' }
+  /** An attempt is in a block. `final` when the network's depth is reached. */
+  | {
+      kind: 'included';
+      hash: string;
+      succeeded: boolean;
+      final: boolean;
+      /** Why it failed on chain, for `status_reason`. */
+      reason: string | null;
+      fields: JsonObject;
+    }
+  /** The sequence is used up at final depth by something else: none of the attempts can execute any more. */
+  | { kind: 'displaced'; reason: string };

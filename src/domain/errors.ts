@@ -1,0 +1,94 @@
+/**
+ * The one table of errors that the service answers with. `text` says what happened and names the thing; `message` is
+ * the fixed text of the seed's error table where it differs from `text`. A code is never reused.
+ */
+export const ERRORS = {
+  INVALID_REQUEST: { status: 400, retryable: false, text: '{reason}', message: 'Bad Request' },
+  UNAUTHORIZED: { status: 401, retryable: false, text: 'Unauthorized' },
+  RELAYER_PAUSED: { status: 403, retryable: true, text: 'Relayer paused' },
+  RELAYER_DISABLED: { status: 403, retryable: true, text: 'Relayer disabled' },
+  ROUTE_NOT_FOUND: { status: 404, retryable: false, text: 'No such route: {method} {path}' },
+  RELAYER_NOT_FOUND: { status: 404, retryable: false, text: 'Relayer with ID {id} not found' },
+  TRANSACTION_NOT_FOUND: { status: 404, retryable: false, text: 'Transaction with ID {id} not found' },
+  PLUGIN_NOT_FOUND: { status: 404, retryable: false, text: 'Plugin with id {id} not found' },
+  METHOD_NOT_ALLOWED: { status: 405, retryable: false, text: '{method} is not allowed here; allowed: {allowed}' },
+  PLUGIN_GET_DISABLED: {
+    status: 405,
+    retryable: false,
+    text: "GET requests are not enabled for this plugin. Set 'allow_get_invocation: true' in plugin configuration to enable.",
+  },
+  REQUEST_TIMEOUT: { status: 408, retryable: true, text: 'The request did not arrive within {seconds} s' },
+  PAYLOAD_TOO_LARGE: { status: 413, retryable: false, text: 'The body is larger than {limit} bytes' },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, retryable: false, text: 'Send application/json, not {type}' },
+  INTERNAL: { status: 500, retryable: false, text: 'Internal Server Error' },
+  SIGNER_FAILED: {
+    status: 500,
+    retryable: true,
+    text: 'Signer {id} failed: {reason}',
+    message: 'Internal Server Error',
+  },
+  PROVIDER_FAILED: {
+    status: 500,
+    retryable: true,
+    text: 'The RPC endpoints of network {network} failed: {reason}',
+    message: 'Internal Server Error',
+  },
+  NOT_SUPPORTED: { status: 501, retryable: false, text: '{what} is not supported for {networkType} relayers' },
+  UNAVAILABLE: { status: 503, retryable: true, text: '{reason}' },
+  HANDLER_TIMEOUT: { status: 504, retryable: true, text: 'The request was not answered within {seconds} s' },
+} as const satisfies Record<string, ErrorRow>;
+
+interface ErrorRow {
+  /** HTTP status of the answer. */
+  status: number;
+  /** Whether the same request may succeed later without being changed. */
+  retryable: boolean;
+  text: string;
+  message?: string;
+}
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** The placeholders of a code's text, each of which must be given. */
+export type ErrorDetails<C extends ErrorCode> = Record<Placeholder<(typeof ERRORS)[C]['text']>, string>;
+
+type Placeholder<T extends string> = T extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | Placeholder<Rest>
+  : never;
+
+/** An error with a row in {@link ERRORS}; everything else that is thrown is an internal fault. */
+export class AppError<C extends ErrorCode = ErrorCode> extends Error {
+  readonly code: C;
+  readonly details: ErrorDetails<C>;
+
+  constructor(code: C, details: ErrorDetails<C>, options?: { cause?: unknown }) {
+    const row: ErrorRow = ERRORS[code];
+    const given: Record<string, string> = details;
+    super(
+      row.text.replace(/\{(\w+)\}/g, (_, name: string) => given[name] ?? name),
+      options,
+    );
+    this.name = 'AppError';
+    this.code = code;
+    this.details = details;
+  }
+
+  get status(): number {
+    return ERRORS[this.code].status;
+  }
+
+  get retryable(): boolean {
+    return ERRORS[this.code].retryable;
+  }
+
+  /** The text that clients of the seed's interface compare; the specific reason is `this.message`. */
+  get publicMessage(): string {
+    const row: ErrorRow = ERRORS[this.code];
+    return row.message ?? this.message;
+  }
+}
+
+/** A 400 with its reason, the most frequent error. */
+export function invalidRequest(reason: string, cause?: unknown): AppError<'INVALID_REQUEST'> {
+  return new AppError('INVALID_REQUEST', { reason }, { cause });
+}

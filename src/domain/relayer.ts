@@ -1,0 +1,41 @@
+import type { Json, JsonObject } from './json.ts';
+import type { NetworkType } from './network-type.ts';
+
+/** One RPC endpoint; `weight` 0 to 100 is its share of the calls, 0 switches it off. */
+export interface RpcUrl {
+  url: string;
+  weight: number;
+}
+
+export type DisabledReasonType =
+  | 'NonceSyncFailed'
+  | 'RpcValidationFailed'
+  | 'BalanceCheckFailed'
+  | 'SequenceSyncFailed';
+
+/** Why the service itself keeps a relayer from working. */
+export type DisabledReason =
+  | { type: DisabledReasonType; details: string }
+  | { type: 'Multiple'; details: { type: DisabledReasonType; details: string }[] };
+
+/** A relayer as the service knows it: the declaration, what the API changed, what the checks found. */
+export interface Relayer {
+  id: string;
+  name: string;
+  network: string;
+  networkType: NetworkType;
+  /** Derived from the signer's public key by the chain. */
+  address: string;
+  /** Set by clients. */
+  paused: boolean;
+  /** Set by the service while its checks fail. */
+  disabledReason: DisabledReason | null;
+  signerId: string;
+  notificationId: string | null;
+  /** Replace the network's endpoints when present. */
+  customRpcUrls: RpcUrl[] | null;
+  /** As the chain's policy schema leaves it: unset fields absent, integers beyond 2^53 as decimal strings. */
+  policies: JsonObject;
+  /** The entry of the configuration file as it was at the last start; null for one made over the API. */
+  declaration: Json | null;
+}

@@ -1,0 +1,11 @@
+/** Drives what is stored to its end: transactions lane by lane, relayer checks. Finds its work in the store. */
+export interface Engine {
+  /** Takes up what was left, checks every relayer once, then watches. */
+  start(): Promise<void>;
+  /** A hint that a lane has something due; a lost hint only costs time. */
+  wake(lane: string): void;
+  /** Calls back after each committed change of a transaction; returns the way to stop that. */
+  onChange(transactionId: string, listener: () => void): () => void;
+  /** Finishes the step under way and starts no other. Safe to call twice. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,53 @@
+import type { Confinement, Json } from '../../sandbox/protocol.ts';
+
+/** Runs plugins. Everything about processes, threads and isolates lies behind it. */
+export interface PluginHost {
+  /** Compiles what lies in the plugins folder, starts the threads and the spare process. */
+  start(): Promise<void>;
+  /**
+   * Runs one call to its end; every end is an answer.
+   * @throws AppError `PLUGIN_NOT_FOUND`, `PLUGIN_GET_DISABLED`
+   */
+  call(pluginId: string, request: PluginRequest, signal: AbortSignal): Promise<PluginAnswer>;
+  status(): PluginHostStatus;
+  /** Lets running calls finish for `graceMs`, then kills every child. Safe to call twice. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** A plugin call as it came in; the caller's `authorization` header is not among the headers. */
+export interface PluginRequest {
+  method: 'GET' | 'POST';
+  route: string;
+  params: Json;
+  headers: Record<string, string[]>;
+  query: Record<string, string[]>;
+  /** Which API key called; shown to the plugin as `context.caller.keyId`. */
+  keyId: string;
+  requestId: string;
+}
+
+/** A finished HTTP answer: `body` is JSON text, the envelope or the raw result. */
+export interface PluginAnswer {
+  status: number;
+  body: string;
+  /** Seconds, on overload. */
+  retryAfter?: number;
+}
+
+export interface PluginHostStatus {
+  threads: number;
+  processes: number;
+  running: number;
+  queued: number;
+  /** What the operating system grants the children; undefined until the first has started. */
+  confinement: Confinement | undefined;
+  plugins: PluginStatus[];
+}
+
+export interface PluginStatus {
+  id: string;
+  state: 'serving' | 'broken' | 'backing-off';
+  /** Why it is broken or backing off. */
+  reason: string | null;
+  version: string | null;
+}

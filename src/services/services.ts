@@ -1,0 +1,57 @@
+import type { Json, WireObject } from '../domain/json.ts';
+import type { Page, PageRequest } from '../domain/page.ts';
+import type { TransactionStatus } from '../domain/transaction-state.ts';
+import type { RpcOutcome } from '../egress/rpc-client.ts';
+
+/**
+ * The use cases. HTTP routes and plugin capabilities call the same ones, so that a policy cannot be walked around.
+ * Bodies arrive unparsed and views leave in the wire's form. Every method throws `AppError`.
+ */
+export interface Services {
+  readonly transactions: TransactionsService;
+  readonly relayers: RelayersService;
+  readonly signing: SigningService;
+  readonly rpc: RpcService;
+  readonly kv: KvService;
+}
+
+export interface TransactionsService {
+  /** Accepts a request: what this resolves with is on disk. 404, 403 paused or disabled, 400. */
+  send(relayerId: string, body: unknown): Promise<WireObject>;
+  get(relayerId: string, transactionId: string): Promise<WireObject>;
+  list(relayerId: string, page: PageRequest, status?: TransactionStatus): Promise<Page<WireObject>>;
+  /** Resolves with the transaction once `endsWait` holds, or with `undefined` after `timeoutMs`. */
+  wait(
+    relayerId: string,
+    transactionId: string,
+    timing: { intervalMs: number; timeoutMs: number },
+    signal: AbortSignal,
+  ): Promise<WireObject | undefined>;
+}
+
+export interface RelayersService {
+  get(relayerId: string): Promise<WireObject>;
+  list(page: PageRequest): Promise<Page<WireObject>>;
+  /** `GET /relayers/{id}/status`. */
+  status(relayerId: string): Promise<WireObject>;
+  /** `GET /relayers/{id}/balance`: the balance as a decimal string beside its unit. */
+  balance(relayerId: string): Promise<{ balance: string; unit: string }>;
+}
+
+export interface SigningService {
+  signTransaction(relayerId: string, body: unknown): Promise<WireObject>;
+}
+
+export interface RpcService {
+  /** A node's refusal is part of the outcome; only what is wrong with the call itself throws. */
+  call(relayerId: string, body: unknown): Promise<RpcOutcome>;
+}
+
+/** A plugin's own key-value store. Keys: 1 to 512 of `A-Z a-z 0-9 : _ -`. */
+export interface KvService {
+  get(pluginId: string, key: string): Promise<Json>;
+  /** `ttlSec` in seconds; absent or not positive means no expiry. */
+  set(pluginId: string, key: string, value: Json, ttlSec?: number): Promise<boolean>;
+  del(pluginId: string, key: string): Promise<boolean>;
+  exists(pluginId: string, key: string): Promise<boolean>;
+}

@@ -1,0 +1,92 @@
+import type { Json } from '../domain/json.ts';
+import type { NetworkType } from '../domain/network-type.ts';
+import type { Page, PageRequest } from '../domain/page.ts';
+import type { Relayer } from '../domain/relayer.ts';
+import type { Attempt, Timestamp, Transaction } from '../domain/transaction.ts';
+import type { TransactionStatus } from '../domain/transaction-state.ts';
+
+/**
+ * What the service remembers, in its own words; neither SQL nor a driver shows. SQLite (`sqlite.ts`) and PostgreSQL
+ * (`postgres.ts`) run the same queries, and one contract suite tests both.
+ */
+export interface Store {
+  /** Reads what is committed. */
+  readonly read: Reader;
+  /**
+   * Runs the body in one transaction, alone or with others. Inside, only the given writer may be awaited; anything
+   * else would hold up every other write. A throw undoes what the body wrote, and only that.
+   */
+  write<T>(body: (writer: Writer) => Promise<T>): Promise<T>;
+  /** The store's clock, in milliseconds since the epoch. */
+  now(): Promise<Timestamp>;
+  close(): Promise<void>;
+}
+
+export interface Reader {
+  relayer(id: string): Promise<Relayer | undefined>;
+  /** Newest first, ties by id. */
+  relayers(page: PageRequest): Promise<Page<Relayer>>;
+  allRelayers(): Promise<Relayer[]>;
+
+  /** Under its own relayer only. */
+  transaction(relayerId: string, id: string): Promise<Transaction | undefined>;
+  /** Newest first, ties by id. With a status that is not final, those being canceled are left out. */
+  transactions(relayerId: string, page: PageRequest, status?: TransactionStatus): Promise<Page<Transaction>>;
+  /** By ordinal. */
+  attempts(transactionId: string): Promise<Attempt[]>;
+  /** Lanes that have a transaction whose `nextActionAt` is due. */
+  dueLanes(now: Timestamp): Promise<string[]>;
+  /** A lane's due transactions in the order of acceptance. */
+  dueTransactions(lane: string, now: Timestamp, limit: number): Promise<Transaction[]>;
+  /** A lane's transactions with a sequence that are not final, by sequence, with their attempts. */
+  openTransactions(lane: string): Promise<{ transaction: Transaction; attempts: Attempt[] }[]>;
+  /** The lowest `nextActionAt` of all, for the next wake-up. */
+  nextActionAt(): Promise<Timestamp | null>;
+  /** The sequence after the highest that any attempt of the lane has, whatever became of it. */
+  laneSequence(lane: string): Promise<bigint | null>;
+  /** Not final, of one relayer: pending, sent and submitted. */
+  pendingCount(relayerId: string): Promise<number>;
+  lastConfirmedAt(relayerId: string): Promise<Timestamp | null>;
+
+  /** The chain identity that was pinned at the first contact with a network. */
+  chainIdentity(type: NetworkType, network: string): Promise<string | undefined>;
+
+  /** A plugin's value; expired ones are absent. */
+  kvGet(pluginId: string, key: string): Promise<Json | undefined>;
+}
+
+export interface Writer extends Reader {
+  putRelayer(relayer: Relayer): Promise<void>;
+  insertTransaction(transaction: Transaction): Promise<void>;
+  /**
+   * Changes a transaction, if it still has the status that the caller saw.
+   * @returns false when it has another one by now: nothing was changed
+   * @throws when the state table does not allow the step
+   */
+  updateTransaction(id: string, seen: TransactionStatus, change: TransactionChange): Promise<boolean>;
+  /** Unique in (transaction, ordinal) and in (lane, hash). */
+  insertAttempt(attempt: Attempt): Promise<void>;
+  attemptAccepted(transactionId: string, ordinal: number, at: Timestamp): Promise<void>;
+  /** Pins a network's chain; a second, different value is an error. */
+  pinChainIdentity(type: NetworkType, network: string, identity: string): Promise<void>;
+
+  /** `expiresAt` null for never. */
+  kvSet(pluginId: string, key: string, value: Json, expiresAt: Timestamp | null): Promise<void>;
+  /** True when there was one. */
+  kvDelete(pluginId: string, key: string): Promise<boolean>;
+}
+
+export type TransactionChange = Partial<
+  Pick<
+    Transaction,
+    | 'status'
+    | 'statusReason'
+    | 'sentAt'
+    | 'confirmedAt'
+    | 'fields'
+    | 'sequence'
+    | 'hash'
+    | 'isCanceled'
+    | 'nextActionAt'
+  >
+>;
