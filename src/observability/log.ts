@@ -21,6 +21,6 @@ const SECRET_FIELDS = [
 /** The service's log: JSON lines on the given stream, secrets replaced. */
 export function createLog(level: LogLevelName, stream?: { write(line: string): void }): Logger {
   const paths = SECRET_FIELDS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]);
-  const options = { level, base: undefined, redact: { paths, censor: '[redacted]' } };
+  const options = { level, base: null, redact: { paths, censor: '[redacted]' } };
   return stream === undefined ? pino(options) : pino(options, stream);
 }
