@@ -1,0 +1,199 @@
+/**
+ * The arrows of the house: who may import whom. Layers are listed from top to bottom; an arrow only points downwards.
+ */
+const layers = [
+  ['http'],
+  ['plugin-host'],
+  ['services'],
+  ['engine'],
+  ['chains'],
+  ['signers'],
+  ['store'],
+  ['egress'],
+  ['observability', 'config'],
+  ['domain'],
+];
+
+/** Files of src/ that only test code, the demo and the benchmarks may drive besides main.ts and the commands. */
+const outside = '^(test|bench|demo)/';
+
+const forbid = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
+
+const arrows = layers
+  .slice(1)
+  .flatMap((row, index) =>
+    row.map((layer) =>
+      forbid(
+        `arrow-up-from-${layer}`,
+        `${layer} lies below what it imports: an arrow only points downwards`,
+        { path: `^src/${layer}/` },
+        { path: `^src/(${['main\\.ts', 'compose\\.ts', 'cli/', ...above(index + 1, layer)].join('|')})` },
+      ),
+    ),
+  );
+
+/** The layers that a layer must not import: every row above its own, and its neighbours in the row. */
+function above(rowIndex, layer) {
+  const higher = layers.slice(0, rowIndex).flat();
+  const beside = layers[rowIndex].filter((other) => other !== layer);
+  return [...higher, ...beside].map((name) => `${name}/`);
+}
+
+/** One package (or built-in module) and the only places that may import it. */
+const owner = (name, target, places) =>
+  forbid(
+    `only-owner-imports-${name}`,
+    `${name} belongs to ${places}`,
+    { path: '.', pathNot: places },
+    { path: target },
+  );
+
+const npm = (name) => `(^|/)node_modules/${name}/`;
+
+export default {
+  forbidden: [
+    ...arrows,
+
+    forbid('no-cycle', 'two files that need each other are one concept or three', {}, { circular: true }),
+    forbid('resolvable', 'the import leads nowhere', {}, { couldNotResolve: true }),
+    forbid(
+      'declared',
+      'the package is not declared in package.json',
+      { path: '^(src|sandbox|plugins|demo|bench|test)/' },
+      { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
+    ),
+    forbid(
+      'no-development-package',
+      'an image carries no development packages',
+      { path: '^(src|sandbox|plugins)/' },
+      { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
+    ),
+
+    forbid(
+      'domain-is-pure',
+      'the domain knows zod and itself, neither Node nor a library',
+      { path: '^src/domain/' },
+      { pathNot: ['^src/domain/', npm('zod')] },
+    ),
+    forbid(
+      'service-stays-in-production',
+      'what is shipped does not know its tests, benchmarks or demonstration',
+      { path: '^(src|sandbox|plugins)/' },
+      { path: outside },
+    ),
+    forbid(
+      'compose-is-the-top',
+      'the object graph is built once, by who starts the service',
+      { path: '.', pathNot: ['^src/main\\.ts$', '^src/cli/', outside] },
+      { path: '^src/compose\\.ts$' },
+    ),
+    forbid('main-is-an-entry', 'main.ts is run, never imported', {}, { path: '^src/main\\.ts$' }),
+    forbid(
+      'commands-are-the-top',
+      'only the entry knows the commands',
+      { path: '^(src|sandbox)/', pathNot: ['^src/main\\.ts$', '^src/cli/'] },
+      { path: '^src/cli/' },
+    ),
+
+    forbid(
+      'routes-call-services',
+      'a route reads the request, calls a service and shapes the answer',
+      { path: '^src/http/routes/' },
+      { path: '^src/(engine|signers|store|egress)/' },
+    ),
+    forbid(
+      'http-calls-services',
+      'http neither drives, signs nor sends',
+      { path: '^src/http/' },
+      { path: '^src/(engine|signers|egress)/' },
+    ),
+    forbid(
+      'gateway-calls-services',
+      'a plugin reaches relayers by the same services as the API',
+      { path: '^src/plugin-host/' },
+      { path: '^src/(engine|chains|signers)/' },
+    ),
+    forbid(
+      'store-sends-nothing',
+      'the store talks to its database only',
+      { path: '^src/store/' },
+      { path: '^src/egress/' },
+    ),
+    forbid(
+      'chains-are-apart',
+      'one chain does not know another',
+      { path: '^src/chains/([^/]+)/' },
+      { path: '^src/chains/([^/]+)/', pathNot: '^src/chains/$1/' },
+    ),
+    forbid(
+      'chains-behind-their-interface',
+      'above chains/ only registry.ts and chain.ts are known, and the schemas that API and configuration derive from',
+      { path: '^src/', pathNot: ['^src/chains/', '^src/compose\\.ts$'] },
+      { path: '^src/chains/[^/]+/', pathNot: '/(schema|policy|networks)\\.(ts|json)$' },
+    ),
+
+    forbid(
+      'wall-from-service',
+      'protocol.ts is the one file of the sandbox that the service may know',
+      { path: '^src/' },
+      { path: '^sandbox/', pathNot: '^sandbox/protocol\\.ts$' },
+    ),
+    forbid('wall-from-sandbox', 'the sandbox never knows the service', { path: '^sandbox/' }, { path: '^src/' }),
+    forbid(
+      'protocol-stands-alone',
+      'the protocol is types and constants',
+      { path: '^sandbox/protocol\\.ts$' },
+      { path: '.' },
+    ),
+    forbid(
+      'guest-stands-alone',
+      'guest code runs in a bare isolate: it knows the guest folder and the protocol',
+      { path: '^sandbox/guest/' },
+      { pathNot: ['^sandbox/guest/', '^sandbox/protocol\\.ts$'] },
+    ),
+    forbid(
+      'guest-takes-types-from-the-protocol',
+      'nothing of the protocol reaches the guest bundle but its types',
+      { path: '^sandbox/guest/' },
+      { path: '^sandbox/protocol\\.ts$', dependencyTypesNot: ['type-only'] },
+    ),
+    forbid(
+      'process-stands-alone',
+      'the child may read isolated-vm and its own folder, so it can import nothing else',
+      { path: '^sandbox/process/' },
+      {
+        pathNot: ['^sandbox/process/', '^sandbox/protocol\\.ts$', npm('isolated-vm')],
+        dependencyTypesNot: ['core', 'type-only'],
+      },
+    ),
+    forbid(
+      'driver-stays-outside',
+      'a trusted thread starts the child and never loads its code',
+      { path: '^sandbox/driver/' },
+      { path: '^sandbox/(process|guest)/', dependencyTypesNot: ['type-only'] },
+    ),
+
+    owner('isolated-vm', npm('isolated-vm'), '^sandbox/process/isolate\\.ts$'),
+    owner('piscina', npm('piscina'), '^src/plugin-host/pool\\.ts$'),
+    owner('prom-client', npm('prom-client'), '^src/observability/metrics\\.ts$'),
+    owner('openzeppelin', npm('@openzeppelin'), '^test/'),
+    owner('pg', npm('(pg|@types/pg)'), '^(src/store|test)/'),
+    owner('sqlite', '^(node:)?sqlite$', '^(src/store|test)/'),
+    owner('kysely', npm('kysely'), '^(src/store|test)/'),
+    owner('undici', npm('undici'), '^(src/egress|test|bench|demo)/'),
+    owner('ethers', npm('ethers'), '^(src/chains/evm|src/signers|test|bench|demo|plugins)/'),
+    owner('fastify', npm('(fastify|@fastify|fastify-type-provider-zod)'), '^(src/http|test|bench)/'),
+    owner('esbuild', npm('esbuild'), '^(src/plugin-host|test|bench)/'),
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '(^|/)\\.tap/' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    builtInModules: { add: ['sqlite', 'node:sqlite'] },
+    enhancedResolveOptions: {
+      extensions: ['.ts', '.mjs', '.js', '.json'],
+      conditionNames: ['import', 'node', 'default', 'types'],
+    },
+  },
+};

@@ -1,0 +1,25 @@
+import { noBarrels } from './barrels.ts';
+import { chainFolders } from './chain-folders.ts';
+import { fileLength } from './file-length.ts';
+import { honestTests, strayTests } from './honest-tests.ts';
+import { exactVersions, lockfileKnowsAllPlatforms, lockfileNamesNoRegistry } from './lockfile.ts';
+import { mirroredTests, staleExemptions } from './mirrored-tests.ts';
+import { bannedNames } from './names.ts';
+import { noMachinePaths } from './portable.ts';
+import type { Rule } from './rule.ts';
+
+/** All rules of the house that no other tool knows. */
+export const houseRules: Readonly<Record<string, Rule>> = {
+  fileLength,
+  bannedNames,
+  noBarrels,
+  mirroredTests,
+  staleExemptions,
+  chainFolders,
+  honestTests,
+  strayTests,
+  noMachinePaths,
+  lockfileNamesNoRegistry,
+  lockfileKnowsAllPlatforms,
+  exactVersions,
+};

@@ -1,0 +1,46 @@
+import { stripTypeScriptTypes } from 'node:module';
+import type { Rule } from './rule.ts';
+
+/** Sources without a unit test of their own, each with its reason. Files of nothing but types need no entry. */
+export const withoutUnitTest: Readonly<Record<string, string>> = {
+  'src/main.ts': 'process entry: it wires and starts; the end-to-end tests run it',
+  'src/compose.ts': 'the object graph: it decides nothing; the end-to-end tests run it',
+  'sandbox/driver/driver.ts':
+    'thread entry: a terminated thread leaves no coverage; the sandbox integration tests run it',
+  'sandbox/process/main.ts': 'process entry of the child: the sandbox integration tests run it',
+};
+
+/** Each source of the service and the sandbox has its unit test at the mirrored path, or a written reason. */
+export const mirroredTests: Rule = (files) => {
+  const paths = new Set(files.map(({ path }) => path));
+  const sources = files.filter(({ path }) => /^(src|sandbox)\/.*(?<!\.d)\.ts$/.test(path));
+
+  const untested = sources
+    .filter(({ path }) => !(path in withoutUnitTest))
+    .filter(({ path }) => !paths.has(mirrorOf(path)))
+    .filter(({ text }) => !isOnlyTypes(text))
+    .map(({ path }) => `${path} has no unit test at ${mirrorOf(path)}.`);
+  const orphaned = [...paths]
+    .filter((path) => /^test\/unit\/(src|sandbox)\/.*\.test\.ts$/.test(path))
+    .filter((path) => !paths.has(path.slice('test/unit/'.length).replace(/\.test\.ts$/, '.ts')))
+    .map((path) => `${path} mirrors no source.`);
+  return [...untested, ...orphaned];
+};
+
+/** The exemptions that name a source which is gone or has a unit test after all. */
+export const staleExemptions: Rule = (files) => {
+  const paths = new Set(files.map(({ path }) => path));
+  return Object.keys(withoutUnitTest)
+    .filter((path) => !paths.has(path) || paths.has(mirrorOf(path)))
+    .map((path) => `${path} is exempt from a unit test, but is gone or has one: take it off the list.`);
+};
+
+function mirrorOf(path: string): string {
+  return `test/unit/${path.replace(/\.ts$/, '.test.ts')}`;
+}
+
+/** Whether nothing but imports is left of a file once its types are stripped. */
+function isOnlyTypes(text: string): boolean {
+  const code = stripTypeScriptTypes(text, { mode: 'strip' });
+  return /^(\s|;|\/\/[^\n]*|\/\*[\s\S]*?\*\/|export\s*\{\s*\}|import\s[^;]*;)*$/.test(code);
+}

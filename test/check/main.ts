@@ -1,0 +1,22 @@
+import { join } from 'node:path';
+import { deadCodeStep } from './dead-code-step.ts';
+import { formatStep } from './format-step.ts';
+import { houseStep } from './house-step.ts';
+import { importsStep } from './imports-step.ts';
+import { lintStep } from './lint-step.ts';
+import { runSteps } from './run-steps.ts';
+import { typesStep } from './types-step.ts';
+
+const steps = [
+  formatStep,
+  lintStep,
+  typesStep('.', ['src', 'sandbox', 'demo', 'bench', 'test'], ['sandbox/guest/']),
+  typesStep('sandbox/guest', ['sandbox/guest']),
+  typesStep('plugins', ['plugins']),
+  importsStep,
+  deadCodeStep,
+  houseStep,
+];
+
+const allPassed = await runSteps(steps, join(import.meta.dirname, '..', '..'), (text) => console.log(text));
+process.exitCode = allPassed ? 0 : 1;

@@ -1,0 +1,19 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SourceFile } from '../architecture/rule.ts';
+
+/** The folders that hold the project's own TypeScript. */
+export const sourceFolders = ['src', 'sandbox', 'plugins', 'demo', 'bench', 'test'] as const;
+
+/** Lists the project's files below some folders, by a pattern; installed packages and what tools leave are not ours. */
+export function listFiles(root: string, folders: readonly string[], pattern = '**/*.ts'): string[] {
+  return folders
+    .flatMap((folder) => globSync(`${folder}/${pattern}`, { cwd: root, exclude: ['**/node_modules/**', '**/.tap/**'] }))
+    .map((path) => path.replaceAll('\\', '/'))
+    .sort();
+}
+
+/** Reads the files that the architecture rules look at. */
+export function readFiles(root: string, paths: readonly string[]): SourceFile[] {
+  return paths.map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
+}

@@ -1,0 +1,48 @@
+import { join, relative, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { listFiles } from '../check/project-files.ts';
+import { describeSuite } from './report.ts';
+import { runSuite, type SuiteResult } from './run-suite.ts';
+import { type Suite, suiteOf, suites } from './suites.ts';
+
+const USAGE = 'npm test [-- [--timeout=<seconds per file>] [--coverage=false] <test files or folders>...]';
+const root = join(import.meta.dirname, '..', '..');
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { timeout: { type: 'string' }, coverage: { type: 'string', default: 'true' } },
+});
+
+const given = positionals.flatMap((path) => {
+  const place = relative(root, resolve(path)).replaceAll('\\', '/');
+  const found = place.endsWith('.test.ts') ? [place] : listFiles(root, [place], '**/*.test.ts');
+  if (found.length === 0 || found.some((file) => suiteOf(file) === undefined)) fail(`No suite runs ${path}.`);
+  return found;
+});
+const seconds = values.timeout === undefined ? undefined : Number(values.timeout);
+if (seconds !== undefined && !(seconds > 0)) fail(`"${values.timeout}" is not a number of seconds.`);
+
+let passed = 0;
+let failed = 0;
+for (const suite of suites) {
+  const all = given.length === 0;
+  const files = all ? listFiles(root, [suite.folder], '**/*.test.ts') : given.filter((file) => suiteOf(file) === suite);
+  if (!all && files.length === 0) continue;
+  const start = performance.now();
+  const result = await run(suite, files, all);
+  console.log(describeSuite(suite.name, result, files.length, (performance.now() - start) / 1000));
+  passed += result.passed;
+  failed += result.failures.length;
+}
+console.log(`${passed} passed, ${failed} failed`);
+process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
+
+/** A part of a suite says nothing about coverage, so only the whole is measured. */
+function run(suite: Suite, files: readonly string[], whole: boolean): Promise<SuiteResult> {
+  const measureCoverage = suite.measuresCoverage && whole && values.coverage !== 'false';
+  return runSuite(suite, { root, files, secondsPerFile: seconds ?? suite.secondsPerFile, measureCoverage });
+}
+
+function fail(message: string): never {
+  console.log(`${message}\n${USAGE}\n0 passed, 1 failed`);
+  process.exit(1);
+}
