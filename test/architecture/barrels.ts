@@ -1,5 +1,6 @@
-import { withoutComments } from './code.ts';
-import type { Rule } from './rule.ts';
+import ts from 'typescript';
+import type { Rule, SourceFile } from './rule.ts';
+import { statementsOf } from './syntax.ts';
 
 /** A file that only passes on what others export hides where things live, and ties knots of imports. */
 export const noBarrels: Rule = (files) =>
@@ -7,10 +8,13 @@ export const noBarrels: Rule = (files) =>
     .filter(({ path }) => /^(src|sandbox|demo|bench|test)\/.*\.ts$/.test(path))
     // The guest's importable specifiers exist to give a name to what is elsewhere.
     .filter(({ path }) => !path.startsWith('sandbox/guest/modules/'))
-    .filter(({ text }) => isOnlyReExports(withoutComments(text)))
+    .filter(isBarrel)
     .map(({ path }) => `${path} only re-exports; import from where things are.`);
 
-function isOnlyReExports(code: string): boolean {
-  const reExport = /export\s+(type\s+)?(\*(\s+as\s+\w+)?|\{[^}]*\})\s*from\s*['"][^'"]+['"]\s*;?/g;
-  return reExport.test(code) && code.replace(reExport, '').trim() === '';
+function isBarrel(file: SourceFile): boolean {
+  const statements = statementsOf(file);
+  return (
+    statements.some(ts.isExportDeclaration) &&
+    statements.every((statement) => ts.isExportDeclaration(statement) || ts.isImportDeclaration(statement))
+  );
 }

@@ -50,10 +50,9 @@ function lockfiles(files: Parameters<Rule>[0]): { path: string; lock: Lockfile }
 
 /** Looks where Node would look: beside the package, then in each folder above it. */
 function isInstalled(lock: Lockfile, location: string, name: string): boolean {
-  for (let folder = location; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('node_modules/') - 1))) {
-    const place = folder === '' ? `node_modules/${name}` : `${folder}/node_modules/${name}`;
-    if (place in lock.packages) return true;
-    if (folder === '') return false;
-    if (!folder.includes('node_modules/')) folder = '';
-  }
+  const folders = location.split('/');
+  return [...folders, ''].some(
+    (_, index) =>
+      [...folders.slice(0, folders.length - index), 'node_modules', name].filter(Boolean).join('/') in lock.packages,
+  );
 }

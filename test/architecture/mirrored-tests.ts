@@ -1,7 +1,8 @@
-import { stripTypeScriptTypes } from 'node:module';
-import type { Rule } from './rule.ts';
+import ts from 'typescript';
+import type { Rule, SourceFile } from './rule.ts';
+import { isTableOfConstants, isTypeOnly, statementsOf } from './syntax.ts';
 
-/** Sources without a unit test of their own, each with its reason. Files of nothing but types need no entry. */
+/** Sources without a unit test of their own, each with its reason. Files of nothing but types and literals need no entry. */
 export const withoutUnitTest: Readonly<Record<string, string>> = {
   'src/main.ts': 'process entry: it wires and starts; the end-to-end tests run it',
   'src/compose.ts': 'the object graph: it decides nothing; the end-to-end tests run it',
@@ -18,7 +19,7 @@ export const mirroredTests: Rule = (files) => {
   const untested = sources
     .filter(({ path }) => !(path in withoutUnitTest))
     .filter(({ path }) => !paths.has(mirrorOf(path)))
-    .filter(({ text }) => !isOnlyTypes(text))
+    .filter((file) => !onlyDeclares(file))
     .map(({ path }) => `${path} has no unit test at ${mirrorOf(path)}.`);
   const orphaned = [...paths]
     .filter((path) => /^test\/unit\/(src|sandbox)\/.*\.test\.ts$/.test(path))
@@ -39,8 +40,9 @@ function mirrorOf(path: string): string {
   return `test/unit/${path.replace(/\.ts$/, '.test.ts')}`;
 }
 
-/** Whether nothing but imports is left of a file once its types are stripped. */
-function isOnlyTypes(text: string): boolean {
-  const code = stripTypeScriptTypes(text, { mode: 'strip' });
-  return /^(\s|;|\/\/[^\n]*|\/\*[\s\S]*?\*\/|export\s*\{\s*\}|import\s[^;]*;)*$/.test(code);
+/** Whether a file holds nothing but types and tables of literals. */
+function onlyDeclares(file: SourceFile): boolean {
+  return statementsOf(file).every(
+    (statement) => ts.isImportDeclaration(statement) || isTypeOnly(statement) || isTableOfConstants(statement),
+  );
 }

@@ -8,18 +8,24 @@ export interface CommandResult {
   readonly stderr: string;
 }
 
-/** The environment in which every tool, and whatever it starts, finds the Node of the lockfile first. */
-export function toolEnvironment(root: string): NodeJS.ProcessEnv {
-  const bin = join(root, 'node_modules', '.bin');
-  return { ...process.env, PATH: `${bin}${delimiter}${process.env['PATH'] ?? ''}`, NO_COLOR: '1' };
+const toolFolder = join(import.meta.dirname, '..', '..', 'node_modules', '.bin');
+
+/** Where the repository's tools are installed. */
+export function toolPath(tool: string): string {
+  return join(toolFolder, tool);
 }
 
-/** Runs one of the repository's tools to its end and keeps what it printed. */
+/** The environment in which every tool, and whatever it starts, finds the Node of the lockfile first. */
+export function toolEnvironment(): NodeJS.ProcessEnv {
+  return { ...process.env, PATH: `${toolFolder}${delimiter}${process.env['PATH'] ?? ''}`, NO_COLOR: '1' };
+}
+
+/** Runs one of the repository's tools over a folder to its end and keeps what it printed. */
 export function runTool(root: string, tool: string, args: readonly string[]): Promise<CommandResult> {
   const { promise, resolve, reject } = Promise.withResolvers<CommandResult>();
-  const child = spawn(join(root, 'node_modules', '.bin', tool), args, {
+  const child = spawn(toolPath(tool), args, {
     cwd: root,
-    env: toolEnvironment(root),
+    env: toolEnvironment(),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let stdout = '';

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
-import { join } from 'node:path';
-import { toolEnvironment } from '../check/command.ts';
+import { toolEnvironment, toolPath } from '../check/command.ts';
 import type { Suite } from './suites.ts';
 import { type Failure, TapReader } from './tally.ts';
 
@@ -60,9 +59,9 @@ function runTap(
   const { promise, resolve, reject } = Promise.withResolvers<number | string>();
   const args = ['run', '--reporter=tap', '--show-full-coverage', `--timeout=${secondsPerFile}`];
   if (!measureCoverage) args.push('--disable-coverage');
-  const tap = spawn(join(root, 'node_modules', '.bin', 'tap'), [...args, ...files], {
+  const tap = spawn(toolPath('tap'), [...args, ...files], {
     cwd: root,
-    env: toolEnvironment(root),
+    env: toolEnvironment(),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   tap.stdout.setEncoding('utf8').on('data', onOutput);

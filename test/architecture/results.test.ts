@@ -1,0 +1,114 @@
+import t from 'tap';
+import coveredBy from '../coverage-map.ts';
+import { describeSuite } from '../run/report.ts';
+import { runSuite } from '../run/run-suite.ts';
+import { suiteOf, suites } from '../run/suites.ts';
+import { TapReader } from '../run/tally.ts';
+
+const read = (text: string) => {
+  const reader = new TapReader();
+  reader.write(text);
+  return reader.end();
+};
+
+t.test('an assertion counts once, however deep it stands', async (t) => {
+  const tally = read(`TAP version 14
+# Subtest: a.test.ts
+    ok 1 - outer
+    # Subtest: inner
+        ok 1 - deep
+        not ok 2 - wrong
+          ---
+          diff: "-1 +2"
+          ...
+        1..2
+    not ok 2 - inner
+    1..2
+not ok 1 - a.test.ts
+1..1
+`);
+  t.equal(tally.passed, 2);
+  t.strictSame(tally.files, ['a.test.ts']);
+  t.strictSame(
+    tally.failures.map(({ path }) => path),
+    [['a.test.ts', 'inner', 'wrong']],
+  );
+  t.equal(tally.failures[0]?.details['diff'], '-1 +2');
+});
+
+t.test('two tests of one name are told apart', async (t) => {
+  const test = '    # Subtest: same\n        ok 1 - x\n        1..1\n    ok';
+  const tally = read(`TAP version 14\n# Subtest: a\n${test} 1 - same\n${test} 2 - same\n    1..2\nok 1 - a\n1..1\n`);
+  t.equal(tally.passed, 2);
+  t.strictSame(tally.failures, []);
+});
+
+const failing: Readonly<Record<string, string>> = {
+  'a file that crashed after its assertions':
+    '# Subtest: a\n    ok 1 - x\n    1..1\nnot ok 1 - a\n  ---\n  exitCode: 3\n  ...\n1..1\n',
+  'a test without an assertion':
+    '# Subtest: a\n    # Subtest: empty\n        1..0\n    ok 1 - empty\n    1..1\nok 1 - a\n1..1\n',
+  'a file without a test': 'ok 1 - a # SKIP no tests found\n1..1\n',
+  'a skipped test': '# Subtest: a\n    ok 1 - x\n    ok 2 - y # SKIP not here\n    1..2\nok 1 - a\n1..1\n',
+  'a test left to do': '# Subtest: a\n    ok 1 - x\n    not ok 2 - y # TODO\n    1..2\nok 1 - a\n1..1\n',
+  'a plan that does not hold': '# Subtest: a\n    ok 1 - x\n    1..2\nnot ok 1 - a\n1..1\n',
+  'a stream that breaks off': '# Subtest: a\n    ok 1 - x\n',
+  'a bail out': 'Bail out! no database\n',
+  'a stream with no plan': 'ok 1 - a\n',
+};
+
+for (const [what, text] of Object.entries(failing)) {
+  t.test(`${what} fails`, async (t) => {
+    t.ok(read(`TAP version 14\n${text}`).failures.length > 0);
+  });
+}
+
+t.test('a suite is judged by more than what its files say of themselves', async (t) => {
+  const [suite] = suites;
+  if (suite === undefined) throw new Error('there is no suite');
+  const root = t.testdir({
+    'package.json': '{"type":"module"}',
+    '.taprc': 'type-strip-only: true\n',
+    'passes.test.ts': "import t from 'tap';\nt.ok(true, 'fine');\n",
+    'fails.test.ts': "import t from 'tap';\nt.test('sum', async (t) => t.equal(1 + 1, 3, 'adds up'));\n",
+    'crashes.test.ts': "import t from 'tap';\nt.ok(true);\nsetImmediate(() => process.exit(7));\n",
+    'hangs.test.ts': "import t from 'tap';\nt.test('waits', () => new Promise((r) => setTimeout(r, 1e6)));\n",
+    'breaks.test.ts': "import './gone.ts';\n",
+    'silent.test.ts': "console.log('no test here');\n",
+  });
+  const run = (...files: string[]) => runSuite(suite, { root, files, secondsPerFile: 2, measureCoverage: false });
+
+  t.match(await run('passes.test.ts'), { passed: 1, failures: [] });
+  t.match(await run(), { passed: 0, failures: [{ path: [/holds no test/] }] });
+
+  const all = await run(
+    'breaks.test.ts',
+    'crashes.test.ts',
+    'fails.test.ts',
+    'hangs.test.ts',
+    'passes.test.ts',
+    'silent.test.ts',
+  );
+  const failed = new Set(all.failures.map(({ path, details }) => details['expired'] ?? path[0]));
+  for (const file of ['breaks', 'crashes', 'fails', 'hangs', 'silent'])
+    t.ok(failed.has(`${file}.test.ts`), `${file} failed`);
+  t.notOk(failed.has('passes.test.ts'));
+  t.equal(all.passed, 2);
+
+  const text = describeSuite('unit', all, 6, 1);
+  t.match(text, /✗ fails\.test\.ts › sum › adds up\n\s+at: fails\.test\.ts:2/);
+  t.match(text, /exitCode: 7/);
+  t.match(text, /Cannot find module .*gone\.ts/);
+});
+
+t.test('a unit test covers the source it mirrors and nothing else', async (t) => {
+  t.strictSame(coveredBy('test/unit/src/domain/id.test.ts'), ['src/domain/id.ts']);
+  t.strictSame(coveredBy('test/unit/sandbox/guest/boot.test.ts'), ['sandbox/guest/boot.ts']);
+  t.equal(coveredBy('test/integration/sandbox.test.ts'), null);
+});
+
+t.test('a test file belongs to the suite of its folder', async (t) => {
+  t.equal(suiteOf('test/e2e/demo.test.ts')?.name, 'e2e');
+  t.equal(suiteOf('test/support/anvil.ts'), undefined);
+  t.equal(suiteOf('test/unitary/a.test.ts'), undefined);
+});

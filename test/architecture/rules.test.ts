@@ -1,0 +1,190 @@
+import t from 'tap';
+import { noBarrels } from './barrels.ts';
+import { chainFolders } from './chain-folders.ts';
+import { fileLength } from './file-length.ts';
+import { honestTests, strayTests } from './honest-tests.ts';
+import { houseRules } from './house.ts';
+import { exactVersions, lockfileKnowsAllPlatforms, lockfileNamesNoRegistry } from './lockfile.ts';
+import { mirroredTests, staleExemptions, withoutUnitTest } from './mirrored-tests.ts';
+import { bannedNames } from './names.ts';
+import { noMachinePaths } from './portable.ts';
+import type { Rule, SourceFile } from './rule.ts';
+
+const at = (path: string, text = ''): SourceFile => ({ path, text });
+
+/** A rule that never fires is worthless: each has files that break it, one per offence, and files that keep it. */
+const cases: readonly { rule: Rule; broken: readonly (readonly SourceFile[])[]; kept: readonly SourceFile[] }[] = [
+  {
+    rule: fileLength,
+    broken: [
+      [at('src/engine/lane.ts', 'x\n'.repeat(401))],
+      [at('plugins/big.ts', 'x\n'.repeat(401))],
+      [at('sandbox/guest/boot.ts', 'x\n'.repeat(400).concat('x'))],
+    ],
+    kept: [at('src/engine/lane.ts', 'x\n'.repeat(400)), at('test/unit/src/engine/lane.test.ts', 'x\n'.repeat(900))],
+  },
+  {
+    rule: bannedNames,
+    broken: [
+      [at('src/utils/hex.ts')],
+      [at('src/http/helpers.ts')],
+      [at('test/support/rpc-helper.ts')],
+      [at('src/plugin-host/process-manager.ts')],
+      [at('test/unit/src/common/id.test.ts')],
+    ],
+    kept: [at('src/http/envelope.ts'), at('src/store/commonality.ts'), at('docs/helpers.md')],
+  },
+  {
+    rule: noBarrels,
+    broken: [
+      [at('src/signers/index.ts', "// All signers.\nexport * from './ecdsa.ts';\nexport { b } from './b.ts';\n")],
+      [at('src/signers/all.ts', "import { b } from './b.ts';\nexport { b };\n")],
+      [at('src/signers/types.ts', "export type { B } from './b.ts';\n")],
+    ],
+    kept: [
+      at('src/chains/evm/index.ts', "import { fees } from './fees.ts';\nexport const evm = { fees };\n"),
+      at('sandbox/guest/modules/relayer-sdk.ts', "export { Speed } from '../speed.ts';\n"),
+      at('src/empty.ts', "import './b.ts';\n"),
+    ],
+  },
+  {
+    rule: mirroredTests,
+    broken: [
+      [at('src/domain/id.ts', 'export function id() {}\n')],
+      [at('sandbox/driver/slot.ts', 'export class Slot {}\n')],
+      [at('src/domain/kinds.ts', "export const kinds = ['evm'].map(String);\n")],
+      [at('test/unit/src/domain/gone.test.ts')],
+    ],
+    kept: [
+      at('src/domain/id.ts', 'export function id() {}\n'),
+      at('test/unit/src/domain/id.test.ts'),
+      at('src/main.ts', 'start();\n'),
+      at(
+        'src/chains/chain.ts',
+        "import type { A } from './a.ts';\n/** One. */\nexport interface Chain {\n  a: A;\n}\n",
+      ),
+      at(
+        'sandbox/protocol.ts',
+        'export const LIMITS = { a: 1, b: [-2, 3 * 4] } as const;\nexport type L = typeof LIMITS;\n',
+      ),
+      at('sandbox/guest/globals.d.ts', 'declare const console: unknown;\n'),
+      at('demo/main.ts', 'run();\n'),
+    ],
+  },
+  {
+    rule: staleExemptions,
+    broken: Object.keys(withoutUnitTest).flatMap((gone) => {
+      const others = Object.keys(withoutUnitTest).filter((path) => path !== gone);
+      const tested = `test/unit/${gone.replace(/\.ts$/, '.test.ts')}`;
+      return [others.map((path) => at(path)), [...others, gone, tested].map((path) => at(path))];
+    }),
+    kept: Object.keys(withoutUnitTest).map((path) => at(path)),
+  },
+  {
+    rule: chainFolders,
+    broken: [
+      [at('src/chains/evm/fees.ts'), at('src/chains/evm/rpc.ts'), at('src/chains/solana/rpc.ts')],
+      [at('src/chains/evm/fees.ts'), at('src/chains/solana/fees.ts'), at('src/chains/solana/networks.json')],
+    ],
+    kept: [
+      at('src/chains/chain.ts'),
+      at('src/chains/evm/fees.ts'),
+      at('src/chains/solana/fees.ts'),
+      at('src/chains/solana/swap.ts'),
+    ],
+  },
+  {
+    rule: honestTests,
+    broken: [
+      [at('test/unit/a.test.ts', "import t from 'tap';\nt.test('x', async () => { new Set().has(1); });\n")],
+      [at('test/unit/a.test.ts', "import t from 'tap';\n// t.ok(true)\nt.test('t.ok(true)', async () => {});\n")],
+      [at('test/unit/a.test.ts', "import t from 'tap';\nt.ok(true);\nt.skip('later');\n")],
+      [at('test/unit/a.test.ts', "import tap from 'tap';\ntap.ok(true);\ntap.test('x', { todo: 'later' });\n")],
+      [
+        at(
+          'test/e2e/a.test.ts',
+          "import t from 'tap';\nt.test('x', async (t) => {\n  t.ok(1);\n  t.only('y', f);\n});\n",
+        ),
+      ],
+      [at('test/e2e/a.test.ts', "import t from 'tap';\nt.ok(1);\nt.test('x', { skip: !linux }, f);\n")],
+    ],
+    kept: [
+      at('test/unit/a.test.ts', "import t from 'tap';\nt.test('skip: only todo', async (t) => t.equal(1, 1));\n"),
+      at(
+        'test/unit/b.test.ts',
+        "import t from 'tap';\nimport { contract } from '../c.ts';\ncontract(t, { only: 1 });\n",
+      ),
+      at('test/support/anvil.ts', 'export const skip = list.skip(3);\n'),
+    ],
+  },
+  {
+    rule: strayTests,
+    broken: [
+      [at('src/domain/id.test.ts')],
+      [at('test/id.test.ts')],
+      [at('test/unit/id.spec.ts')],
+      [at('demo/a.test.js')],
+    ],
+    kept: [at('test/unit/src/domain/id.test.ts'), at('test/e2e/demo.test.ts'), at('test/support/testing.ts')],
+  },
+  {
+    rule: noMachinePaths,
+    broken: [
+      [at('docs/start.md', `cd ${['', 'work', 'main'].join('/')}`)],
+      [at('src/a.ts', `const log = '${['', 'tmp', 'bash_jobs', '1'].join('/')}';`)],
+      [at('package.json', ['', 'home', 'me'].join('/'))],
+    ],
+    kept: [at('README.md', 'It works in any folder, /tmp/x as well; npm run homework/now.')],
+  },
+  {
+    rule: lockfileNamesNoRegistry,
+    broken: [[lockfile({ 'node_modules/a': { resolved: 'https://registry.example/a.tgz' } })]],
+    kept: [lockfile({ 'node_modules/a': {}, 'node_modules/b': { resolved: 'test/b', link: true } })],
+  },
+  {
+    rule: lockfileKnowsAllPlatforms,
+    broken: [
+      [lockfile({ '': { optionalDependencies: { 'a-mac': '1.0.0' } } })],
+      [lockfile({ 'node_modules/a': { optionalDependencies: { '@a/mac': '1.0.0' } }, 'node_modules/@a/linux': {} })],
+      [
+        lockfile({
+          'node_modules/a': { optionalDependencies: { mac: '1.0.0' } },
+          'node_modules/b/node_modules/mac': {},
+        }),
+      ],
+    ],
+    kept: [
+      lockfile({
+        '': { optionalDependencies: { mac: '1.0.0' } },
+        'node_modules/mac': {},
+        'node_modules/a/node_modules/b': { optionalDependencies: { mac: '1.0.0', own: '1.0.0', near: '1.0.0' } },
+        'node_modules/a/node_modules/b/node_modules/own': {},
+        'node_modules/a/node_modules/near': {},
+        'test/servers': { optionalDependencies: { mac: '1.0.0' } },
+      }),
+    ],
+  },
+  {
+    rule: exactVersions,
+    broken: [
+      [at('package.json', '{"dependencies":{"a":"^1.0.0"}}')],
+      [at('test/counterparts/package.json', '{"optionalDependencies":{"a":"latest"}}')],
+    ],
+    kept: [at('package.json', '{"dependencies":{"a":"1.0.0"},"devDependencies":{"b":"18.4.0-beta.17"}}')],
+  },
+];
+
+for (const { rule, broken, kept } of cases) {
+  const [name = 'a rule that the house does not have'] =
+    Object.entries(houseRules).find(([, other]) => other === rule) ?? [];
+  t.test(name, async (t) => {
+    for (const files of broken) t.equal(rule(files).length, 1, `fires once: ${files[0]?.path}`);
+    t.strictSame(rule(kept), [], 'lets good files pass');
+  });
+}
+
+t.strictSame(new Set(cases.map(({ rule }) => rule)), new Set(Object.values(houseRules)), 'every rule is tried');
+
+function lockfile(packages: Record<string, unknown>): SourceFile {
+  return at('package-lock.json', JSON.stringify({ packages }));
+}
