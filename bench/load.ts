@@ -1,0 +1,83 @@
+import autocannon from 'autocannon';
+import { Agent, request } from 'undici';
+
+/** Where load goes and what each request carries. */
+export interface Target {
+  name: string;
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** What one round measured. */
+export interface Round {
+  /** Answers per second. */
+  rate: number;
+  /** Milliseconds. */
+  p50: number;
+  p99: number;
+}
+
+/** Keeps 32 connections busy for the given seconds; any answer but a 2xx fails the benchmark. */
+export async function saturate(target: Target, seconds: number): Promise<Round> {
+  const result = await autocannon({
+    url: target.url,
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...target.headers },
+    body: target.body,
+    connections: 32,
+    duration: seconds,
+  });
+  const answered = result['2xx'];
+  if (answered === 0 || result.non2xx > 0 || result.errors > 0) {
+    throw new Error(
+      `${target.name}: ${answered} good answers, ${result.non2xx} others, ${result.errors} errors; nothing to compare`,
+    );
+  }
+  return { rate: answered / result.duration, p50: result.latency.p50, p99: result.latency.p99 };
+}
+
+/** Sends at a steady rate, one request after the other, to see the latency without queueing. */
+export async function steady(target: Target, seconds: number, perSecond: number): Promise<Round> {
+  const agent = new Agent({ connections: 2, pipelining: 1 });
+  const latencies: number[] = [];
+  const began = performance.now();
+  try {
+    for (let sent = 0; sent < seconds * perSecond; sent++) {
+      const due = began + (sent * 1000) / perSecond;
+      await new Promise((resolve) => setTimeout(resolve, Math.max(0, due - performance.now())));
+      latencies.push(await timed(target, agent));
+    }
+  } finally {
+    await agent.close();
+  }
+  const elapsed = (performance.now() - began) / 1000;
+  latencies.sort((a, b) => a - b);
+  return {
+    rate: latencies.length / elapsed,
+    p50: latencies[Math.floor(latencies.length * 0.5)] ?? Number.NaN,
+    p99: latencies[Math.floor(latencies.length * 0.99)] ?? Number.NaN,
+  };
+}
+
+async function timed(target: Target, agent: Agent): Promise<number> {
+  const began = performance.now();
+  const { statusCode, body } = await request(target.url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...target.headers },
+    body: target.body,
+    dispatcher: agent,
+  });
+  const text = await body.text();
+  if (statusCode !== 200) throw new Error(`${target.name}: ${statusCode} ${text}; nothing to compare`);
+  return performance.now() - began;
+}
+
+/** The median of some rounds, figure by figure. */
+export function medianOf(rounds: readonly Round[]): Round {
+  const of = (figure: keyof Round): number => {
+    const sorted = rounds.map((round) => round[figure]).sort((a, b) => a - b);
+    return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+  };
+  return { rate: of('rate'), p50: of('p50'), p99: of('p99') };
+}

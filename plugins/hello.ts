@@ -1,0 +1,8 @@
+import type { PluginContext } from '@openzeppelin/relayer-sdk';
+
+/** Answers with what it was asked: `POST /api/v1/plugins/hello/call`. */
+export async function handler({ params, route, method }: PluginContext) {
+  const { name = 'world' } = (params ?? {}) as { name?: string };
+  console.info(`greeting ${name}`);
+  return { greeting: `Hello, ${name}!`, route, method };
+}

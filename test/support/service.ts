@@ -1,0 +1,109 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+/** A server process and how to speak to it. */
+export interface RunningService {
+  /** For instance `http://127.0.0.1:41234`. */
+  url: string;
+  apiKey: string;
+  pid: number;
+  /** Everything it wrote to its log and its terminal so far. */
+  output(): string;
+  /** An authenticated request; the answer's status and its parsed JSON. */
+  request(method: string, path: string, body?: unknown): Promise<{ status: number; body: any }>;
+  call(plugin: string, params?: unknown): Promise<{ status: number; body: any }>;
+  /** SIGTERM; resolves with the exit code. */
+  stop(): Promise<number | null>;
+  /** SIGKILL; resolves when it is gone. */
+  kill(): Promise<void>;
+}
+
+const START_LIMIT_MS = 30_000;
+
+/** Starts `src/main.ts` with the given environment and nothing else, and waits until it says that it is ready. */
+export async function startService(env: Record<string, string>): Promise<RunningService> {
+  const root = join(import.meta.dirname, '..', '..');
+  const child = spawn(process.execPath, ['--disable-sigusr1', join(root, 'src', 'main.ts')], {
+    cwd: root,
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const lines: string[] = [];
+  const url = await readyAddress(child, lines);
+  const apiKey = env['API_KEY'] ?? (await readFile(join(env['DATA_DIR'] ?? '', 'api-key'), 'utf8')).trim();
+  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  const request = async (method: string, path: string, body?: unknown) => {
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, body: JSON.parse(text) };
+  };
+  return {
+    url,
+    apiKey,
+    pid: child.pid ?? 0,
+    output: () => lines.join('\n'),
+    request,
+    call: (plugin, params = {}) => request('POST', `/api/v1/plugins/${plugin}/call`, { params }),
+    stop: () => {
+      child.kill('SIGTERM');
+      return exited;
+    },
+    kill: async () => {
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}
+
+/** What a server that refuses to start prints, and its exit code. */
+export async function startAndFail(env: Record<string, string>): Promise<{ code: number | null; output: string }> {
+  try {
+    const service = await startService(env);
+    await service.stop();
+  } catch (error) {
+    if (error instanceof ServiceExit) return { code: error.code, output: error.output };
+    throw error;
+  }
+  throw new Error('the server started although it should have refused to');
+}
+
+class ServiceExit extends Error {
+  readonly code: number | null;
+  readonly output: string;
+
+  constructor(code: number | null, output: string) {
+    super(`the server ended with ${code} before it was ready:\n${output}`);
+    this.code = code;
+    this.output = output;
+  }
+}
+
+async function readyAddress(child: ChildProcess, lines: string[]): Promise<string> {
+  return await new Promise((resolve, reject) => {
+    const limit = setTimeout(() => {
+      child.kill('SIGKILL');
+      reject(new Error(`the server was not ready within ${START_LIMIT_MS} ms:\n${lines.join('\n')}`));
+    }, START_LIMIT_MS);
+    const onLine = (line: string): void => {
+      lines.push(line);
+      const address = /"address":"(http:[^"]+)".*"msg":"ready"/.exec(line)?.[1];
+      if (address !== undefined) {
+        clearTimeout(limit);
+        resolve(address);
+      }
+    };
+    for (const stream of [child.stdout, child.stderr]) {
+      if (stream !== null) createInterface({ input: stream }).on('line', onLine);
+    }
+    child.once('close', (code) => {
+      clearTimeout(limit);
+      reject(new ServiceExit(code, lines.join('\n')));
+    });
+  });
+}
