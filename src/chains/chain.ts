@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { JsonObject, WireObject } from '../domain/json.ts';
 import type { Network } from '../domain/network.ts';
 import type { NetworkType } from '../domain/network-type.ts';
+import type { DisabledReasonType } from '../domain/relayer.ts';
 import type { Attempt, Timestamp, Transaction } from '../domain/transaction.ts';
 import type { RpcClient, RpcOutcome } from '../egress/rpc-client.ts';
 import type { Curve, Signer } from '../signers/signer.ts';
@@ -15,6 +16,11 @@ export interface Chain {
   readonly curve: Curve;
   /** What balances are counted in, as the balance endpoint names it. */
   readonly unit: 'wei' | 'lamport' | 'stroop';
+  /**
+   * How the account's counter shows to clients: its key in the status answer, and what disables a relayer while it
+   * cannot be read. Null for a family without one.
+   */
+  readonly counter: { statusKey: 'nonce' | 'sequence_number'; failure: DisabledReasonType } | null;
   /** A relayer's `policies` as the API and the file accept them; leaves what `Relayer.policies` describes. */
   readonly policySchema: z.ZodType<JsonObject>;
   /** The fields of a network entry that only this family knows, after inheritance. */
@@ -26,6 +32,8 @@ export interface Chain {
   addressOf(publicKey: Uint8Array): string;
   /** Policies as the API shows them: defaults filled in, integers as the reference writes them. */
   policyView(policies: JsonObject): WireObject | undefined;
+  /** The balance, in the smallest unit, that the health check asks for; null when it does not look at the balance. */
+  minimumBalance(policies: JsonObject): bigint | null;
   /**
    * Checks the body of a send request against the account's policy, without touching the network.
    * @throws AppError `INVALID_REQUEST` with the reference's text
@@ -33,6 +41,8 @@ export interface Chain {
   parseRequest(body: unknown, account: Account, now: Timestamp): ParsedRequest;
   /** A transaction as the API and the webhooks show it, keys in the reference's order. */
   transactionView(transaction: Transaction, account: Account): WireObject;
+  /** {@link ReadyPreparation.cost} of a transaction that was prepared before, from its request and fields. */
+  costOf(transaction: Transaction): bigint;
   /** Opens the live side of a network over the given endpoints. */
   connect(network: Network, rpc: RpcClient): ChainClient;
 }
