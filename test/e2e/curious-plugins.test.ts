@@ -1,0 +1,118 @@
+/**
+ * Threat: a plugin that looks for what it was not given: the server's environment, its files, sockets, the caller's
+ * key, another plugin's data. Each probe runs as a plugin of a real server and reports what it found.
+ */
+import t from 'tap';
+import { startService } from '../support/service.ts';
+import { createWorkspace } from '../support/workspace.ts';
+
+const CANARY = 'canary-7f3a-that-no-plugin-may-see';
+
+/** Each returns what it got hold of; `nothing` is what it has to be. */
+const PROBES: Record<string, { source: string; nothing: unknown }> = {
+  environment: {
+    source: `export const handler = () => JSON.stringify(process.env);`,
+    nothing: '{}',
+  },
+  'environment-by-name': {
+    source: `export const handler = () => [process.env.API_KEY, process.env.KEYSTORE_PASSPHRASE, process.env.PATH];`,
+    nothing: [null, null, null],
+  },
+  require: {
+    source: `export const handler = () => [typeof require, typeof globalThis.require, typeof module, typeof process.getBuiltinModule, typeof process.binding, typeof process.dlopen, typeof process.mainModule];`,
+    nothing: ['undefined', 'undefined', 'undefined', 'undefined', 'undefined', 'undefined', 'undefined'],
+  },
+  'dynamic-import': {
+    source: `export const handler = async () => {
+      const found = [];
+      for (const name of ['node:fs', 'fs', 'node:child_process', 'node:net', './hello.ts', '/etc/passwd']) {
+        try { await new Function('name', 'return import(name)')(name); found.push(name); } catch {}
+      }
+      return found;
+    };`,
+    nothing: [],
+  },
+  sockets: {
+    source: `export const handler = () => ['fetch', 'WebSocket', 'XMLHttpRequest', 'EventSource', 'navigator', 'Deno', 'Bun'].filter((name) => name in globalThis && globalThis[name] !== undefined);`,
+    nothing: [],
+  },
+  'removed-globals': {
+    source: `export const handler = () => ['WebAssembly', 'SharedArrayBuffer', 'Atomics', 'WeakRef', 'FinalizationRegistry'].filter((name) => name in globalThis);`,
+    nothing: [],
+  },
+  'callers-token': {
+    source: `export const handler = (context) => {
+      const seen = JSON.stringify([context.headers, context.query, context.caller, context.params]);
+      return [Object.keys(context.headers).includes('authorization'), seen.includes('${CANARY}')];
+    };`,
+    nothing: [false, false],
+  },
+  'host-through-constructors': {
+    source: `export const handler = (context) => {
+      const found = [];
+      for (const start of [context.api.useRelayer, context.kv.get, console.log, setTimeout, crypto.getRandomValues, URL, TextEncoder]) {
+        try {
+          const F = start.constructor.constructor ?? start.constructor;
+          const outer = F('return typeof process === "object" && (process.kill || process.binding || process.mainModule) ? "host" : "guest"')();
+          if (outer !== 'guest') found.push(String(start));
+        } catch {}
+      }
+      return found;
+    };`,
+    nothing: [],
+  },
+};
+
+t.test('a curious plugin gets nothing', async (t) => {
+  const workspace = await createWorkspace({
+    pluginFiles: {
+      ...Object.fromEntries(Object.entries(PROBES).map(([id, { source }]) => [`${id}.ts`, source])),
+      'keeper.ts': `export const handler = ({ kv }) => kv.set('secret', 'mine');`,
+      'thief.ts': `export const handler = async ({ kv, api }) => {
+        const got = [await kv.get('secret')];
+        for (const key of ['keeper:secret', '../keeper/secret', 'plugin_kv:{keeper}:data:secret']) {
+          try { got.push(await kv.get(key)); } catch (error) { got.push(error.message); }
+        }
+        return got;
+      };`,
+      'no-kv.ts': `export const handler = async ({ kv }) => { try { await kv.get('x'); return 'allowed'; } catch (error) { return error.message; } };`,
+    },
+    plugins: [{ id: 'no-kv', path: 'no-kv.ts', permissions: {} }],
+    env: { API_KEY: `${CANARY}-as-the-api-key-of-this-server` },
+  });
+  t.teardown(() => workspace.remove());
+  const service = await startService({ ...workspace.env, CANARY });
+  t.teardown(() => service.stop());
+
+  for (const [id, { nothing }] of Object.entries(PROBES)) {
+    const answer = await service.call(id);
+    t.equal(answer.status, 200, `${id}: ${JSON.stringify(answer.body)}`);
+    t.same(answer.body.data, nothing, `${id}: finds nothing`);
+  }
+
+  t.equal((await service.call('keeper')).body.data, true);
+  t.same(
+    (await service.call('thief')).body.data,
+    [null, null, 'invalid key', 'invalid key'],
+    'another plugin’s data stays its own',
+  );
+  t.match((await service.call('no-kv')).body.data, /no-kv.*kv.*permissions/, 'a refusal names the line to add');
+  t.notMatch(service.output(), CANARY, 'and the server’s log says nothing of the key');
+});
+
+t.test('code in the path, the query and the parameters stays text', async (t) => {
+  const workspace = await createWorkspace({
+    pluginFiles: { 'echo.ts': `export const handler = ({ params, route, query }) => ({ params, route, query });` },
+  });
+  t.teardown(() => workspace.remove());
+  const service = await startService(workspace.env);
+  t.teardown(() => service.stop());
+
+  const nasty = '"});process.exit(1);//\u2028</script>`${1}';
+  const answer = await service.request('POST', `/api/v1/plugins/echo/call/${encodeURIComponent(nasty)}`, {
+    params: { [nasty]: nasty, __proto__: { polluted: true } },
+  });
+  t.equal(answer.status, 200);
+  t.equal(answer.body.data.route, `/${nasty}`);
+  t.equal(answer.body.data.params[nasty], nasty);
+});
