@@ -1,0 +1,130 @@
+/** A transaction through the whole house on a real node, over HTTP and through a plugin. */
+import { cp } from 'node:fs/promises';
+import { join } from 'node:path';
+import { JsonRpcProvider } from 'ethers';
+import t, { type Test } from 'tap';
+import { startAnvil } from '../support/anvil.ts';
+import { type RunningService, startService } from '../support/service.ts';
+import { createWorkspace, type WorkspaceOptions } from '../support/workspace.ts';
+
+const RECEIVER = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8';
+const OTHER = '0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc';
+const TRANSFER = { to: RECEIVER, value: '1000', data: '0x', gas_limit: 21_000, speed: 'fast' };
+
+interface Stage {
+  service: RunningService;
+  node: JsonRpcProvider;
+  address: string;
+}
+
+/** A node, a funded relayer and a server, all torn down with the test. */
+async function stage(t: Test, options: WorkspaceOptions = {}, balance = 10n ** 18n): Promise<Stage> {
+  const anvil = await startAnvil();
+  t.teardown(() => anvil.stop());
+  const node = new JsonRpcProvider(anvil.url, undefined, { staticNetwork: true, cacheTimeout: -1 });
+  t.teardown(() => node.destroy());
+  const workspace = await createWorkspace({ rpcUrl: anvil.url, ...options });
+  t.teardown(() => workspace.remove());
+  await node.send('anvil_setBalance', [workspace.address, `0x${balance.toString(16)}`]);
+  const plugin = join(import.meta.dirname, '..', '..', 'plugins', 'sponsored-transfer');
+  await cp(plugin, join(workspace.dir, 'plugins', 'sponsored-transfer'), { recursive: true });
+  const service = await startService(workspace.env);
+  t.teardown(() => service.stop());
+  return { service, node, address: workspace.address };
+}
+
+const transactions = '/api/v1/relayers/local-1/transactions';
+
+async function until(service: RunningService, id: string, statuses: readonly string[]): Promise<any> {
+  for (let attempt = 0; attempt < 300; attempt++) {
+    const { body } = await service.request('GET', `${transactions}/${id}`);
+    if (statuses.includes(body.data.status)) return body.data;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`transaction ${id} became none of ${statuses.join(', ')}`);
+}
+
+t.test('sent over HTTP, mined, confirmed', async (t) => {
+  const { service, node, address } = await stage(t);
+  const before = await node.getBalance(RECEIVER);
+  const accepted = await service.request('POST', transactions, TRANSFER);
+  t.equal(accepted.status, 200);
+  t.match(accepted.body, { success: true, error: null, data: { status: 'pending', from: address, nonce: null } });
+
+  const mined = await until(service, accepted.body.data.id, ['mined', 'confirmed']);
+  t.equal(mined.nonce, 0);
+  t.equal((await node.getBalance(RECEIVER)) - before, 1000n, 'paid once');
+  const receipt = await node.getTransactionReceipt(mined.hash);
+  t.equal(receipt?.status, 1);
+  await node.send('anvil_mine', ['0x2']);
+  const confirmed = await until(service, accepted.body.data.id, ['confirmed']);
+  t.ok(confirmed.confirmed_at);
+
+  const list = await service.request('GET', transactions);
+  t.same(list.body.pagination, { current_page: 1, per_page: 10, total_items: 1 });
+  t.equal((await service.request('GET', `${transactions}/not-there`)).status, 404);
+  t.equal((await service.request('POST', '/api/v1/relayers/nobody/transactions', TRANSFER)).status, 404);
+});
+
+t.test('sent by a plugin, with its logs and traces', async (t) => {
+  const { service, node } = await stage(t, {
+    plugins: [{ id: 'pay', path: 'sponsored-transfer/index.ts', emit_logs: true, emit_traces: true }],
+  });
+  const answer = await service.call('pay', { relayerId: 'local-1', to: RECEIVER, value: '5' });
+  t.equal(answer.status, 200, JSON.stringify(answer.body));
+  t.match(answer.body.data, { status: /mined|confirmed/, nonce: 0, hash: /^0x[0-9a-f]{64}$/ });
+  t.equal((await node.getTransactionReceipt(answer.body.data.hash))?.status, 1);
+  t.match(answer.body.metadata.logs[0], { level: 'log', message: `sending 5 wei to ${RECEIVER} through local-1` });
+  t.match(answer.body.metadata.traces[0], { method: 'sendTransaction', relayerId: 'local-1', requestId: String });
+
+  const wrong = await service.call('pay', { to: 'nobody' });
+  t.equal(wrong.status, 400);
+  t.equal(wrong.body.data.code, 'VALIDATION_FAILED');
+  t.equal(wrong.body.data.details.wrong.length, 3, 'all problems at once');
+  const unknown = await service.call('pay', { relayerId: 'nobody', to: RECEIVER, value: '5' });
+  t.equal(unknown.body.error, 'Relayer error: Not Found: Relayer with ID nobody not found');
+});
+
+t.test('twenty at once: each paid once, nonces without a gap', async (t) => {
+  const { service, node, address } = await stage(t);
+  const before = await node.getBalance(RECEIVER);
+  const accepted = await Promise.all(Array.from({ length: 20 }, () => service.request('POST', transactions, TRANSFER)));
+  const mined = await Promise.all(accepted.map(({ body }) => until(service, body.data.id, ['mined', 'confirmed'])));
+  t.same(
+    mined.map((transaction) => transaction.nonce).sort((a, b) => a - b),
+    Array.from({ length: 20 }, (_, nonce) => nonce),
+  );
+  t.equal((await node.getBalance(RECEIVER)) - before, 20_000n);
+  t.equal(await node.getTransactionCount(address), 20);
+});
+
+t.test('the policy holds from the first send', async (t) => {
+  const paused = await stage(t, { relayer: { paused: true } });
+  const refused = await paused.service.request('POST', transactions, TRANSFER);
+  t.same([refused.status, refused.body.error], [403, 'Relayer paused']);
+
+  const listed = await stage(t, { relayer: { policies: { whitelist_receivers: [OTHER] } } });
+  const stranger = await listed.service.request('POST', transactions, TRANSFER);
+  t.same([stranger.status, stranger.body.message], [400, 'Bad Request']);
+  t.equal(stranger.body.error, 'Transaction target address is not whitelisted');
+  const friend = await listed.service.request('POST', transactions, { ...TRANSFER, to: OTHER });
+  t.equal((await until(listed.service, friend.body.data.id, ['mined', 'confirmed'])).to, OTHER);
+
+  const reserve = await stage(t, { relayer: { policies: { min_balance: 9 * 10 ** 14 } } }, 10n ** 15n);
+  const poor = await reserve.service.request('POST', transactions, { ...TRANSFER, value: String(10n ** 14n) });
+  const failed = await until(reserve.service, poor.body.data.id, ['failed']);
+  t.match(failed.status_reason, /^Insufficient balance: .*minimum balance of 900000000000000/);
+  t.equal(failed.nonce, null, 'no nonce was used');
+
+  const cap = 2_000_000_000;
+  const capped = await stage(t, { relayer: { policies: { gas_price_cap: cap } } });
+  const dear = await capped.service.request('POST', transactions, {
+    ...TRANSFER,
+    speed: undefined,
+    gas_price: 5 * cap,
+  });
+  t.same([dear.status, dear.body.error], [400, 'Gas price is too high']);
+  const cheap = await capped.service.request('POST', transactions, TRANSFER);
+  const mined = await until(capped.service, cheap.body.data.id, ['mined', 'confirmed']);
+  t.ok(BigInt(mined.max_fee_per_gas) <= BigInt(cap), 'the fee stays below the cap');
+});
