@@ -1,0 +1,111 @@
+import { findJsonFault } from './json-fault.ts';
+
+/** Nesting beyond this is refused; the reference's decoder has the same bound. */
+export const MAX_JSON_DEPTH = 128;
+
+/** A text that is not JSON, or JSON that is refused; the message names line and column and quotes nothing. */
+export class JsonTextError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'JsonTextError';
+  }
+}
+
+/**
+ * How integers beyond 2^53 are read: `exact` as a string of their decimal digits, `plain` as the nearest double, which
+ * is what `JSON.parse` does.
+ */
+export type IntegerReading = 'exact' | 'plain';
+
+/** Numbers that a double may not hold, and keys that could reach a prototype, each perhaps written with escapes. */
+const NEEDS_A_LOOK = /\d{16}|\d[eE]|__proto__|constructor|\\u/;
+
+interface SourceTextJson {
+  parse(text: string, reviver: (this: unknown, key: string, value: unknown, context: Source) => unknown): unknown;
+  rawJSON(text: string): object;
+}
+
+interface Source {
+  /** The text of a primitive; absent for objects and arrays. */
+  source?: string;
+}
+
+// ECMAScript 2027 (JSON.parse source text access); TypeScript's own declarations do not have it yet.
+const sourceTextJson = JSON as unknown as SourceTextJson;
+
+/**
+ * Reads JSON that came from outside: bounded in depth, without keys that could reach a prototype, without numbers
+ * that a double cannot hold.
+ * @throws JsonTextError
+ */
+export function parseJson(text: string, integers: IntegerReading): unknown {
+  if (exceedsDepth(text, MAX_JSON_DEPTH)) throw new JsonTextError(`nested deeper than ${MAX_JSON_DEPTH} levels`);
+  try {
+    return NEEDS_A_LOOK.test(text) ? sourceTextJson.parse(text, lookAt(integers)) : JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new JsonTextError(findJsonFault(text));
+    throw error;
+  }
+}
+
+function lookAt(integers: IntegerReading) {
+  return (key: string, value: unknown, { source }: Source): unknown => {
+    if (key === '__proto__' || (key === 'constructor' && hasPrototype(value))) {
+      throw new JsonTextError(`the key "${key}" is not allowed`);
+    }
+    if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
+    if (integers === 'exact' && source !== undefined && /^-?\d+$/.test(source)) return source;
+    if (!Number.isFinite(value)) throw new JsonTextError('a number is too large');
+    return value;
+  };
+}
+
+function hasPrototype(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, 'prototype');
+}
+
+/** Whether brackets outside strings nest deeper than `limit`. Looks at the text, since a reviver would recurse. */
+function exceedsDepth(text: string, limit: number): boolean {
+  if (text.length <= limit) return false;
+  let depth = 0;
+  let inString = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) inString = !inString;
+    else if (inString) at += code === BACKSLASH ? 1 : 0;
+    else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
+      depth += 1;
+      if (depth > limit) return true;
+    } else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth -= 1;
+  }
+  return false;
+}
+
+const QUOTE = 0x22;
+const OPEN_BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/** Writes JSON in which every `bigint` is a number with all its digits. */
+export function writeJson(value: unknown): string {
+  return JSON.stringify(holdsBigint(value) ? withNumbers(value) : value);
+}
+
+function holdsBigint(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return typeof value === 'bigint';
+  return Object.values(value).some(holdsBigint);
+}
+
+function withNumbers(value: unknown): unknown {
+  if (typeof value === 'bigint') {
+    const number = Number(value);
+    return Number.isSafeInteger(number) ? number : sourceTextJson.rawJSON(value.toString());
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(withNumbers);
+  const copy: Record<string, unknown> = {};
+  for (const [key, inner] of Object.entries(value)) copy[key] = withNumbers(inner);
+  return copy;
+}

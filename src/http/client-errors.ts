@@ -1,0 +1,32 @@
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { AppError, invalidRequest } from '../domain/errors.ts';
+import { failure } from './envelope.ts';
+
+/**
+ * Answers what never became a request: a head that cannot be parsed, or a request that arrives too slowly. Written
+ * straight to the socket, which is closed after it.
+ */
+export function answerClientError(error: NodeJS.ErrnoException, socket: Socket, arrivalSeconds: number): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const { status, appError } = translate(error, arrivalSeconds);
+  const body = JSON.stringify(failure(appError));
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json; charset=utf-8\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+    () => socket.destroy(),
+  );
+}
+
+function translate(error: NodeJS.ErrnoException, arrivalSeconds: number): { status: number; appError: AppError } {
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return { status: 408, appError: new AppError('REQUEST_TIMEOUT', { seconds: String(arrivalSeconds) }) };
+  }
+  if (error.code === 'HPE_HEADER_OVERFLOW') {
+    return { status: 431, appError: invalidRequest('The header fields are too large') };
+  }
+  return { status: 400, appError: invalidRequest('The request is not valid HTTP') };
+}

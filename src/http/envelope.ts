@@ -1,0 +1,40 @@
+import type { AppError } from '../domain/errors.ts';
+import type { Wire } from '../domain/json.ts';
+import type { Page, PageRequest } from '../domain/page.ts';
+
+/** What a list says about itself; the values in effect, not those asked for. */
+export interface Pagination {
+  current_page: number;
+  per_page: number;
+  total_items: number;
+}
+
+/** The body of a successful answer. */
+export interface Success {
+  success: true;
+  data: Wire;
+  error: null;
+  pagination?: Pagination;
+}
+
+/** The body of a failed answer: `message` is the fixed text of the error table, `error` the specific reason. */
+export interface Failure {
+  success: false;
+  data: null;
+  error: string;
+  message: string;
+}
+
+export function success(data: Wire): Success {
+  return { success: true, data, error: null };
+}
+
+/** One page of a list. */
+export function successPage(page: Page<Wire>, asked: PageRequest): Success {
+  const pagination = { current_page: asked.page, per_page: asked.perPage, total_items: page.total };
+  return { success: true, data: page.items, error: null, pagination };
+}
+
+export function failure(error: AppError): Failure {
+  return { success: false, data: null, error: error.message, message: error.publicMessage };
+}

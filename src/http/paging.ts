@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import type { PageRequest } from '../domain/page.ts';
+
+const MAX_PAGE = 4_294_967_295;
+const MAX_PER_PAGE = 500;
+
+const wholeNumber = z
+  .string('must be given once')
+  .regex(/^\d{1,20}$/, 'must be a whole number, 0 or more')
+  .transform(Number);
+
+/** The query of every list: `page` from 1 (0 means 1), `per_page` 0 to 500, more is 500. Other keys are ignored. */
+export const pageQuerySchema = z.object({
+  page: wholeNumber.refine((page) => page <= MAX_PAGE, `must be at most ${MAX_PAGE}`).default(1),
+  per_page: wholeNumber.default(10),
+});
+
+export function pageRequest(query: z.infer<typeof pageQuerySchema>): PageRequest {
+  return { page: Math.max(1, query.page), perPage: Math.min(MAX_PER_PAGE, query.per_page) };
+}

@@ -1,0 +1,68 @@
+import type { FastifyRequest } from 'fastify';
+import type { Json } from '../domain/json.ts';
+import { JsonTextError, parseJson } from '../domain/json-text.ts';
+import type { PluginRequest } from '../plugin-host/plugin-host.ts';
+
+/** Derives what a plugin's handler sees from the request that calls it. `tail` is the path after `/call`. */
+export function pluginRequestOf(request: FastifyRequest, method: 'GET' | 'POST', tail: string): PluginRequest {
+  const query = queryOf(request.url);
+  return {
+    method,
+    route: tail === '' ? (query['route']?.[0] ?? '') : `/${tail}`,
+    params: paramsOf(query, method === 'GET' ? undefined : request.body),
+    headers: headersOf(request.raw.rawHeaders),
+    query,
+    keyId: request.keyId,
+    requestId: request.id,
+  };
+}
+
+/**
+ * The query's `params` if there is one: JSON when it parses, else the text itself. Else the body's own key `params`,
+ * which the reference's clients send. Else the whole body, and `{}` for none.
+ */
+function paramsOf(query: Record<string, string[]>, body: unknown): Json {
+  const given = query['params']?.[0];
+  if (given !== undefined) return jsonOrText(given);
+  if (body === undefined) return {};
+  if (typeof body === 'object' && body !== null && Object.hasOwn(body, 'params')) {
+    return (body as { params: Json }).params;
+  }
+  return body as Json;
+}
+
+function jsonOrText(text: string): Json {
+  try {
+    return parseJson(text, 'plain') as Json;
+  } catch (error) {
+    if (error instanceof JsonTextError) return text;
+    throw error;
+  }
+}
+
+/** Lower-case names, one entry per line, in order. The caller's credential is not the plugin's business. */
+function headersOf(rawHeaders: readonly string[]): Record<string, string[]> {
+  const pairs: [string, string][] = [];
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = (rawHeaders[at] ?? '').toLowerCase();
+    if (name !== 'authorization') pairs.push([name, rawHeaders[at + 1] ?? '']);
+  }
+  return grouped(pairs);
+}
+
+/** As forms are encoded: `+` is a space, a bare name is an empty text, repeated names keep their order. */
+function queryOf(url: string): Record<string, string[]> {
+  const at = url.indexOf('?');
+  return at === -1 ? {} : grouped(new URLSearchParams(url.slice(at + 1)));
+}
+
+function grouped(pairs: Iterable<[string, string]>): Record<string, string[]> {
+  const groups = new Map<string, string[]>();
+  for (const [name, value] of pairs) {
+    const values = groups.get(name);
+    if (values === undefined) groups.set(name, [value]);
+    else values.push(value);
+  }
+  // Defines own properties, also for a name such as `__proto__`.
+  return Object.fromEntries(groups);
+}

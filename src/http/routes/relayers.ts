@@ -1,0 +1,31 @@
+import type { FastifyInstance } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { RelayersService } from '../../services/services.ts';
+import { success, successPage } from '../envelope.ts';
+import { pageQuerySchema, pageRequest } from '../paging.ts';
+
+const params = z.object({ id: z.string() });
+
+/** What relayers there are, and how each one stands. */
+export function relayerRoutes(app: FastifyInstance, relayers: RelayersService): void {
+  const routes = app.withTypeProvider<ZodTypeProvider>();
+
+  routes.get('/relayers', { schema: { querystring: pageQuerySchema } }, async (request) => {
+    const page = pageRequest(request.query);
+    return successPage(await relayers.list(page), page);
+  });
+
+  routes.get('/relayers/:id', { schema: { params } }, async (request) =>
+    success(await relayers.get(request.params.id)),
+  );
+
+  routes.get('/relayers/:id/status', { schema: { params } }, async (request) =>
+    success(await relayers.status(request.params.id)),
+  );
+
+  routes.get('/relayers/:id/balance', { schema: { params } }, async (request) => {
+    const { balance, unit } = await relayers.balance(request.params.id);
+    return success({ balance: BigInt(balance), unit });
+  });
+}

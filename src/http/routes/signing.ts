@@ -1,0 +1,16 @@
+import type { FastifyInstance } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { SigningService } from '../../services/services.ts';
+import { success } from '../envelope.ts';
+import { bodyOf } from '../json-body.ts';
+
+const params = z.object({ id: z.string() });
+
+/** Signatures over what is not sent. */
+export function signingRoutes(app: FastifyInstance, signing: SigningService): void {
+  const routes = app.withTypeProvider<ZodTypeProvider>();
+  routes.post('/relayers/:id/sign-transaction', { schema: { params } }, async (request) =>
+    success(await signing.signTransaction(request.params.id, bodyOf(request))),
+  );
+}

@@ -1,0 +1,40 @@
+import type { FastifyInstance } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { transactionStatusSchema } from '../../domain/transaction-state.ts';
+import type { TransactionsService } from '../../services/services.ts';
+import { success, successPage } from '../envelope.ts';
+import { bodyOf } from '../json-body.ts';
+import { pageQuerySchema, pageRequest } from '../paging.ts';
+
+const ofRelayer = z.object({ id: z.string() });
+const one = z.object({ id: z.string(), transactionId: z.string() });
+const listQuery = pageQuerySchema.extend({
+  status: z
+    .string('must be given once')
+    .toLowerCase()
+    .pipe(z.enum(transactionStatusSchema.options, `must be one of ${transactionStatusSchema.options.join(', ')}`))
+    .optional(),
+});
+
+/** Transactions, each visible under its own relayer only. What `POST` answers with is on disk. */
+export function transactionRoutes(app: FastifyInstance, transactions: TransactionsService): void {
+  const routes = app.withTypeProvider<ZodTypeProvider>();
+
+  routes.post('/relayers/:id/transactions', { schema: { params: ofRelayer } }, async (request) =>
+    success(await transactions.send(request.params.id, bodyOf(request))),
+  );
+
+  routes.get(
+    '/relayers/:id/transactions',
+    { schema: { params: ofRelayer, querystring: listQuery } },
+    async (request) => {
+      const page = pageRequest(request.query);
+      return successPage(await transactions.list(request.params.id, page, request.query.status), page);
+    },
+  );
+
+  routes.get('/relayers/:id/transactions/:transactionId', { schema: { params: one } }, async (request) =>
+    success(await transactions.get(request.params.id, request.params.transactionId)),
+  );
+}

@@ -1,0 +1,80 @@
+import type { Clock } from '../domain/clock.ts';
+import type { Wire } from '../domain/json.ts';
+
+export type HealthStatus = 'healthy' | 'degraded' | 'unhealthy';
+
+/** How one part of the service stands; what else it says is shown as it is. `error` says why it is not healthy. */
+export interface ComponentHealth {
+  status: HealthStatus;
+  error?: string;
+  [detail: string]: Wire;
+}
+
+/** Looks at one part; what it throws makes the part unhealthy. */
+export type HealthCheck = () => ComponentHealth | Promise<ComponentHealth>;
+
+/** The body of `/ready`. */
+export interface HealthReport {
+  /** False only when a part is unhealthy. */
+  ready: boolean;
+  /** The worst of the parts. */
+  status: HealthStatus;
+  /** The errors of unhealthy parts, joined with `; `. */
+  reason?: string;
+  components: Record<string, ComponentHealth>;
+  /** RFC 3339, when the parts were looked at. */
+  timestamp: string;
+}
+
+export interface Health {
+  check(): Promise<HealthReport>;
+}
+
+/** How long a part may take to say how it is. */
+const CHECK_LIMIT_MS = 2000;
+/** The probe needs no key, so what it costs is bounded: a report serves everyone for this long. */
+const REPORT_LIFE_MS = 1000;
+
+/** Asks all parts side by side, each within its time, and shares the report among those who ask meanwhile. */
+export function createHealth(checks: Record<string, HealthCheck>, clock: Clock, limitMs = CHECK_LIMIT_MS): Health {
+  let latest: { since: number; report: Promise<HealthReport> } | undefined;
+  return {
+    check() {
+      const now = clock.elapsed();
+      if (latest === undefined || now - latest.since >= REPORT_LIFE_MS) {
+        latest = { since: now, report: examine(checks, clock, limitMs) };
+      }
+      return latest.report;
+    },
+  };
+}
+
+async function examine(checks: Record<string, HealthCheck>, clock: Clock, limitMs: number): Promise<HealthReport> {
+  const named = await Promise.all(
+    Object.entries(checks).map(async ([name, check]) => [name, await within(limitMs, check)] as const),
+  );
+  const worst = (status: HealthStatus) => named.some(([, component]) => component.status === status);
+  const status = worst('unhealthy') ? 'unhealthy' : worst('degraded') ? 'degraded' : 'healthy';
+  const reasons = named
+    .filter(([, component]) => component.status === 'unhealthy')
+    .map(([name, component]) => component.error ?? `${name} is unhealthy`);
+  return {
+    ready: status !== 'unhealthy',
+    status,
+    ...(reasons.length > 0 ? { reason: reasons.join('; ') } : {}),
+    components: Object.fromEntries(named),
+    timestamp: new Date(clock.now()).toISOString(),
+  };
+}
+
+async function within(limitMs: number, check: HealthCheck): Promise<ComponentHealth> {
+  const { promise: late, resolve } = Promise.withResolvers<ComponentHealth>();
+  const timer = setTimeout(() => resolve({ status: 'unhealthy', error: `no answer within ${limitMs} ms` }), limitMs);
+  try {
+    return await Promise.race([late, (async () => check())()]);
+  } catch (error) {
+    return { status: 'unhealthy', error: error instanceof Error ? error.message : String(error) };
+  } finally {
+    clearTimeout(timer);
+  }
+}
