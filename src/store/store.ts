@@ -74,6 +74,8 @@ export interface Writer extends Reader {
   kvSet(pluginId: string, key: string, value: Json, expiresAt: Timestamp | null): Promise<void>;
   /** True when there was one. */
   kvDelete(pluginId: string, key: string): Promise<boolean>;
+  /** Deletes expired values of all plugins, the oldest first and at most `limit`; resolves with their number. */
+  kvPrune(limit: number): Promise<number>;
 }
 
 export type TransactionChange = Partial<

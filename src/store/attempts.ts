@@ -1,0 +1,109 @@
+import type { Kysely } from 'kysely';
+import { z } from 'zod';
+import type { Attempt } from '../domain/transaction.ts';
+import type { Connection } from './connection.ts';
+import type { AttemptTable, Tables } from './schema.ts';
+import { sequenceText, sequenceTextSchema } from './sequence-text.ts';
+import type { Reader, Writer } from './store.ts';
+import { DuplicateRecord, readRecord, timestampSchema } from './stored-record.ts';
+
+/** Both databases bound the parameters of a statement (32,766 and 65,535). */
+const IDS_PER_QUERY = 1000;
+
+const rowSchema = z
+  .object({
+    transaction_id: z.string(),
+    ordinal: z.int().positive(),
+    lane: z.string(),
+    sequence: sequenceTextSchema,
+    raw: z.string(),
+    hash: z.string(),
+    created_at: timestampSchema,
+    accepted_at: timestampSchema.nullable(),
+  })
+  .transform(
+    (row): Attempt => ({
+      transactionId: row.transaction_id,
+      ordinal: row.ordinal,
+      lane: row.lane,
+      sequence: row.sequence,
+      raw: row.raw,
+      hash: row.hash,
+      createdAt: row.created_at,
+      acceptedAt: row.accepted_at,
+    }),
+  );
+
+function fromRow(row: AttemptTable): Attempt {
+  return readRecord(rowSchema, 'attempts', `${row.transaction_id}/${row.ordinal}`, row);
+}
+
+/** The attempts of several transactions, those of each by ordinal. */
+export async function attemptsOf(db: Kysely<Tables>, transactionIds: readonly string[]): Promise<Attempt[]> {
+  const attempts: Attempt[] = [];
+  for (let start = 0; start < transactionIds.length; start += IDS_PER_QUERY) {
+    const rows = await db
+      .selectFrom('attempts')
+      .selectAll()
+      .where('transaction_id', 'in', transactionIds.slice(start, start + IDS_PER_QUERY))
+      .orderBy('transaction_id')
+      .orderBy('ordinal')
+      .execute();
+    attempts.push(...rows.map(fromRow));
+  }
+  return attempts;
+}
+
+/** Reads of the table `attempts`. */
+export function attemptReads({ db }: Connection): Pick<Reader, 'attempts' | 'laneSequence'> {
+  return {
+    attempts: (transactionId) => attemptsOf(db, [transactionId]),
+
+    async laneSequence(lane) {
+      const row = await db
+        .selectFrom('attempts')
+        .select((on) => on.fn.max('sequence').as('highest'))
+        .where('lane', '=', lane)
+        .executeTakeFirstOrThrow();
+      // The types of an aggregate leave out what it gives for no rows.
+      const highest: string | null = row.highest;
+      return highest === null ? null : readRecord(sequenceTextSchema, 'attempts', lane, highest) + 1n;
+    },
+  };
+}
+
+/** Writes of the table `attempts`. */
+export function attemptWrites({ db }: Connection): Pick<Writer, 'insertAttempt' | 'attemptAccepted'> {
+  return {
+    async insertAttempt(attempt) {
+      const { numInsertedOrUpdatedRows } = await db
+        .insertInto('attempts')
+        .values({
+          transaction_id: attempt.transactionId,
+          ordinal: attempt.ordinal,
+          lane: attempt.lane,
+          sequence: sequenceText(attempt.sequence),
+          raw: attempt.raw,
+          hash: attempt.hash,
+          created_at: attempt.createdAt,
+          accepted_at: attempt.acceptedAt,
+        })
+        .onConflict((on) => on.doNothing())
+        .executeTakeFirstOrThrow();
+      if (numInsertedOrUpdatedRows === 0n) {
+        throw new DuplicateRecord('attempts', `${attempt.transactionId}/${attempt.ordinal} or hash ${attempt.hash}`);
+      }
+    },
+
+    async attemptAccepted(transactionId, ordinal, at) {
+      const { numUpdatedRows } = await db
+        .updateTable('attempts')
+        // What counts is the first time.
+        .set((on) => ({ accepted_at: on.fn.coalesce('accepted_at', on.val(at)) }))
+        .where('transaction_id', '=', transactionId)
+        .where('ordinal', '=', ordinal)
+        .executeTakeFirstOrThrow();
+      if (numUpdatedRows === 0n) throw new Error(`There is no attempt ${transactionId}/${ordinal}`);
+    },
+  };
+}

@@ -1,0 +1,48 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { KyselyPlugin } from 'kysely';
+
+interface Scope {
+  open: boolean;
+}
+
+/**
+ * Knows whether code runs inside a write body, and refuses what would dead-lock there or write outside a transaction.
+ * One per store.
+ */
+export class BodyGuard {
+  readonly #scope = new AsyncLocalStorage<Scope>();
+
+  /** Runs a body; when it ends, or is ended by `abandon`, its writer is of no more use. */
+  enter<T>(body: () => Promise<T>): { ended: Promise<T>; abandon: () => void } {
+    const scope: Scope = { open: true };
+    const close = () => {
+      scope.open = false;
+    };
+    return { ended: this.#scope.run(scope, body).finally(close), abandon: close };
+  }
+
+  /** Fails inside a body: `store.read` would not see the body's writes, `store.write` would wait for itself. */
+  assertOutside(): void {
+    if (this.#scope.getStore()?.open) {
+      throw new Error('Inside a write body use its writer; store.read and store.write are for outside');
+    }
+  }
+
+  /** For the reader of a store: each of its queries is made outside bodies. */
+  readonly outside: KyselyPlugin = passThrough(() => this.assertOutside());
+
+  /** For the writer of a store: each of its queries is made inside the body that it was given to. */
+  readonly inside: KyselyPlugin = passThrough(() => {
+    if (!this.#scope.getStore()?.open) throw new Error('This write body has ended; its writer cannot be used any more');
+  });
+}
+
+function passThrough(check: () => void): KyselyPlugin {
+  return {
+    transformQuery({ node }) {
+      check();
+      return node;
+    },
+    transformResult: ({ result }) => Promise.resolve(result),
+  };
+}

@@ -1,0 +1,9 @@
+import type { Kysely, RawBuilder } from 'kysely';
+import type { Tables } from './schema.ts';
+
+/** What the queries need of a database. */
+export interface Connection {
+  db: Kysely<Tables>;
+  /** The time as an expression of the database's, in milliseconds; within a write body it stands still. */
+  now: () => RawBuilder<number>;
+}

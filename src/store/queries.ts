@@ -1,0 +1,30 @@
+import { attemptReads, attemptWrites } from './attempts.ts';
+import { chainIdentityReads, chainIdentityWrites } from './chain-identities.ts';
+import type { Connection } from './connection.ts';
+import { kvReads, kvWrites } from './kv.ts';
+import { relayerReads, relayerWrites } from './relayers.ts';
+import type { Reader, Writer } from './store.ts';
+import { transactionReads, transactionWrites } from './transactions.ts';
+
+/** The reading half of the store over one connection. */
+export function createReader(connection: Connection): Reader {
+  return {
+    ...relayerReads(connection),
+    ...transactionReads(connection),
+    ...attemptReads(connection),
+    ...chainIdentityReads(connection),
+    ...kvReads(connection),
+  };
+}
+
+/** Both halves over a connection that is inside a transaction. */
+export function createWriter(connection: Connection): Writer {
+  return {
+    ...createReader(connection),
+    ...relayerWrites(connection),
+    ...transactionWrites(connection),
+    ...attemptWrites(connection),
+    ...chainIdentityWrites(connection),
+    ...kvWrites(connection),
+  };
+}

@@ -1,0 +1,89 @@
+import type { Generated } from 'kysely';
+import type { NetworkType } from '../domain/network-type.ts';
+import type { TransactionStatus } from '../domain/transaction-state.ts';
+
+/**
+ * The tables as the queries see them, the same on both databases. Times are integer milliseconds, truth values are 0
+ * and 1, JSON is text, and a sequence is text of fixed width (`sequence-text.ts`).
+ */
+export interface Tables {
+  relayers: RelayerTable;
+  transactions: TransactionTable;
+  attempts: AttemptTable;
+  chain_identities: ChainIdentityTable;
+  plugin_kv: KvTable;
+  meta: MetaTable;
+  migrations: MigrationTable;
+}
+
+export interface RelayerTable {
+  id: string;
+  created_at: number;
+  name: string;
+  network: string;
+  network_type: NetworkType;
+  address: string;
+  paused: number;
+  disabled_reason: string | null;
+  signer_id: string;
+  notification_id: string | null;
+  custom_rpc_urls: string | null;
+  policies: string;
+  declaration: string | null;
+}
+
+export interface TransactionTable {
+  /** Rises with each acceptance: the one exact order of requests, whatever the clock did. */
+  accepted: Generated<number>;
+  id: string;
+  relayer_id: string;
+  network_type: NetworkType;
+  lane: string;
+  status: TransactionStatus;
+  status_reason: string | null;
+  created_at: number;
+  sent_at: number | null;
+  confirmed_at: number | null;
+  valid_until: number | null;
+  request: string;
+  fields: string;
+  sequence: string | null;
+  hash: string | null;
+  is_canceled: number;
+  next_action_at: number | null;
+}
+
+export interface AttemptTable {
+  transaction_id: string;
+  ordinal: number;
+  lane: string;
+  sequence: string;
+  raw: string;
+  hash: string;
+  created_at: number;
+  accepted_at: number | null;
+}
+
+interface ChainIdentityTable {
+  network_type: NetworkType;
+  network: string;
+  identity: string;
+}
+
+interface KvTable {
+  plugin_id: string;
+  key: string;
+  value: string;
+  expires_at: number | null;
+}
+
+interface MetaTable {
+  key: string;
+  value: string;
+}
+
+interface MigrationTable {
+  version: number;
+  name: string;
+  applied_at: number;
+}

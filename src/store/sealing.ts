@@ -1,0 +1,120 @@
+import { createCipheriv, createDecipheriv, createHash, createSecretKey, type KeyObject } from 'node:crypto';
+import type { Kysely } from 'kysely';
+import type { Tables } from './schema.ts';
+
+/** Where a sealed secret lies; it opens nowhere else, so records cannot be swapped. */
+export interface SealedPlace {
+  table: string;
+  row: string;
+  field: string;
+}
+
+/** Seals secrets for the database: AES-256-GCM, in the form `1.<key id>.<base64url of nonce, ciphertext and tag>`. */
+export interface Sealer {
+  /** Under the first key. */
+  seal(secret: string, place: SealedPlace): string;
+  /**
+   * Under whichever of the keys it was sealed with.
+   * @throws UnsealableSecret
+   */
+  open(sealed: string, place: SealedPlace): string;
+  /** True when it was sealed under a key that is on its way out. */
+  isOutdated(sealed: string): boolean;
+}
+
+/** A secret that none of the keys opens, or that was changed or moved. Never carries the secret or a key. */
+export class UnsealableSecret extends Error {
+  readonly reason: 'unknown-key' | 'damaged';
+
+  constructor(reason: UnsealableSecret['reason'], { table, row, field }: SealedPlace, options?: { cause?: unknown }) {
+    const why = reason === 'unknown-key' ? 'was sealed with another STORAGE_ENCRYPTION_KEY' : 'is damaged';
+    super(`The secret in field ${field} of record ${row} of table ${table} ${why}`, options);
+    this.name = 'UnsealableSecret';
+    this.reason = reason;
+  }
+}
+
+const KEY_BYTES = 32;
+/** NIST SP 800-38D, 8.2.2: 96 random bits are good for 2^32 seals under one key. */
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const FORM = /^1\.([0-9a-f]{16})\.([A-Za-z0-9_-]+)$/;
+
+/**
+ * A sealer over keys of 32 bytes: the first seals, all open. To rotate, put the new key before the old.
+ * @throws RangeError on a key of another length
+ */
+export function createSealer(keys: readonly Uint8Array[], randomBytes: (size: number) => Uint8Array): Sealer {
+  const ring = keys.map(toRingKey);
+  const [sealing] = ring;
+  if (sealing === undefined) throw new RangeError('Sealing needs a key');
+
+  return {
+    seal(secret, place) {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv('aes-256-gcm', sealing.key, nonce, { authTagLength: TAG_BYTES });
+      cipher.setAAD(boundTo(place));
+      const sealed = Buffer.concat([nonce, cipher.update(secret, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+      return `1.${sealing.id}.${sealed.toString('base64url')}`;
+    },
+
+    open(sealed, place) {
+      const [, id, text = ''] = FORM.exec(sealed) ?? [];
+      const bytes = Buffer.from(text, 'base64url');
+      if (id === undefined || bytes.length < NONCE_BYTES + TAG_BYTES) throw new UnsealableSecret('damaged', place);
+      const key = ring.find((candidate) => candidate.id === id)?.key;
+      if (key === undefined) throw new UnsealableSecret('unknown-key', place);
+      try {
+        const nonce = bytes.subarray(0, NONCE_BYTES);
+        const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES });
+        decipher.setAAD(boundTo(place));
+        decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+        const secret = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES));
+        return Buffer.concat([secret, decipher.final()]).toString('utf8');
+      } catch (cause) {
+        throw new UnsealableSecret('damaged', place, { cause });
+      }
+    },
+
+    isOutdated: (sealed) => FORM.exec(sealed)?.[1] !== sealing.id,
+  };
+}
+
+/** A key object shows nothing of its bytes when it is printed. */
+function toRingKey(bytes: Uint8Array): { id: string; key: KeyObject } {
+  if (bytes.length !== KEY_BYTES) throw new RangeError(`A sealing key has ${KEY_BYTES} bytes, not ${bytes.length}`);
+  const id = createHash('sha256').update('isolayer sealing key id\0').update(bytes).digest('hex').slice(0, 16);
+  return { id, key: createSecretKey(bytes) };
+}
+
+function boundTo({ table, row, field }: SealedPlace): Buffer {
+  return Buffer.from(JSON.stringify([table, row, field]), 'utf8');
+}
+
+const CHECK_PLACE: SealedPlace = { table: 'meta', row: 'seal-check', field: 'value' };
+const CHECK_TEXT = 'isolayer';
+
+/**
+ * Compares the keys with the one that the database was sealed with, by a value that is sealed at its first start.
+ * @throws when none of them opens it: the service would otherwise mix secrets under two keys
+ */
+export async function checkSeal(db: Kysely<Tables>, sealer: Sealer): Promise<void> {
+  const stored = await db.selectFrom('meta').select('value').where('key', '=', CHECK_PLACE.row).executeTakeFirst();
+  if (stored !== undefined) {
+    try {
+      sealer.open(stored.value, CHECK_PLACE);
+    } catch (cause) {
+      throw new Error(
+        'STORAGE_ENCRYPTION_KEY (or the file storage-key of the data folder) is not the key that this database was sealed with. Start with that key; to change it, give both, the new one first: <new>,<old>.',
+        { cause },
+      );
+    }
+    if (!sealer.isOutdated(stored.value)) return;
+  }
+  const value = sealer.seal(CHECK_TEXT, CHECK_PLACE);
+  await db
+    .insertInto('meta')
+    .values({ key: CHECK_PLACE.row, value })
+    .onConflict((on) => on.column('key').doUpdateSet({ value }))
+    .execute();
+}

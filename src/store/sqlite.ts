@@ -1,0 +1,89 @@
+import { closeSync, openSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { Kysely, type RawBuilder, sql } from 'kysely';
+import type { Clock } from '../domain/clock.ts';
+import type { Log } from '../observability/log.ts';
+import { BodyGuard } from './body-guard.ts';
+import { sqliteColumns } from './column-types.ts';
+import { migrate } from './migrate.ts';
+import { migrations } from './migrations.ts';
+import { createReader, createWriter } from './queries.ts';
+import type { Tables } from './schema.ts';
+import { checkSeal, type Sealer } from './sealing.ts';
+import { sqliteDialect } from './sqlite-dialect.ts';
+import type { Store } from './store.ts';
+import { WriterQueue } from './writer-queue.ts';
+
+/** How long a statement waits for another process, such as a backup; the event loop waits with it. */
+const BUSY_MS = 1000;
+
+export interface SqliteStoreOptions {
+  /** The database file; made when it is not there. The folder is, and its lock (`lock.ts`) is held. */
+  path: string;
+  log: Log;
+  clock: Clock;
+  /** Checked against the key that the database was sealed with; absent when nothing is ever sealed. */
+  sealer?: Sealer;
+}
+
+/**
+ * Opens the embedded store: one connection writes, one reads, so that a read never waits for a write.
+ * @throws when the file is no database, is damaged, is of a newer version, or was sealed with another key
+ */
+export async function openSqliteStore({ path, log, clock, sealer }: SqliteStoreOptions): Promise<Store> {
+  // SQLite gives its side files the same mode.
+  closeSync(openSync(path, 'a', 0o600));
+  const writing = openForWriting(path);
+  try {
+    const whole = new Kysely<Tables>({ dialect: sqliteDialect(writing) });
+    await migrate({ db: whole, types: sqliteColumns, log, now: clock.now }, migrations);
+    if (sealer !== undefined) await checkSeal(whole, sealer);
+    return compose(writing, openForReading(path), clock);
+  } catch (cause) {
+    writing.close();
+    throw cause;
+  }
+}
+
+function compose(writing: DatabaseSync, reading: DatabaseSync, clock: Clock): Store {
+  const guard = new BodyGuard();
+  const queue = new WriterQueue(writing, guard, clock);
+  const over = (database: DatabaseSync, plugins: BodyGuard['inside'][], now: () => RawBuilder<number>) => ({
+    db: new Kysely<Tables>({ dialect: sqliteDialect(database), plugins }),
+    now,
+  });
+  let bodyBegan = 0;
+  const writer = createWriter(over(writing, [guard.inside], () => sql.val(bodyBegan)));
+
+  return {
+    read: createReader(over(reading, [guard.outside], () => sql.val(clock.now()))),
+    async write(body) {
+      guard.assertOutside();
+      return queue.run(() => {
+        bodyBegan = clock.now();
+        return body(writer);
+      });
+    },
+    now: async () => clock.now(),
+    async close() {
+      await queue.close();
+      if (reading.isOpen) reading.close();
+      if (writing.isOpen) writing.close();
+    },
+  };
+}
+
+function openForWriting(path: string): DatabaseSync {
+  const database = new DatabaseSync(path, { timeout: BUSY_MS, enableForeignKeyConstraints: true });
+  try {
+    database.exec('pragma journal_mode = wal; pragma synchronous = full');
+    return database;
+  } catch (cause) {
+    database.close();
+    throw new Error(`${path} cannot be opened as the service's database`, { cause });
+  }
+}
+
+function openForReading(path: string): DatabaseSync {
+  return new DatabaseSync(path, { timeout: BUSY_MS, readOnly: true });
+}

@@ -1,0 +1,116 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Clock } from '../domain/clock.ts';
+import { AppError } from '../domain/errors.ts';
+import type { BodyGuard } from './body-guard.ts';
+
+/** How long bodies join one commit, in milliseconds; then the event loop has its turn. */
+const GROUP_MS = 5;
+
+interface Job {
+  /** Runs the body and tells how to report its end; what it reports is true only after the commit. */
+  run(): Promise<{ kept: boolean; report: () => void }>;
+  fail(cause: unknown): void;
+}
+
+/**
+ * Runs write bodies one after the other on the one writing connection of SQLite, many per commit, because a commit
+ * costs a flush to disk. A body that throws is undone alone. All it may await is its writer, whose promises need no
+ * turn of the event loop; one that is still unfinished after a turn has broken that rule, and is undone too.
+ */
+export class WriterQueue {
+  readonly #database: DatabaseSync;
+  readonly #guard: BodyGuard;
+  readonly #clock: Clock;
+  readonly #jobs: Job[] = [];
+  #working = false;
+  #closed = false;
+  #whenIdle: (() => void)[] = [];
+
+  constructor(database: DatabaseSync, guard: BodyGuard, clock: Clock) {
+    this.#database = database;
+    this.#guard = guard;
+    this.#clock = clock;
+  }
+
+  /** Resolves or rejects with the body's end, once that is on disk. */
+  run<T>(body: () => Promise<T>): Promise<T> {
+    if (this.#closed) return Promise.reject(new AppError('UNAVAILABLE', { reason: 'The store is closed' }));
+    return new Promise<T>((resolve, reject) => {
+      this.#jobs.push({
+        fail: reject,
+        run: async () => {
+          try {
+            const result = await this.#runBody(body);
+            return { kept: true, report: () => resolve(result) };
+          } catch (cause) {
+            return { kept: false, report: () => reject(cause) };
+          }
+        },
+      });
+      this.#start();
+    });
+  }
+
+  /** Finishes what was asked for, and takes no more. Safe to call twice. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    if (this.#working) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
+  }
+
+  /** Not at once: what else arrives in this turn of the loop shares the commit. */
+  #start(): void {
+    if (this.#working) return;
+    this.#working = true;
+    setImmediate(() => void this.#work());
+  }
+
+  async #work(): Promise<void> {
+    await this.#commitGroup();
+    if (this.#jobs.length > 0) {
+      setImmediate(() => void this.#work());
+      return;
+    }
+    this.#working = false;
+    for (const resolve of this.#whenIdle.splice(0)) resolve();
+  }
+
+  async #commitGroup(): Promise<void> {
+    const deadline = this.#clock.elapsed() + GROUP_MS;
+    const reports: (() => void)[] = [];
+    let taken = 0;
+    try {
+      this.#database.exec('begin immediate');
+      do {
+        const job = this.#jobs[taken];
+        if (job === undefined) break;
+        taken += 1;
+        this.#database.exec('savepoint body');
+        const { kept, report } = await job.run();
+        this.#database.exec(kept ? 'release body' : 'rollback to body; release body');
+        reports.push(report);
+      } while (this.#clock.elapsed() < deadline);
+      this.#database.exec('commit');
+      this.#jobs.splice(0, taken);
+      for (const report of reports) report();
+    } catch (cause) {
+      // The commit failed, or SQLite gave the whole transaction up (disk full, I/O error): nothing of it is stored.
+      if (this.#database.isTransaction) this.#database.exec('rollback');
+      const error = new AppError('UNAVAILABLE', { reason: 'The database cannot be written' }, { cause });
+      for (const job of this.#jobs.splice(0, Math.max(taken, 1))) job.fail(error);
+    }
+  }
+
+  async #runBody<T>(body: () => Promise<T>): Promise<T> {
+    const { ended, abandon } = this.#guard.enter(body);
+    const { promise: overdue, reject } = Promise.withResolvers<never>();
+    const turn = setImmediate(() => {
+      abandon();
+      reject(new Error('A write body awaited something other than its writer; it was undone'));
+    });
+    try {
+      return await Promise.race([ended, overdue]);
+    } finally {
+      clearImmediate(turn);
+    }
+  }
+}
