@@ -1,14 +1,28 @@
+import { execFileSync } from 'node:child_process';
 import t from 'tap';
 import coveredBy from '../coverage-map.ts';
+import { isGroupAlive } from '../run/process-group.ts';
 import { describeSuite } from '../run/report.ts';
 import { runSuite } from '../run/run-suite.ts';
-import { suiteOf, suites } from '../run/suites.ts';
+import { suiteOf } from '../run/suites.ts';
 import { TapReader } from '../run/tally.ts';
 
 const read = (text: string) => {
   const reader = new TapReader();
   reader.write(text);
   return reader.end();
+};
+
+/** Files that end in every way a test file can end. */
+const sample = {
+  'package.json': '{"type":"module"}',
+  '.taprc': 'type-strip-only: true\n',
+  'breaks.test.ts': "import './gone.ts';\n",
+  'crashes.test.ts': "import t from 'tap';\nt.ok(true);\nsetImmediate(() => process.exit(7));\n",
+  'fails.test.ts': "import t from 'tap';\nt.test('sum', async (t) => t.equal(1 + 1, 3, 'adds up'));\n",
+  'hangs.test.ts': "import t from 'tap';\nt.test('waits', () => new Promise((r) => setTimeout(r, 1e6)));\n",
+  'passes.test.ts': "import t from 'tap';\nt.ok(true, 'fine');\n",
+  'silent.test.ts': "console.log('no test here');\n",
 };
 
 t.test('an assertion counts once, however deep it stands', async (t) => {
@@ -63,42 +77,60 @@ for (const [what, text] of Object.entries(failing)) {
   });
 }
 
-t.test('a suite is judged by more than what its files say of themselves', async (t) => {
-  const [suite] = suites;
-  if (suite === undefined) throw new Error('there is no suite');
+for (const runner of ['plain', 'coverage'] as const) {
+  t.test(`a suite is judged by more than what its files say of themselves (${runner})`, async (t) => {
+    const suite = { name: 'sample', folder: 'test/sample', secondsPerFile: 2, runner };
+    const root = t.testdir(sample);
+    const run = (...files: string[]) => runSuite(suite, { root, files, secondsPerFile: 2, measureCoverage: false });
+
+    t.match(await run('passes.test.ts'), { passed: 1, failures: [] });
+    t.match(await run(), { passed: 0, failures: [{ path: [/holds no test/] }] });
+
+    const all = await run(...Object.keys(sample).filter((file) => file.endsWith('.test.ts')));
+    const failed = new Set(all.failures.flatMap(({ path, details }) => [details['expired'], path[0]]));
+    for (const what of ['breaks', 'crashes', 'fails', 'hangs', 'silent']) {
+      t.ok(failed.has(`${what}.test.ts`), `what ${what} has failed`);
+    }
+    t.notOk(failed.has('passes.test.ts'));
+    t.equal(all.passed, 2);
+
+    const text = describeSuite('sample', all, 6, 1);
+    t.match(text, /✗ fails\.test\.ts › sum › adds up\n\s+at: fails\.test\.ts:2/);
+    t.match(text, /exitCode: 7|ended with 7/);
+    t.match(text, /Cannot find module .*gone\.ts/);
+    t.match(text, /✗ hangs\.test\.ts › waits/, 'the test that hung is named');
+    t.notMatch(text, /never ran/, 'a file that hangs costs no other file its turn');
+  });
+}
+
+t.test('a file that leaves a process running has failed, and the process is ended', async (t) => {
+  const suite = { name: 'sample', folder: 'test/sample', secondsPerFile: 20, runner: 'plain' } as const;
   const root = t.testdir({
     'package.json': '{"type":"module"}',
-    '.taprc': 'type-strip-only: true\n',
-    'passes.test.ts': "import t from 'tap';\nt.ok(true, 'fine');\n",
-    'fails.test.ts': "import t from 'tap';\nt.test('sum', async (t) => t.equal(1 + 1, 3, 'adds up'));\n",
-    'crashes.test.ts': "import t from 'tap';\nt.ok(true);\nsetImmediate(() => process.exit(7));\n",
-    'hangs.test.ts': "import t from 'tap';\nt.test('waits', () => new Promise((r) => setTimeout(r, 1e6)));\n",
-    'breaks.test.ts': "import './gone.ts';\n",
-    'silent.test.ts': "console.log('no test here');\n",
+    'leaves.test.ts': `import { spawn } from 'node:child_process';
+import t from 'tap';
+spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)'], { stdio: 'inherit' }).unref();
+t.ok(true);
+console.error('group', process.pid);
+`,
   });
-  const run = (...files: string[]) => runSuite(suite, { root, files, secondsPerFile: 2, measureCoverage: false });
+  const outcome = await runSuite(suite, {
+    root,
+    files: ['leaves.test.ts'],
+    secondsPerFile: 20,
+    measureCoverage: false,
+  });
+  t.match(outcome, {
+    passed: 1,
+    failures: [{ path: ['leaves.test.ts'], details: { message: 'left a process running' } }],
+  });
+  const group = Number(/group (\d+)/.exec(outcome.output)?.[1]);
+  t.ok(group > 0);
+  t.notOk(isGroupAlive(group));
+});
 
-  t.match(await run('passes.test.ts'), { passed: 1, failures: [] });
-  t.match(await run(), { passed: 0, failures: [{ path: [/holds no test/] }] });
-
-  const all = await run(
-    'breaks.test.ts',
-    'crashes.test.ts',
-    'fails.test.ts',
-    'hangs.test.ts',
-    'passes.test.ts',
-    'silent.test.ts',
-  );
-  const failed = new Set(all.failures.map(({ path, details }) => details['expired'] ?? path[0]));
-  for (const file of ['breaks', 'crashes', 'fails', 'hangs', 'silent'])
-    t.ok(failed.has(`${file}.test.ts`), `${file} failed`);
-  t.notOk(failed.has('passes.test.ts'));
-  t.equal(all.passed, 2);
-
-  const text = describeSuite('unit', all, 6, 1);
-  t.match(text, /✗ fails\.test\.ts › sum › adds up\n\s+at: fails\.test\.ts:2/);
-  t.match(text, /exitCode: 7/);
-  t.match(text, /Cannot find module .*gone\.ts/);
+t.test('what a plain suite starts has the environment that it was given', async (t) => {
+  t.equal(execFileSync('env', { env: { ONLY: 'this' }, encoding: 'utf8' }).trim(), 'ONLY=this');
 });
 
 t.test('a unit test covers the source it mirrors and nothing else', async (t) => {

@@ -15,9 +15,17 @@ export function toolPath(tool: string): string {
   return join(toolFolder, tool);
 }
 
-/** The environment in which every tool, and whatever it starts, finds the Node of the lockfile first. */
+/**
+ * The environment in which every tool, and whatever it starts, finds the Node of the lockfile first. What a test runner
+ * sets for its own children is left out: a tool that is itself under test would load the runner's hooks.
+ */
 export function toolEnvironment(): NodeJS.ProcessEnv {
-  return { ...process.env, PATH: `${toolFolder}${delimiter}${process.env['PATH'] ?? ''}`, NO_COLOR: '1' };
+  const inherited = Object.entries(process.env).filter(([name]) => name !== 'NODE_OPTIONS' && !/^_?TAP/.test(name));
+  return {
+    ...Object.fromEntries(inherited),
+    PATH: `${toolFolder}${delimiter}${process.env['PATH'] ?? ''}`,
+    NO_COLOR: '1',
+  };
 }
 
 /** Runs one of the repository's tools over a folder to its end and keeps what it printed. */

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runTool } from './command.ts';
-import { listFiles } from './project-files.ts';
+import { listFiles, sourceFolders } from './project-files.ts';
 import type { Step } from './step.ts';
 
-/** knip: files, exports and packages that nothing uses. An entry that is gone would make it look at less, so entries must exist. */
+/** knip: files, exports and packages that nothing uses. */
 export const deadCodeStep: Step = {
   name: 'knip',
   async run(root) {
@@ -12,17 +12,23 @@ export const deadCodeStep: Step = {
       '--no-progress',
       '--treat-config-hints-as-errors',
     ]);
-    const config = JSON.parse(readFileSync(join(root, 'knip.json'), 'utf8')) as {
-      workspaces: { '.': { entry: string[]; project: string[] } };
-    };
-    const { entry, project } = config.workspaces['.'];
-    const gone = entry.filter((path) => !path.includes('*') && !existsSync(join(root, path.replace(/!$/, ''))));
-    const looked = project.flatMap((pattern) => listFiles(root, ['.'], pattern.replace(/!$/, ''))).length;
+    const read = (file: string): unknown => JSON.parse(readFileSync(join(root, file), 'utf8'));
+    const { workspaces } = read('knip.json') as { workspaces: { '.': { entry: string[]; project: string[] } } };
+    const { scripts = {} } = read('package.json') as { scripts?: Record<string, string> };
 
-    const failures: string[] = [];
-    if (exitCode !== 0) failures.push(`${stdout}${stderr}`);
-    if (gone.length > 0) failures.push(`knip.json names entries that do not exist:\n${gone.join('\n')}`);
-    if (looked === 0) failures.push('knip.json names no file.');
+    // knip says nothing about an entry that is gone, and then nothing of what only that entry uses is looked at.
+    const entries = [
+      ...workspaces['.'].entry,
+      ...Object.values(scripts).flatMap((line) => line.match(/\S+\.ts\b/g) ?? []),
+    ];
+    const gone = entries.filter((path) => !path.includes('*') && !existsSync(join(root, path)));
+    const project = sourceFolders.filter((folder) => workspaces['.'].project.includes(`${folder}/**/*.ts`));
+    const looked = listFiles(root, project).length;
+
+    const failures = exitCode === 0 ? [] : [`${stdout}${stderr}`];
+    if (gone.length > 0) failures.push(`Entries that do not exist:\n${gone.join('\n')}`);
+    if (looked < listFiles(root, sourceFolders).length) failures.push('knip.json leaves out a folder of ours.');
+    if (looked === 0) failures.push('There is no file for knip to read.');
     return { looked: `${looked} files`, failures };
   },
 };

@@ -1,17 +1,22 @@
 import { runTool } from './command.ts';
 import { listFiles, sourceFolders } from './project-files.ts';
-import type { Step } from './step.ts';
+import { judgeReading, type Step } from './step.ts';
 
 /** Biome: formatting and the order of imports. */
 export const formatStep: Step = {
   name: 'biome',
   async run(root) {
-    const { exitCode, stdout, stderr } = await runTool(root, 'biome', ['check', '--error-on-warnings', '.']);
-    const looked = Number(/Checked (\d+) file/.exec(stdout + stderr)?.[1] ?? 0);
-    const expected = listFiles(root, sourceFolders).length;
-    const failures: string[] = [];
-    if (exitCode !== 0) failures.push(`${stderr}${stdout}\nnpm run format puts most of this right.`);
-    if (looked < expected || looked === 0) failures.push(`Biome looked at ${looked} files, and there are ${expected}.`);
-    return { looked: `${looked} files`, failures };
+    const { exitCode, stdout, stderr } = await runTool(root, 'biome', [
+      'check',
+      '--error-on-warnings',
+      '--verbose',
+      '.',
+    ]);
+    // The list of files comes last and is of no interest once it is read.
+    const [report = '', list = ''] = stdout.split(/ VERBOSE .*\n/);
+    const read = [...list.matchAll(/^ *- (.+)$/gm)].map(([, path = '']) => path.trim());
+    const { looked, failures } = judgeReading('Biome', read, listFiles(root, sourceFolders));
+    const offences = exitCode === 0 ? [] : [`${stderr}${report}\nnpm run format puts most of this right.`];
+    return { looked, failures: [...offences, ...failures] };
   },
 };

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { runTool } from './command.ts';
 import { listFiles, sourceFolders } from './project-files.ts';
-import type { Step, StepResult } from './step.ts';
+import { judgeReading, type Step, type StepResult } from './step.ts';
 
 const CONFIG = join(import.meta.dirname, '..', '..', '.dependency-cruiser.mjs');
 
@@ -31,14 +31,12 @@ export const importsStep: Step = {
  * the compiler, so the modules it read are compared with the files that there are.
  */
 export function judgeCruise({ modules, summary }: Cruise, files: readonly string[]): StepResult {
-  const cruised = new Set(modules.map(({ source }) => source));
-  const missed = files.filter((path) => !cruised.has(path));
-  const failures = summary.violations.map(
+  const read = modules.map(({ source }) => source);
+  const { looked, failures } = judgeReading('dependency-cruiser', read, files);
+  const offences = summary.violations.map(
     ({ rule, from, to, cycle }) => `${rule.name}: ${from} → ${cycle?.map(({ name }) => name).join(' → ') ?? to}`,
   );
-  if (missed.length > 0) failures.push(`dependency-cruiser never read:\n${missed.join('\n')}`);
-  if (!files.some((path) => /^(src|sandbox)\//.test(path))) failures.push('There is no file in src and sandbox.');
-  return { looked: `${files.length - missed.length} modules`, failures };
+  return { looked, failures: [...offences, ...failures] };
 }
 
 async function cruise(root: string): Promise<Cruise> {

@@ -9,3 +9,13 @@ export interface Step {
   readonly name: string;
   run(root: string): Promise<StepResult>;
 }
+
+/** Compares what a tool says it read with the files that it should have read. */
+export function judgeReading(tool: string, read: Iterable<string>, expected: readonly string[]): StepResult {
+  const known = new Set(read);
+  const missed = expected.filter((path) => !known.has(path));
+  const failures: string[] = [];
+  if (missed.length > 0) failures.push(`${tool} never read:\n${missed.join('\n')}`);
+  if (expected.length === 0) failures.push(`There is no file for ${tool} to read.`);
+  return { looked: `${expected.length - missed.length} files`, failures };
+}

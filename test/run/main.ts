@@ -1,8 +1,9 @@
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { listFiles } from '../check/project-files.ts';
+import type { Outcome } from './outcome.ts';
 import { describeSuite } from './report.ts';
-import { runSuite, type SuiteResult } from './run-suite.ts';
+import { runSuite } from './run-suite.ts';
 import { type Suite, suiteOf, suites } from './suites.ts';
 
 const USAGE = 'npm test [-- [--timeout=<seconds per file>] [--coverage=false] <test files or folders>...]';
@@ -28,17 +29,17 @@ for (const suite of suites) {
   const files = all ? listFiles(root, [suite.folder], '**/*.test.ts') : given.filter((file) => suiteOf(file) === suite);
   if (!all && files.length === 0) continue;
   const start = performance.now();
-  const result = await run(suite, files, all);
-  console.log(describeSuite(suite.name, result, files.length, (performance.now() - start) / 1000));
-  passed += result.passed;
-  failed += result.failures.length;
+  const outcome = await run(suite, files, all);
+  console.log(describeSuite(suite.name, outcome, files.length, (performance.now() - start) / 1000));
+  passed += outcome.passed;
+  failed += outcome.failures.length;
 }
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
 
 /** A part of a suite says nothing about coverage, so only the whole is measured. */
-function run(suite: Suite, files: readonly string[], whole: boolean): Promise<SuiteResult> {
-  const measureCoverage = suite.measuresCoverage && whole && values.coverage !== 'false';
+function run(suite: Suite, files: readonly string[], whole: boolean): Promise<Outcome> {
+  const measureCoverage = whole && values.coverage !== 'false';
   return runSuite(suite, { root, files, secondsPerFile: seconds ?? suite.secondsPerFile, measureCoverage });
 }
 

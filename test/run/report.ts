@@ -1,16 +1,19 @@
 import { inspect } from 'node:util';
-import type { SuiteResult } from './run-suite.ts';
+import type { Outcome } from './outcome.ts';
 import type { Failure } from './tally.ts';
 
 /** How much of a failed suite's other output is worth reading. */
 const OUTPUT_LIMIT = 20_000;
 
+/** How much of one value is: a diff of two long texts says no more after this. */
+const VALUE_LIMIT = 3_000;
+
 /** What tap says about its own way of running a file, or what repeats the assertion's place. */
 const NOISE = new Set(['stdio', 'cwd', 'externalID', 'command', 'args', 'jobId', 'isToplevel', 'compare', 'source']);
 
 /** One line for a suite that passed; all that is known for one that did not. */
-export function describeSuite(name: string, result: SuiteResult, files: number, seconds: number): string {
-  const { passed, failures, output, coverage } = result;
+export function describeSuite(name: string, outcome: Outcome, files: number, seconds: number): string {
+  const { passed, failures, output, coverage } = outcome;
   const measured = coverage === undefined ? '' : `, coverage ${coverage} %`;
   const figures = `${files} files, ${passed} passed, ${failures.length} failed${measured}, ${seconds.toFixed(1)} s`;
   if (failures.length === 0) return `ok     ${name} (${figures})`;
@@ -18,7 +21,7 @@ export function describeSuite(name: string, result: SuiteResult, files: number, 
   return [
     `FAILED ${name} (${figures})`,
     ...failures.map(describeFailure),
-    ...(tail === '' ? [] : [indent(`What the suite printed besides:\n${tail}`)]),
+    ...(tail === '' ? [] : [indent(`What was printed besides:\n${tail}`)]),
   ].join('\n');
 }
 
@@ -34,13 +37,11 @@ function describeValue(key: string, value: unknown): string {
     const { fileName, lineNumber } = value as { fileName: string; lineNumber?: number };
     return `${fileName}:${lineNumber ?? '?'}`;
   }
-  if (typeof value !== 'string') return inspect(value, { depth: 4 });
-  return value.includes('\n') ? `\n${indent(value.trimEnd(), '  ')}` : value;
+  const text = typeof value === 'string' ? value.trimEnd() : inspect(value, { depth: 4 });
+  const start = text.length > VALUE_LIMIT ? `${text.slice(0, VALUE_LIMIT)} …` : text;
+  return start.includes('\n') ? `\n${indent(start, '  ')}` : start;
 }
 
 function indent(text: string, by = '      '): string {
-  return text
-    .split('\n')
-    .map((line) => `${by}${line}`)
-    .join('\n');
+  return text.replaceAll(/^/gm, by);
 }

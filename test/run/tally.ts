@@ -22,7 +22,7 @@ interface Counts {
   failed: number;
 }
 
-/** Reads TAP until its end; more is wrong than failed assertions: see the sentences that `add` is given below. */
+/** Reads TAP until its end. More is wrong than failed assertions: a crash, a test that asserts nothing or is left out. */
 export class TapReader {
   readonly #parser = new Parser();
   readonly #failures: Failure[] = [];
@@ -30,8 +30,9 @@ export class TapReader {
   #passed = 0;
   #extra = '';
 
-  constructor() {
-    this.#watch(this.#parser, []);
+  /** Reads the results of one file, or, without its name, those of a runner with one test per file. */
+  constructor(file?: string) {
+    this.#watch(this.#parser, file === undefined ? [] : [file]);
     this.#parser.on('extra', (text: string) => {
       this.#extra += text;
     });

@@ -1,0 +1,175 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import t, { type Test } from 'tap';
+import { deadCodeStep } from '../check/dead-code-step.ts';
+import { formatStep } from '../check/format-step.ts';
+import { lintStep } from '../check/lint-step.ts';
+import { runSteps } from '../check/run-steps.ts';
+import type { Step } from '../check/step.ts';
+import { typesStep } from '../check/types-step.ts';
+
+const home = join(import.meta.dirname, '..', '..');
+
+/** A small project under our own settings. It lies outside the repository, whose ignored folders the tools do not enter. */
+function project(t: Test, files: Readonly<Record<string, string>>): string {
+  const root = mkdtempSync(join(tmpdir(), 'isolayer-check-'));
+  t.teardown(() => rmSync(root, { recursive: true }));
+  const settings = [
+    'tsconfig.json',
+    'sandbox/guest/tsconfig.json',
+    'plugins/tsconfig.json',
+    'biome.json',
+    '.oxlintrc.json',
+  ];
+  for (const file of [...settings, '.gitignore']) cpSync(join(home, file), join(root, file));
+  writeFileSync(join(root, 'package.json'), '{\n  "type": "module"\n}\n');
+  symlinkSync(join(home, 'node_modules'), join(root, 'node_modules'));
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+  return root;
+}
+
+async function findings(step: Step, root: string): Promise<string> {
+  return (await step.run(root)).failures.join('\n');
+}
+
+const good = 'export const one = 1;\n';
+
+t.test('biome: formatting and the order of imports', async (t) => {
+  const files = { 'src/a.ts': good, 'src/b.ts': good, '.dependency-cruiser.mjs': '' };
+  t.strictSame((await formatStep.run(project(t, files))).failures, []);
+  t.match(await findings(formatStep, project(t, { 'src/a.ts': 'export const a = "x"' })), /src\/a\.ts format/);
+  const unsorted = "import { one } from './b.ts';\nimport { two } from './a.ts';\n\nexport const sum = one + two;\n";
+  t.match(
+    await findings(formatStep, project(t, { 'src/c.ts': unsorted })),
+    /src\/c\.ts:1:1 assist\/source\/organizeImports/,
+  );
+  t.match(await findings(formatStep, project(t, {})), /no file for Biome/);
+  t.match(
+    await findings(formatStep, project(t, { 'src/a.ts': good, '.gitignore': 'src\n' })),
+    /Biome never read:\nsrc\/a\.ts/,
+  );
+});
+
+const lintOffences: Readonly<Record<string, string>> = {
+  'no-floating-promises': 'async function go(): Promise<void> {}\nexport function a(): void {\n  go();\n}\n',
+  'no-misused-promises': 'export const a = (list: number[]): number[] => list.filter(async (n) => n > 1);\n',
+  'no-explicit-any': 'export const a = (x: any): unknown => x;\n',
+  'no-non-null-assertion': 'export const a = (list: number[]): number => list[0]!;\n',
+  'no-cycle': "import { b } from './b.ts';\nexport const a = (): number => b();\n",
+  'switch-exhaustiveness-check':
+    "export function a(kind: 'x' | 'y'): void {\n  switch (kind) {\n    case 'x':\n      break;\n  }\n}\n",
+  'consistent-type-imports': "import { C } from './c.ts';\nexport type A = C;\n",
+  'only-throw-error': "export function a(): never {\n  throw 'no';\n}\n",
+  'no-console': "export const a = (): void => console.log('x');\n",
+  'no-new-func': "export const a = new Function('return 1');\n",
+  'ban-ts-comment': '// @ts-ignore\nexport const a: string = 1;\n',
+  'no-default-export': 'export default 1;\n',
+  'no-unused-vars': 'const a = 1;\nexport {};\n',
+};
+
+t.test('oxlint: each of these rules fires', async (t) => {
+  for (const [rule, text] of Object.entries(lintOffences)) {
+    const root = project(t, {
+      'src/a.ts': text,
+      'src/b.ts': "import { a } from './a.ts';\nexport const b = (): number => Number(a);\n",
+      'src/c.ts': 'export class C {}\n',
+    });
+    t.match(await findings(lintStep, root), `(${rule})`, rule);
+  }
+  t.strictSame((await lintStep.run(project(t, { 'src/a.ts': good }))).failures, []);
+  t.match(
+    await findings(lintStep, project(t, { 'src/a.ts': good, '.gitignore': 'src\n' })),
+    /oxlint never read:\nsrc\/a\.ts/,
+  );
+});
+
+t.test('the compiler: strictness, and every file of the project', async (t) => {
+  const service = typesStep('.', ['src']);
+  t.strictSame((await service.run(project(t, { 'src/a.ts': good }))).failures, []);
+  t.match(await findings(service, project(t, { 'src/a.ts': "export const a: number = 'x';\n" })), /TS2322/);
+  t.match(await findings(service, project(t, { 'src/a.ts': 'export enum A {\n  B,\n}\n' })), /TS1294/);
+  const index = 'export const a = (list: number[]): number => list[0];\n';
+  t.match(await findings(service, project(t, { 'src/a.ts': index })), /TS2322/);
+  t.match(await findings(service, project(t, {})), /no file for The compiler/);
+  t.match(
+    await findings(typesStep('.', ['lib']), project(t, { 'src/a.ts': good, 'lib/b.ts': good })),
+    /never read:\nlib/,
+  );
+});
+
+t.test('the compiler: the guest sees no Node, no web and no service', async (t) => {
+  const guest = typesStep('sandbox/guest', ['sandbox/guest']);
+  const offences: Readonly<Record<string, RegExp>> = {
+    "import { one } from '../../src/a.ts';\nexport const a = one;\n": /TS6059/,
+    'export const a = process.env;\n': /TS2591|TS2580|TS2304/,
+    "export const a = fetch('x');\n": /TS2304/,
+    "import { readFileSync } from 'node:fs';\nexport const a = readFileSync;\n": /TS2591|TS2307/,
+  };
+  for (const [text, error] of Object.entries(offences)) {
+    t.match(await findings(guest, project(t, { 'src/a.ts': good, 'sandbox/guest/a.ts': text })), error);
+  }
+  const types = "import type { A } from '../protocol.ts';\nexport const a: A = 1;\n";
+  const files = { 'sandbox/protocol.ts': 'export type A = number;\n', 'sandbox/guest/a.ts': types };
+  t.strictSame((await guest.run(project(t, files))).failures, []);
+});
+
+t.test('the compiler: a plugin sees our types under the name that authors import', async (t) => {
+  const plugins = typesStep('plugins', ['plugins']);
+  const sdk = { 'sandbox/guest/modules/relayer-sdk.ts': "export type { Speed } from '../plugin-api.ts';\n" };
+  const api = { 'sandbox/guest/plugin-api.ts': 'export type Speed = 1 | 2;\n' };
+  const plugin = (speed: number) =>
+    `import type { Speed } from '@openzeppelin/relayer-sdk';\nexport const speed: Speed = ${speed};\n`;
+  t.strictSame((await plugins.run(project(t, { ...sdk, ...api, 'plugins/a.ts': plugin(2) }))).failures, []);
+  t.match(await findings(plugins, project(t, { ...sdk, ...api, 'plugins/a.ts': plugin(3) })), /TS2322/);
+});
+
+t.test('knip: what nothing uses', async (t) => {
+  const files = {
+    'package.json': JSON.stringify({ name: 'x', type: 'module', scripts: { start: 'node src/main.ts' } }),
+    'knip.json': JSON.stringify({ workspaces: { '.': { entry: ['src/entry.ts'], project: ['src/**/*.ts'] } } }),
+    'src/main.ts': "import { one } from './one.ts';\none();\n",
+    'src/entry.ts': 'export const entry = 1;\n',
+    'src/one.ts': 'export function one(): void {}\n',
+  };
+  t.strictSame((await deadCodeStep.run(project(t, files))).failures, []);
+  t.match(
+    await findings(deadCodeStep, project(t, { ...files, 'src/lost.ts': good })),
+    /Unused files[\s\S]*src\/lost\.ts/,
+  );
+  const more = `${files['src/one.ts']}export const two = 2;\n`;
+  t.match(await findings(deadCodeStep, project(t, { ...files, 'src/one.ts': more })), /Unused exports[\s\S]*two/);
+  const dependency = JSON.stringify({ ...JSON.parse(files['package.json']), dependencies: { zod: '4.6.7' } });
+  t.match(await findings(deadCodeStep, project(t, { ...files, 'package.json': dependency })), /Unused dependencies/);
+  const gone = files['knip.json'].replace('entry.ts', 'gone.ts');
+  t.match(
+    await findings(deadCodeStep, project(t, { ...files, 'knip.json': gone })),
+    /that do not exist:\nsrc\/gone\.ts/,
+  );
+});
+
+t.test('all steps run, all failures are shown, and one failure fails the check', async (t) => {
+  const step = (name: string, failures: string[]): Step => ({
+    name,
+    run: async () => ({ looked: '1 file', failures }),
+  });
+  const throws: Step = { name: 'throws', run: () => Promise.reject(new Error('no such tool')) };
+  const printed: string[] = [];
+  const print = (text: string) => printed.push(text);
+
+  t.equal(
+    await runSteps([step('a', ['first', 'second']), throws, step('b', []), step('c', ['third'])], home, print),
+    false,
+  );
+  const text = printed.join('\n');
+  t.match(
+    text,
+    /FAILED a .*\n {4}first\n {4}second\nFAILED throws .*\n {4}Error: no such tool[\s\S]*\nok {5}b .*\nFAILED c/,
+  );
+  t.match(text, /3 of 4 checks failed\.$/);
+  t.equal(await runSteps([step('a', []), step('b', [])], home, print), true);
+  await t.rejects(runSteps([], home, print), /no step/);
+});

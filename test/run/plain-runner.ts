@@ -1,0 +1,83 @@
+import { spawn } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { toolEnvironment } from '../check/command.ts';
+import { sideBySide } from '../check/side-by-side.ts';
+import type { Outcome, RunOptions } from './outcome.ts';
+import { isGroupAlive, killGroup } from './process-group.ts';
+import { type Failure, TapReader } from './tally.ts';
+
+const FILES_AT_ONCE = 2;
+
+/** A file that is out of time first gets the chance to say which test hung. */
+const GRACE_MS = 5_000;
+
+/** How long what a file started may take to be gone after it. */
+const LEFTOVER_MS = 2_000;
+
+/** Runs test files as plain programs. Each is a process group of its own, so that nothing it started outlives it. */
+export async function runPlain(options: RunOptions): Promise<Outcome> {
+  const running = new Set<number>();
+  const interrupted = () => {
+    for (const group of running) killGroup(group);
+    process.exit(130);
+  };
+  process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
+
+  let passed = 0;
+  let output = '';
+  const failures: Failure[] = [];
+  for await (const outcome of sideBySide(options.files, FILES_AT_ONCE, (file) => runFile(file, options, running))) {
+    passed += outcome.passed;
+    failures.push(...outcome.failures);
+    if (outcome.failures.length > 0) output += outcome.output;
+  }
+  process.off('SIGINT', interrupted).off('SIGTERM', interrupted);
+  return { passed, failures, output };
+}
+
+async function runFile(file: string, options: RunOptions, running: Set<number>): Promise<Outcome> {
+  const child = spawn(process.execPath, ['--no-node-snapshot', file], {
+    cwd: options.root,
+    env: { ...toolEnvironment(), TAP: '1', TAP_TIMEOUT: String(options.secondsPerFile) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  const group = child.pid;
+  if (group === undefined) throw new Error(`${file} could not be started.`);
+  running.add(group);
+  const reader = new TapReader(file);
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => reader.write(text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+
+  const { promise: exited, resolve } = Promise.withResolvers<number | string>();
+  child.on('exit', (code, signal) => resolve(code ?? signal ?? 'no exit code'));
+  const closed = new Promise((resolveClosed) => child.once('close', resolveClosed));
+  const outOfTime = setTimeout(() => killGroup(group), options.secondsPerFile * 1000 + GRACE_MS);
+  const exit = await exited;
+  clearTimeout(outOfTime);
+  const leftover = await endLeftover(group);
+  // What the file started may have held its output open until now.
+  await closed;
+  running.delete(group);
+
+  const { passed, failures, extra } = reader.end();
+  const found: Failure[] = [...failures];
+  const add = (message: string) => found.push({ path: [file], details: { message } });
+  if (exit !== 0 && found.length === 0) add(`ended with ${exit}`);
+  if (passed === 0 && found.length === 0) add('asserts nothing');
+  if (leftover) add('left a process running');
+  return { passed, failures: found, output: `${file} printed:\n${stderr}${extra}\n` };
+}
+
+/** Whether something of the file's group outlived it; it does not any more. */
+async function endLeftover(group: number): Promise<boolean> {
+  for (let waited = 0; waited < LEFTOVER_MS; waited += 50) {
+    if (!isGroupAlive(group)) return false;
+    await sleep(50);
+  }
+  killGroup(group);
+  return true;
+}
