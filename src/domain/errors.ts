@@ -27,6 +27,13 @@ export const ERRORS = {
     text: 'Signer {id} failed: {reason}',
     message: 'Internal Server Error',
   },
+  /** A declared signer that cannot be opened; it stops the start. */
+  SIGNER_UNUSABLE: {
+    status: 500,
+    retryable: false,
+    text: 'Signer {id}: {reason}',
+    message: 'Internal Server Error',
+  },
   PROVIDER_FAILED: {
     status: 500,
     retryable: true,

@@ -6,19 +6,33 @@ import type { Json } from '../domain/json.ts';
  */
 export interface RpcClient {
   /**
-   * Calls a method that has no effect; tries other endpoints on transport trouble.
+   * Calls a method that has no effect; tries other endpoints on transport trouble. An answer that `parse` throws on
+   * is a malformed one and costs the endpoint its turn. `params` null leaves them out.
    * @throws RpcError
    */
   read(method: string, params: Json): Promise<Json>;
+  read<T>(method: string, params: Json, parse: ParseAnswer<T>): Promise<T>;
+  /**
+   * Runs several reads on one endpoint, so that they see one node's view; starts over on another endpoint on transport
+   * trouble, therefore `use` must have no effect.
+   * @throws RpcError
+   */
+  onOne<T>(use: (read: ReadOne) => Promise<T>): Promise<T>;
   /**
    * Offers something that may have an effect to one endpoint, exactly once; the caller decides what an error means.
    * @throws RpcError
    */
   offer(method: string, params: Json): Promise<Json>;
-  /** Calls a method on each endpoint once, for checks that all of them must pass. */
+  /** Calls a method on each endpoint whose weight is not 0 once, in their order, for checks that all must pass. */
   each(method: string, params: Json): Promise<PromiseSettledResult<Json>[]>;
   close(): Promise<void>;
 }
+
+/** Takes a node's answer to what it says; throws on what no honest node answers. */
+export type ParseAnswer<T> = (answer: Json) => T;
+
+/** One read on the endpoint that {@link RpcClient.onOne} chose. */
+export type ReadOne = <T>(method: string, params: Json, parse: ParseAnswer<T>) => Promise<T>;
 
 /** What went wrong with a JSON-RPC call. The message never holds an endpoint's path, query or credentials. */
 export class RpcError extends Error {

@@ -1,0 +1,143 @@
+import { type LookupAddress, type LookupOptions, lookup as systemLookup } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import ipaddr, { type IPv4, type IPv6 } from 'ipaddr.js';
+
+/** Whom the service may call from one place (RPC, webhooks, a plugin's fetch). */
+export interface AddressPolicy {
+  /** Exact host names, in any case; empty allows every host. */
+  allowedHosts: readonly string[];
+  /** Refuses loopback, private, carrier-grade and unique-local addresses, and the names that stand for them. */
+  blockPrivate: boolean;
+}
+
+/**
+ * Decides on the address that a connection is really made to: names are resolved here, every address is judged, and
+ * only judged addresses are connected to. A name that changes its address between check and use gains nothing.
+ */
+export interface AddressGuard {
+  /**
+   * Judges what a URL says without resolving it.
+   * @throws BlockedAddressError
+   */
+  checkUrl(url: URL): void;
+  /**
+   * Judges a host as it stands in a URL: a name, or an address with or without brackets.
+   * @throws BlockedAddressError
+   */
+  checkHost(host: string): void;
+  /** For `net.connect` and `tls.connect`; fails with {@link BlockedAddressError} when any address is refused. */
+  readonly lookup: LookupFunction;
+}
+
+/** The address guard refused a connection; nothing was sent. The message names host and reason only. */
+export class BlockedAddressError extends Error {
+  constructor(host: string, reason: string) {
+    super(`${host} is refused: ${reason}`);
+    this.name = 'BlockedAddressError';
+  }
+}
+
+type Resolve = (
+  host: string,
+  options: LookupOptions & { all: true },
+  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
+
+/** Guards connections by a policy; `resolve` is the system's resolver unless a test brings its own. */
+export function createAddressGuard(policy: AddressPolicy, resolve: Resolve = systemLookup): AddressGuard {
+  const allowedHosts = new Set(policy.allowedHosts.map(canonicalHost));
+
+  function checkHost(host: string): void {
+    const name = canonicalHost(host);
+    if (allowedHosts.size > 0 && !allowedHosts.has(name)) {
+      throw new BlockedAddressError(host, 'the host is not among the allowed ones');
+    }
+    const reason = ipaddr.isValid(name) ? refusalOf(name, policy) : nameRefusal(name, policy);
+    if (reason !== undefined) throw new BlockedAddressError(host, reason);
+  }
+
+  return {
+    checkHost,
+    checkUrl(url) {
+      if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+        throw new BlockedAddressError(url.host, 'only http and https are spoken');
+      }
+      checkHost(url.hostname);
+    },
+    lookup(host, options, callback) {
+      const judged = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => {
+        const failure = error ?? judge(host, addresses, policy);
+        const [first] = addresses;
+        if (failure !== undefined || first === undefined) callback(failure ?? noAddress(host), [], 0);
+        else if (options.all === true) callback(null, addresses);
+        else callback(null, first.address, first.family);
+      };
+      resolve(host, { ...options, all: true }, judged);
+    },
+  };
+}
+
+function judge(
+  host: string,
+  addresses: readonly LookupAddress[],
+  policy: AddressPolicy,
+): BlockedAddressError | undefined {
+  for (const { address } of addresses) {
+    const reason = refusalOf(address, policy);
+    if (reason !== undefined) return new BlockedAddressError(host, `${address} is ${reason}`);
+  }
+  return undefined;
+}
+
+function noAddress(host: string): NodeJS.ErrnoException {
+  return Object.assign(new Error(`${host} has no address`), { code: 'ENOTFOUND' });
+}
+
+function canonicalHost(host: string): string {
+  return host
+    .toLowerCase()
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/\.+$/, '');
+}
+
+function nameRefusal(name: string, policy: AddressPolicy): string | undefined {
+  if (name === 'metadata.google.internal') return 'a cloud metadata service';
+  if (policy.blockPrivate && /(^|\.)(localhost|internal)$/.test(name)) return 'a private name';
+  return undefined;
+}
+
+/** Metadata services that no range gives away: AWS over IPv6, Google over IPv6, Alibaba, Azure, Oracle. */
+const METADATA = new Set(['fd00:ec2::254', 'fd20:ce::254', '100.100.100.200', '168.63.129.16', '192.0.0.192']);
+
+const NEVER = new Set(['unspecified', 'linkLocal', 'multicast', 'broadcast']);
+
+function refusalOf(address: string, policy: AddressPolicy): string | undefined {
+  if (!ipaddr.isValid(address)) return 'not an address';
+  const inner = unwrap(ipaddr.parse(address));
+  const range = inner.range();
+  if (METADATA.has(inner.toString())) return 'a cloud metadata service';
+  if (NEVER.has(range)) return `a ${range === 'linkLocal' ? 'link-local' : range} address`;
+  // What is neither named above nor plain unicast is private, reserved or a tunnel whose other end nobody knows.
+  if (policy.blockPrivate && range !== 'unicast') return `a ${range} address`;
+  return undefined;
+}
+
+/** The IPv4 address inside an IPv6 one, where a translator or the kernel would take it out. */
+function unwrap(address: IPv4 | IPv6): IPv4 | IPv6 {
+  if (!isIPv6(address)) return address;
+  const bytes = address.toByteArray();
+  const range: string = address.range();
+  if (range === '6to4') return fromBytes(bytes.slice(2, 6));
+  if (range === 'ipv4Mapped' || range === 'rfc6052' || range === 'rfc6145') return fromBytes(bytes.slice(12));
+  // ::a.b.c.d, deprecated by RFC 4291 section 2.5.5.1; ::1 and :: are IPv6 addresses of their own.
+  const isCompatible = bytes.slice(0, 12).every((byte) => byte === 0) && range === 'unicast';
+  return isCompatible ? fromBytes(bytes.slice(12)) : address;
+}
+
+function isIPv6(address: IPv4 | IPv6): address is IPv6 {
+  return address.kind() === 'ipv6';
+}
+
+function fromBytes(bytes: number[]): IPv4 | IPv6 {
+  return ipaddr.fromByteArray(bytes);
+}

@@ -1,0 +1,39 @@
+import type { RpcUrl } from '../domain/relayer.ts';
+
+/** One RPC endpoint, with what may and what may not be said of it. */
+export interface Endpoint {
+  readonly url: URL;
+  readonly weight: number;
+  /** Scheme, host and port: all that a message may name, for path and query often hold a key. */
+  readonly name: string;
+  /** Takes out of a foreign text whatever it repeats of the endpoint's path, query and credentials. */
+  scrub(text: string): string;
+}
+
+/** Pieces of a path or query that are shorter are words (`v3`, `rpc`), not keys. */
+const SHORTEST_KEY = 8;
+const LONGEST_MESSAGE = 1_000;
+
+/** @throws TypeError when the address is not a URL */
+export function createEndpoint({ url: address, weight }: RpcUrl): Endpoint {
+  const url = new URL(address);
+  const pieces = [...url.pathname.split('/'), ...url.searchParams.values(), url.search, url.pathname];
+  const secrets = [...pieces.filter((piece) => piece.length >= SHORTEST_KEY), url.username, url.password]
+    .flatMap((secret) => [secret, safeDecode(secret)])
+    .filter((secret) => secret !== '')
+    .sort((a, b) => b.length - a.length);
+  return {
+    url,
+    weight,
+    name: `${url.protocol}//${url.host}`,
+    scrub: (text) => secrets.reduce((rest, secret) => rest.replaceAll(secret, '***'), text).slice(0, LONGEST_MESSAGE),
+  };
+}
+
+function safeDecode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,127 @@
+import { createDecipheriv, hash, pbkdf2, scrypt, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
+import { z } from 'zod';
+
+/**
+ * Web3 Secret Storage, version 3: a key under a passphrase, as geth and its kin write it.
+ * https://ethereum.org/developers/docs/data-structures-and-encoding/web3-secret-storage
+ */
+
+/** A keystore could not be opened. The message says why and shows nothing of its content. */
+export class KeystoreError extends Error {
+  /** `passphrase`: the file is sound and the passphrase is not its own. */
+  readonly kind: 'format' | 'passphrase';
+
+  constructor(kind: KeystoreError['kind'], message: string) {
+    super(message);
+    this.name = 'KeystoreError';
+    this.kind = kind;
+  }
+}
+
+/** Geth's standard scrypt (N 262144, r 8, p 1) takes 256 MiB; four times that is the most that a file may ask for. */
+const MOST_SCRYPT_BYTES = 1_073_741_824;
+/** N·r·p of geth's standard parameters is 2^21; sixteen times that is the most work that a file may ask for. */
+const MOST_SCRYPT_WORK = 2 ** 25;
+const MOST_PBKDF2_ROUNDS = 10_000_000;
+
+const hex = (bytes: number) =>
+  z
+    .string()
+    .regex(/^(0x)?[0-9a-fA-F]*$/, 'not hexadecimal')
+    .transform((text) => Buffer.from(text.replace(/^0x/, ''), 'hex'))
+    .refine((value) => value.length === bytes, `not ${bytes} bytes`);
+
+const salt = z
+  .string()
+  .regex(/^(0x)?([0-9a-fA-F]{2}){1,256}$/, 'not hexadecimal')
+  .transform((text) => Buffer.from(text.replace(/^0x/, ''), 'hex'));
+
+const positive = z.int().min(1);
+/** Longer derived keys are allowed, only the first 32 bytes are used. */
+const dklen = z.int().min(32, 'shorter than 32').max(1_024, 'longer than 1024');
+
+const kdfSchema = z.discriminatedUnion('kdf', [
+  z.object({
+    kdf: z.literal('scrypt'),
+    kdfparams: z
+      .object({ n: positive, r: positive, p: positive, dklen, salt })
+      .refine(({ n }) => n > 1 && Number.isInteger(Math.log2(n)), 'n is not a power of two')
+      .refine(({ n, r }) => 128 * n * r <= MOST_SCRYPT_BYTES, 'n and r ask for more than 1 GiB of memory')
+      .refine(({ n, r, p }) => n * r * p <= MOST_SCRYPT_WORK, 'n, r and p ask for too much work'),
+  }),
+  z.object({
+    kdf: z.literal('pbkdf2'),
+    kdfparams: z.object({
+      c: positive.max(MOST_PBKDF2_ROUNDS, 'too many rounds'),
+      prf: z.literal('hmac-sha256'),
+      dklen,
+      salt,
+    }),
+  }),
+]);
+
+const cryptoSchema = z
+  .object({
+    cipher: z.literal('aes-128-ctr', { error: 'only aes-128-ctr is known' }),
+    cipherparams: z.object({ iv: hex(16) }),
+    ciphertext: hex(32),
+    mac: hex(32),
+  })
+  .and(kdfSchema);
+
+/** Some writers capitalise the key `crypto`. */
+const keystoreSchema = z.preprocess(
+  (value) => (isRecord(value) && 'Crypto' in value ? { ...value, crypto: value['Crypto'] } : value),
+  z.object({ version: z.literal(3, { error: 'only version 3 (Web3 Secret Storage) is known' }), crypto: cryptoSchema }),
+);
+
+type KeystoreCrypto = z.output<typeof cryptoSchema>;
+
+const scryptAsync = promisify<Buffer, Buffer, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(
+  scrypt,
+);
+const pbkdf2Async = promisify(pbkdf2);
+
+/**
+ * Opens a keystore: the 32 bytes that it holds. Derives off the event loop; wipes what it derived.
+ * @throws KeystoreError
+ */
+export async function openKeystore(text: string, passphrase: Buffer): Promise<Buffer> {
+  const { crypto } = parseKeystore(text);
+  const derived = await derive(crypto, passphrase);
+  try {
+    const mac = hash('keccak-256', Buffer.concat([derived.subarray(16, 32), crypto.ciphertext]), 'buffer');
+    if (!timingSafeEqual(mac, crypto.mac)) throw new KeystoreError('passphrase', 'MAC mismatch');
+    // CTR needs no padding, so `update` returns the whole key and `final` nothing.
+    return createDecipheriv('aes-128-ctr', derived.subarray(0, 16), crypto.cipherparams.iv).update(crypto.ciphertext);
+  } finally {
+    derived.fill(0);
+  }
+}
+
+function parseKeystore(text: string): z.output<typeof keystoreSchema> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new KeystoreError('format', 'it is not JSON');
+  }
+  const parsed = keystoreSchema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new KeystoreError('format', `${issue?.path.join('.') || 'the file'}: ${issue?.message ?? 'not a keystore'}`);
+}
+
+async function derive(crypto: KeystoreCrypto, passphrase: Buffer): Promise<Buffer> {
+  if (crypto.kdf === 'pbkdf2') {
+    const { c, dklen: length, salt: bytes } = crypto.kdfparams;
+    return pbkdf2Async(passphrase, bytes, c, length, 'sha256');
+  }
+  const { n, r, p, dklen: length, salt: bytes } = crypto.kdfparams;
+  return scryptAsync(passphrase, bytes, length, { N: n, r, p, maxmem: 256 * n * r + 128 * r * p + 1_048_576 });
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,54 @@
+import { open } from 'node:fs/promises';
+import { z } from 'zod';
+import { AppError } from '../domain/errors.ts';
+import { createKeySigner } from './key-signer.ts';
+import { KeystoreError, openKeystore } from './keystore.ts';
+import { secretSchema } from './secret.ts';
+import type { SignerKind } from './signer.ts';
+
+const configSchema = z.strictObject({
+  path: z.string().min(1, 'the path of a keystore file'),
+  passphrase: secretSchema,
+});
+
+/** Keystores have a few hundred bytes. */
+const LONGEST_FILE = 65_536;
+
+/** `local`: an encrypted keystore file, opened at start. */
+export const localSignerKind: SignerKind<z.output<typeof configSchema>> = {
+  type: 'local',
+  curves: ['secp256k1', 'ed25519'],
+  configSchema,
+  async create(id, { path, passphrase }, secrets) {
+    const secret = Buffer.from(secrets(passphrase), 'utf8');
+    try {
+      return createKeySigner(id, await openKeystore(await readKeystore(path), secret));
+    } catch (error) {
+      throw new AppError('SIGNER_UNUSABLE', { id, reason: reasonOf(error, path) }, { cause: error });
+    } finally {
+      secret.fill(0);
+    }
+  },
+};
+
+async function readKeystore(path: string): Promise<string> {
+  const file = await open(path, 'r');
+  try {
+    const buffer = Buffer.alloc(LONGEST_FILE + 1);
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
+    if (bytesRead > LONGEST_FILE) throw new KeystoreError('format', `it is longer than ${LONGEST_FILE} bytes`);
+    return buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+function reasonOf(error: unknown, path: string): string {
+  if (error instanceof KeystoreError && error.kind === 'passphrase') {
+    return `the passphrase does not open keystore ${path} (${error.message})`;
+  }
+  if (error instanceof KeystoreError) return `keystore ${path} cannot be read: ${error.message}`;
+  const code = (error as { code?: unknown } | null)?.code;
+  if (code === 'ENOENT') return `there is no keystore at ${path}`;
+  return `keystore ${path} cannot be read${typeof code === 'string' ? ` (${code})` : ''}`;
+}

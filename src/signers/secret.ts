@@ -1,0 +1,7 @@
+import { z } from 'zod';
+
+/** A secret value of a signer's configuration; unknown keys beside the two are ignored, as the reference does. */
+export const secretSchema = z.object({
+  type: z.enum(['env', 'plain'], { error: 'a secret has the type "env" or "plain"' }),
+  value: z.string().min(1, 'a secret must not be empty'),
+});
