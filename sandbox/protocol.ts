@@ -243,9 +243,14 @@ export interface ReplyMessage {
   reply: CapabilityReply;
 }
 
+/** The last frame of every call, also of one that the driver ended: one DONE for each INVOKE. */
 export interface DoneMessage {
   outcome: Outcome;
   usage: Usage;
+  /** Log lines beyond the caps, which the child has not sent. */
+  dropped_logs: number;
+  /** Isolates alive in the child. */
+  isolates: number;
 }
 
 // ---- Guest runtime and child process ------------------------------------------------------------------------------

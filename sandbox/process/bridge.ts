@@ -1,0 +1,204 @@
+import { randomFillSync } from 'node:crypto';
+import { FIXED_LIMITS, type HostFunction, type HostOp, type Limits, type Outcome, UP } from '../protocol.ts';
+import type { Channel } from './channel.ts';
+import { answerUrlQuestion } from './url-parts.ts';
+
+const RANDOM_BYTES = 65_536;
+/** Node fires later delays at once; a month is as good as never for a call. */
+const LONGEST_DELAY_MS = 2 ** 31 - 1;
+const OVER = 'the call is over';
+
+/** The call on whose behalf an isolate runs. */
+export interface BridgedCall {
+  readonly id: number;
+  readonly limits: Limits;
+  /** Enters the guest because the timer `id` is due. */
+  fire(id: number): void;
+}
+
+/**
+ * Answers what the guest of one running call asks of its {@link HostFunction}. Texts pass through unread where they
+ * can: the driver parses them, outside this process. Everything is counted here so that a guest cannot make this
+ * process or the driver do unbounded work, and counted again by the driver, which does not trust this process.
+ */
+export class Bridge {
+  readonly #call: BridgedCall;
+  readonly #channel: Channel;
+  readonly #timers = new Map<number, NodeJS.Timeout>();
+  /** JSON text of the call's {@link Outcome}, once it has one. The first one stands. */
+  #outcome: string | null = null;
+  #open = true;
+  #requests = 0;
+  #pending = 0;
+  #logLines = 0;
+  #logBytes = 0;
+  #droppedLogs = 0;
+
+  constructor(call: BridgedCall, channel: Channel) {
+    this.#call = call;
+    this.#channel = channel;
+  }
+
+  get outcome(): string | null {
+    return this.#outcome;
+  }
+
+  /** Capability calls made so far. */
+  get requests(): number {
+    return this.#requests;
+  }
+
+  /** Log lines beyond the caps. */
+  get droppedLogs(): number {
+    return this.#droppedLogs;
+  }
+
+  /** True when no timer and no capability call is left. */
+  get idle(): boolean {
+    return this.#timers.size === 0 && this.#pending === 0;
+  }
+
+  /** Ends the call from outside the guest, unless it has ended already. */
+  end(outcome: Outcome): void {
+    this.#outcome ??= JSON.stringify(outcome);
+  }
+
+  /** A reply for the guest has come; false when nothing waits for one. */
+  replied(): boolean {
+    if (this.#pending === 0) return false;
+    this.#pending -= 1;
+    return true;
+  }
+
+  /** From now on nothing of the call is heard of: its timers are cleared, its requests refused. Safe to call twice. */
+  close(): void {
+    this.#open = false;
+    for (const timer of this.#timers.values()) clearTimeout(timer);
+    this.#timers.clear();
+  }
+
+  /** @throws never */
+  answer(op: HostOp, text: string): string {
+    switch (op) {
+      case 'request':
+        return this.#request(text);
+      case 'log':
+        return this.log(text);
+      case 'done':
+        return this.#done(text);
+      case 'timer':
+        return this.#setTimer(text);
+      case 'clear':
+        return this.#clearTimer(Number(text));
+      default:
+        return answerAlways(op, text);
+    }
+  }
+
+  /** Sends one {@link LogEntry}'s text up at once, so that it survives whatever the guest does next. */
+  log(text: string): string {
+    if (!this.#open) return '';
+    const bytes = Buffer.byteLength(text);
+    if (this.#logLines >= FIXED_LIMITS.log_lines || this.#logBytes + bytes > FIXED_LIMITS.log_bytes) {
+      this.#droppedLogs += 1;
+      return '';
+    }
+    this.#logLines += 1;
+    this.#logBytes += bytes;
+    this.#channel.send(UP.LOG, this.#call.id, text);
+    this.#channel.flush();
+    return '';
+  }
+
+  #request(text: string): string {
+    if (!this.#open || this.#outcome !== null) return OVER;
+    const { calls } = this.#call.limits;
+    if (this.#requests >= calls) {
+      const message = `The plugin made more than ${calls} capability calls (limits.calls)`;
+      this.end({ kind: 'ended', code: 'CALL_LIMIT', message });
+      return message;
+    }
+    if (this.#pending >= FIXED_LIMITS.pending_requests) {
+      return `more than ${FIXED_LIMITS.pending_requests} capability calls are waiting for their answers`;
+    }
+    if (Buffer.byteLength(text) > FIXED_LIMITS.request_bytes) {
+      return `a capability call may take at most ${FIXED_LIMITS.request_bytes} bytes`;
+    }
+    this.#requests += 1;
+    this.#pending += 1;
+    this.#channel.send(UP.REQUEST, this.#call.id, text);
+    return '';
+  }
+
+  #done(text: string): string {
+    if (!this.#open || this.#outcome !== null) return '';
+    const { result_bytes } = this.#call.limits;
+    // The result's JSON is text inside JSON here, and escaping may double it. The driver measures it unescaped.
+    if (Buffer.byteLength(text) > 2 * result_bytes + FIXED_LIMITS.up_frame_slack_bytes / 2) {
+      this.end({
+        kind: 'ended',
+        code: 'RESULT_TOO_LARGE',
+        message: `The result is larger than ${result_bytes} bytes (limits.result_bytes)`,
+      });
+    } else {
+      this.#outcome = text;
+    }
+    return '';
+  }
+
+  #setTimer(text: string): string {
+    if (!this.#open || this.#outcome !== null) return OVER;
+    const [id = Number.NaN, delay = 0] = text.split(' ').map(Number);
+    if (!Number.isSafeInteger(id)) return 'a timer needs a whole number as its id';
+    this.#clearTimer(id);
+    if (this.#timers.size >= FIXED_LIMITS.timers) return `more than ${FIXED_LIMITS.timers} timers are armed`;
+    // Written so that NaN counts as no delay.
+    const delayMs = delay >= 1 ? Math.min(delay, LONGEST_DELAY_MS) : 1;
+    this.#timers.set(
+      id,
+      setTimeout(() => {
+        this.#timers.delete(id);
+        this.#call.fire(id);
+      }, delayMs),
+    );
+    return '';
+  }
+
+  #clearTimer(id: number): string {
+    clearTimeout(this.#timers.get(id));
+    this.#timers.delete(id);
+    return '';
+  }
+}
+
+/** What is asked while no call runs: when the runtime boots and when a plugin's module is evaluated. */
+export const answerOutsideCalls: HostFunction = (op, text) => {
+  switch (op) {
+    case 'request':
+      return 'capabilities work only while a call runs';
+    case 'timer':
+      return 'timers work only while a call runs';
+    case 'log':
+    case 'done':
+    case 'clear':
+      return '';
+    default:
+      return answerAlways(op, text);
+  }
+};
+
+function answerAlways(op: HostOp, text: string): string {
+  switch (op) {
+    case 'random':
+      return randomText(Number(text));
+    case 'url':
+      return answerUrlQuestion(text);
+    default:
+      return `no such operation: ${op}`;
+  }
+}
+
+function randomText(bytes: number): string {
+  if (!(bytes > 0 && bytes <= RANDOM_BYTES)) return '';
+  return randomFillSync(Buffer.allocUnsafe(Math.floor(bytes))).toString('latin1');
+}

@@ -1,0 +1,130 @@
+import { performance } from 'node:perf_hooks';
+import { type DoneMessage, type Limits, type LogEntry, type Outcome, UP } from '../protocol.ts';
+import { Bridge } from './bridge.ts';
+import type { Channel } from './channel.ts';
+import type { CallEntry, Escape, GuestIsolate } from './isolate.ts';
+
+/** Around a call. */
+export interface CallSurroundings {
+  /** Isolates alive in this process. */
+  readonly isolates: number;
+  /** Told once, when the call has ended; `clean` when its isolate may serve another one. */
+  onOver(clean: boolean): void;
+}
+
+/**
+ * One running call in its own isolate. Each stretch of guest code is one entry: announced to the driver before, taken
+ * back after, limited by the slice and by what is left of the call's processor time.
+ */
+export class Call {
+  readonly id: number;
+  readonly limits: Limits;
+  readonly #isolate: GuestIsolate;
+  readonly #channel: Channel;
+  readonly #surroundings: CallSurroundings;
+  readonly #bridge: Bridge;
+  #cpuMs = 0;
+  #over = false;
+
+  constructor(id: number, limits: Limits, isolate: GuestIsolate, channel: Channel, surroundings: CallSurroundings) {
+    this.id = id;
+    this.limits = limits;
+    this.#isolate = isolate;
+    this.#channel = channel;
+    this.#surroundings = surroundings;
+    this.#bridge = new Bridge(this, channel);
+    isolate.attach((op, text) => this.#bridge.answer(op, text));
+  }
+
+  /** Starts the handler; `context` is the text of an {@link InvocationContext}. */
+  start(context: string): void {
+    this.#enter('invoke', context);
+  }
+
+  /** Hands a capability's answer to the guest; one that nobody waits for is dropped. */
+  reply(text: string): void {
+    if (this.#bridge.replied()) this.#enter('reply', text);
+  }
+
+  fire(timer: number): void {
+    this.#enter('fire', timer);
+    this.#channel.flush();
+  }
+
+  /** The call is over for the service; safe to call late. */
+  drop(): void {
+    this.#bridge.end({ kind: 'ended', code: 'CANCELED', message: 'The call was dropped by the service' });
+    this.#finish(false);
+  }
+
+  #enter(entry: CallEntry, argument: string | number): void {
+    if (this.#over) return;
+    const bridge = this.#bridge;
+    const { slice_ms, cpu_ms } = this.limits;
+    const limitMs = Math.min(slice_ms, cpu_ms - this.#cpuMs);
+
+    this.#channel.enter(this.id);
+    const began = performance.now();
+    const escape = this.#isolate.enter(entry, argument, limitMs);
+    const spentMs = performance.now() - began;
+    this.#cpuMs += spentMs;
+    if (escape !== null) this.#endBy(escape, spentMs);
+    if (this.#cpuMs >= cpu_ms) bridge.end(cpuLimit(this.limits, spentMs));
+    const ended = bridge.outcome !== null;
+    const clean = ended && bridge.idle && this.#isolate.sound && this.#isolate.quiescent();
+    this.#channel.send(UP.LEAVE, this.id, '');
+
+    if (ended) this.#finish(clean);
+  }
+
+  /** The one place where an escape becomes an end. An outcome that the guest announced before stands. */
+  #endBy(escape: Escape, spentMs: number): void {
+    switch (escape.cause) {
+      case 'time':
+        return this.#bridge.end(cpuLimit(this.limits, spentMs));
+      case 'memory':
+        return this.#bridge.end(memoryLimit(this.limits));
+      case 'thrown': {
+        // A promise that nobody handles ends no call: the handler may well return all the same.
+        if (this.#bridge.outcome !== null) return;
+        const entry: LogEntry = { level: 'error', message: `Unhandled rejection: ${escape.text}` };
+        this.#bridge.log(JSON.stringify(entry));
+        return;
+      }
+      default:
+        return escape satisfies never;
+    }
+  }
+
+  #finish(clean: boolean): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#bridge.close();
+    this.#isolate.detach();
+    const rest: Omit<DoneMessage, 'outcome'> = {
+      usage: { cpu_ms: this.#cpuMs, calls: this.#bridge.requests, heap_bytes: this.#isolate.heapBytes },
+      dropped_logs: this.#bridge.droppedLogs,
+      isolates: this.#surroundings.isolates,
+    };
+    // The outcome is the guest's own text: put in as it is, and parsed by the driver, outside this process.
+    this.#channel.send(UP.DONE, this.id, `{"outcome":${this.#bridge.outcome},${JSON.stringify(rest).slice(1)}`);
+    this.#surroundings.onOver(clean);
+  }
+}
+
+function cpuLimit({ slice_ms, cpu_ms }: Limits, spentMs: number): Outcome {
+  const message =
+    spentMs >= slice_ms
+      ? `The plugin ran for ${slice_ms} ms without a pause (limits.slice_ms)`
+      : `The plugin used more than ${cpu_ms} ms of processor time (limits.cpu_ms)`;
+  return { kind: 'ended', code: 'CPU_LIMIT', message };
+}
+
+/** The end of a call or of an evaluation that ran into the isolate's heap limit. */
+export function memoryLimit({ memory_mb }: Limits): Outcome {
+  return {
+    kind: 'ended',
+    code: 'MEMORY_LIMIT',
+    message: `The plugin used more than ${memory_mb} MiB of memory (limits.memory_mb)`,
+  };
+}

@@ -1,0 +1,234 @@
+import { performance } from 'node:perf_hooks';
+import ivm from 'isolated-vm';
+import {
+  FIXED_LIMITS,
+  type GuestEntries,
+  type GuestSetup,
+  type HostFunction,
+  type HostOp,
+  type PluginVersion,
+} from '../protocol.ts';
+
+/** How a stretch of guest code ended other than by coming back: what isolated-vm threw, told apart in one place. */
+export type Escape = { cause: 'time' } | { cause: 'memory' } | { cause: 'thrown'; text: string };
+
+/** The entries by which a running call is driven. */
+export type CallEntry = 'invoke' | 'reply' | 'fire';
+
+/** Thrown when an isolate could not be made ready: the plugin's module did not evaluate. */
+export class EvaluationError extends Error {
+  readonly escape: Escape;
+
+  constructor(escape: Escape) {
+    super('the module could not be evaluated');
+    this.escape = escape;
+  }
+}
+
+const MIB = 1_048_576;
+/** isolated-vm's own minimum. */
+const LEAST_MEMORY_MB = 8;
+const LONGEST_TEXT = 2000;
+/** Far more than the runtime needs to look at its own lists, and well below what makes an entry overdue. */
+const QUIESCENT_MS = 50;
+
+/** One script with V8's code cache for it, which is made here and never leaves this process. */
+class CachedScript {
+  readonly #code: string;
+  readonly #filename: string;
+  #cache: ivm.ExternalCopy<ArrayBuffer> | undefined;
+
+  constructor(code: string, filename: string) {
+    this.#code = code;
+    this.#filename = filename;
+  }
+
+  compile(isolate: ivm.Isolate): ivm.Script {
+    if (this.#cache !== undefined) {
+      return isolate.compileScriptSync(this.#code, { filename: this.#filename, cachedData: this.#cache });
+    }
+    // isolated-vm leaves the cache on the script; its types name it on the options only.
+    const script: ivm.Script & ivm.CachedDataResult = isolate.compileScriptSync(this.#code, {
+      filename: this.#filename,
+      produceCachedData: true,
+    });
+    this.#cache = script.cachedData;
+    return script;
+  }
+}
+
+/** The guest runtime, compiled once per process. */
+export class GuestRuntime {
+  readonly script: CachedScript;
+
+  /** @param text an expression that evaluates to `boot`, see {@link GuestEntries} */
+  constructor(text: string) {
+    this.script = new CachedScript(text, 'isolayer');
+  }
+}
+
+/** One version of a plugin, compiled once per process, and how to make isolates of it. */
+export class GuestProgram {
+  readonly version: PluginVersion;
+  readonly #runtime: GuestRuntime;
+  readonly #script: CachedScript;
+
+  constructor(runtime: GuestRuntime, version: PluginVersion) {
+    this.version = version;
+    this.#runtime = runtime;
+    this.#script = new CachedScript(version.code, version.filename);
+  }
+
+  /**
+   * Makes an isolate in which the plugin's module has been evaluated.
+   * @throws EvaluationError
+   */
+  createIsolate(outsideCalls: HostFunction): GuestIsolate {
+    return new GuestIsolate(this.version, this.#runtime.script, this.#script, outsideCalls);
+  }
+}
+
+/**
+ * One isolate with one context and one plugin in it, entered synchronously on this thread. Only primitives cross, and
+ * no isolated-vm object but the one callback ever reaches the inside.
+ *
+ * No `onCatastrophicError`: on the thread that is inside the isolate it could only park this process for ever, while
+ * without it V8 aborts the process at once, and that is what the driver waits for.
+ */
+export class GuestIsolate {
+  readonly version: string;
+  /** Used heap right after evaluation, in bytes. */
+  readonly bornHeapBytes: number;
+  /** Calls this isolate was taken for. */
+  served = 0;
+  /** False once an end or an error leaves doubts about its state. */
+  sound = true;
+
+  readonly #isolate: ivm.Isolate;
+  readonly #began = performance.now();
+  readonly #outsideCalls: HostFunction;
+  readonly #entries: Record<CallEntry | 'quiescent', ivm.Reference>;
+  #answer: HostFunction;
+
+  constructor(version: PluginVersion, runtime: CachedScript, plugin: CachedScript, outsideCalls: HostFunction) {
+    this.version = version.version;
+    this.#outsideCalls = outsideCalls;
+    this.#answer = outsideCalls;
+    this.#isolate = new ivm.Isolate({ memoryLimit: Math.max(LEAST_MEMORY_MB, version.limits.memory_mb) });
+
+    const left = () => Math.max(1, Math.ceil(FIXED_LIMITS.evaluate_ms - (performance.now() - this.#began)));
+    const setup: GuestSetup = {
+      env: version.env,
+      limits: { result_bytes: version.limits.result_bytes, calls: version.limits.calls },
+    };
+    try {
+      const context = this.#isolate.createContextSync();
+      const boot: ivm.Reference = runtime.compile(this.#isolate).runSync(context, { timeout: left(), reference: true });
+      const host = new ivm.Callback((op: HostOp, text: string) => this.#onHost(op, text), { sync: true });
+      const entries: ivm.Reference = boot.applySync(undefined, [host], {
+        timeout: left(),
+        result: { reference: true },
+      });
+      const entry = (name: keyof GuestEntries): ivm.Reference => entries.getSync(name, { reference: true });
+      entry('setup').applySync(undefined, [JSON.stringify(setup)], { timeout: left() });
+      plugin.compile(this.#isolate).runSync(context, { timeout: left() });
+      entry('seal').applySync(undefined, [], { timeout: left() });
+      this.#entries = {
+        invoke: entry('invoke'),
+        reply: entry('reply'),
+        fire: entry('fire'),
+        quiescent: entry('quiescent'),
+      };
+    } catch (error) {
+      const escape = this.#escapeOf(error);
+      this.dispose();
+      throw new EvaluationError(escape);
+    }
+    this.bornHeapBytes = this.heapBytes;
+  }
+
+  /** From now on `answer` is what the guest's host function reaches. */
+  attach(answer: HostFunction): void {
+    this.#answer = answer;
+  }
+
+  /** From now on the guest reaches nothing that belongs to a call. */
+  detach(): void {
+    this.#answer = this.#outsideCalls;
+  }
+
+  /**
+   * Runs guest code until it comes back, its microtasks included.
+   * @param limitMs longest stretch, in milliseconds
+   * @returns null when it came back by itself
+   */
+  enter(entry: CallEntry, argument: string | number, limitMs: number): Escape | null {
+    try {
+      this.#entries[entry].applySync(undefined, [argument], { timeout: Math.max(1, Math.ceil(limitMs)) });
+      return null;
+    } catch (error) {
+      return this.#escapeOf(error);
+    }
+  }
+
+  /** Whether the guest says that nothing is left behind; an escape counts as a no. */
+  quiescent(): boolean {
+    try {
+      return this.#entries.quiescent.applySync(undefined, [], { timeout: QUIESCENT_MS }) === true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Used heap and what buffers take beside it, in bytes; 0 when the isolate is gone. */
+  get heapBytes(): number {
+    if (this.#isolate.isDisposed) return 0;
+    const { used_heap_size, externally_allocated_size } = this.#isolate.getHeapStatisticsSync();
+    return used_heap_size + externally_allocated_size;
+  }
+
+  /** What the isolate takes from the system, in bytes. */
+  get residentBytes(): number {
+    if (this.#isolate.isDisposed) return 0;
+    const heap = this.#isolate.getHeapStatisticsSync();
+    return heap.total_physical_size + heap.malloced_memory + heap.externally_allocated_size;
+  }
+
+  /** How much of its heap limit the isolate has used up since it was born, from 0 to 1. */
+  growth(limitMb: number): number {
+    const room = Math.max(LEAST_MEMORY_MB, limitMb) * MIB - this.bornHeapBytes;
+    return (this.heapBytes - this.bornHeapBytes) / Math.max(1, room);
+  }
+
+  /** Safe to call twice. */
+  dispose(): void {
+    this.sound = false;
+    this.detach();
+    if (!this.#isolate.isDisposed) this.#isolate.dispose();
+  }
+
+  /** A callback that throws would show the guest an error of this side, so it never does. */
+  #onHost(op: HostOp, text: string): string {
+    if (typeof op !== 'string' || typeof text !== 'string') return 'the host takes texts';
+    if (op === 'now') {
+      // A tenth of a millisecond is fine enough to measure work, and too coarse to measure caches.
+      return String(Math.floor((performance.now() - this.#began) * 10) / 10);
+    }
+    return this.#answer(op, text);
+  }
+
+  #escapeOf(error: unknown): Escape {
+    this.sound = false;
+    // A guest may throw an error with isolated-vm's words. It can lie about its own end only.
+    if (this.#isolate.isDisposed) return { cause: 'memory' };
+    const text = errorText(error);
+    if (text === 'Script execution timed out.') return { cause: 'time' };
+    return { cause: 'thrown', text };
+  }
+}
+
+/** What isolated-vm copied out of the isolate is an Error of this side with own text properties, or a primitive. */
+function errorText(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text;
+}

@@ -1,0 +1,27 @@
+import { writeSync } from 'node:fs';
+import { Channel } from './channel.ts';
+import { confine, missingRestriction } from './confine.ts';
+import { PluginProcess } from './plugin-process.ts';
+
+/** The descriptor on which the driver speaks. */
+const CHANNEL_FD = 3;
+const STDERR_FD = 2;
+/** `EX_CONFIG` of sysexits.h. */
+const BADLY_STARTED = 78;
+
+const reason = missingRestriction(process);
+if (reason !== null) {
+  writeSync(STDERR_FD, `This process refuses to run guest code: ${reason}.\n`);
+  process.exit(BADLY_STARTED);
+}
+
+const die = confine();
+// Leaving in order would run what a guest left behind, and can hang for ever inside V8.
+process.setUncaughtExceptionCaptureCallback((error) => {
+  writeSync(STDERR_FD, `${error instanceof Error ? error.stack : String(error)}\n`);
+  die();
+});
+
+const channel = new Channel(CHANNEL_FD);
+const plugin = new PluginProcess(channel, process.version);
+channel.listen((kind, call, text) => plugin.receive(kind, call, text), die);

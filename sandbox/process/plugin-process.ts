@@ -1,0 +1,178 @@
+import {
+  type BootMessage,
+  DOWN,
+  type DoneMessage,
+  FIXED_LIMITS,
+  type LoadedMessage,
+  type Outcome,
+  type PluginVersion,
+  PROTOCOL_VERSION,
+  type ReadyMessage,
+  UP,
+} from '../protocol.ts';
+import { answerOutsideCalls } from './bridge.ts';
+import { Call, memoryLimit } from './call.ts';
+import type { Channel } from './channel.ts';
+import { EvaluationError, type GuestIsolate, GuestProgram, GuestRuntime } from './isolate.ts';
+import { IsolateShelf } from './isolate-shelf.ts';
+
+/** How often isolates that a burst left behind are let go. */
+const SWEEP_MS = 10_000;
+/** Guest code that runs on no call's behalf: a module that is evaluated. */
+const NO_CALL = 0;
+
+/** What this process does with the driver's frames: one plugin, its versions, its running calls. */
+export class PluginProcess {
+  readonly #channel: Channel;
+  readonly #nodeVersion: string;
+  readonly #calls = new Map<number, Call>();
+  /** The version that is served and the one before it, whose last calls may still be on their way. */
+  #shelves: IsolateShelf[] = [];
+  #runtime: GuestRuntime | undefined;
+  #preparing = false;
+
+  constructor(channel: Channel, nodeVersion: string) {
+    this.#channel = channel;
+    this.#nodeVersion = nodeVersion;
+    setInterval(() => this.#sweep(), SWEEP_MS).unref();
+  }
+
+  /**
+   * Acts on one frame.
+   * @throws Error when the driver speaks another protocol: nothing can be done then but to end
+   */
+  receive(kind: number, call: number, text: string): void {
+    switch (kind) {
+      case DOWN.INVOKE:
+        return this.#invoke(call, text);
+      case DOWN.REPLY:
+        return this.#calls.get(call)?.reply(text);
+      case DOWN.END:
+        return this.#calls.get(call)?.drop();
+      case DOWN.LOAD:
+        return this.#load(JSON.parse(text) as PluginVersion);
+      case DOWN.BOOT:
+        return this.#boot(JSON.parse(text) as BootMessage);
+      default:
+        throw new Error(`no such frame: ${kind}`);
+    }
+  }
+
+  #boot({ protocol, runtime }: BootMessage): void {
+    if (protocol !== PROTOCOL_VERSION) {
+      throw new Error(`the driver speaks protocol ${protocol}, this process ${PROTOCOL_VERSION}`);
+    }
+    this.#runtime = new GuestRuntime(runtime);
+    const ready: ReadyMessage = { protocol: PROTOCOL_VERSION, node: this.#nodeVersion };
+    this.#channel.send(UP.READY, NO_CALL, JSON.stringify(ready));
+  }
+
+  #load(version: PluginVersion): void {
+    if (this.#runtime === undefined) throw new Error('LOAD came before BOOT');
+    const program = new GuestProgram(this.#runtime, version);
+    const shelf = new IsolateShelf(version, () => this.#createIsolate(program));
+    const loaded: LoadedMessage = { version: version.version, isolate_bytes: 0, failure: null };
+    try {
+      loaded.isolate_bytes = shelf.open();
+      const [current, old] = this.#shelves;
+      current?.drain();
+      old?.drain();
+      this.#shelves = current === undefined ? [shelf] : [shelf, current];
+    } catch (error) {
+      loaded.failure = failureOf(error, version);
+    }
+    this.#channel.send(UP.LOADED, NO_CALL, JSON.stringify(loaded));
+  }
+
+  #invoke(id: number, text: string): void {
+    const cut = text.indexOf('\n');
+    const version = text.slice(0, cut);
+    const shelf = this.#shelves.find((known) => known.version.version === version);
+    if (shelf === undefined) return this.#refuse(id, lost(`Version ${version} is not loaded`));
+    let isolate: GuestIsolate;
+    try {
+      isolate = shelf.take();
+    } catch (error) {
+      return this.#refuse(id, failureOf(error, shelf.version));
+    }
+    const call = new Call(id, shelf.version.limits, isolate, this.#channel, {
+      isolates: this.#isolates(),
+      onOver: (clean) => {
+        this.#calls.delete(id);
+        shelf.give(isolate, clean);
+        this.#prepareSoon(shelf);
+      },
+    });
+    this.#calls.set(id, call);
+    call.start(text.slice(cut + 1));
+  }
+
+  /** A module is guest code as well: it runs under the driver's watch, on no call's behalf. */
+  #createIsolate(program: GuestProgram): GuestIsolate {
+    this.#channel.enter(NO_CALL);
+    try {
+      return program.createIsolate(answerOutsideCalls);
+    } finally {
+      this.#channel.send(UP.LEAVE, NO_CALL, '');
+    }
+  }
+
+  #refuse(id: number, outcome: Outcome): void {
+    const done: DoneMessage = {
+      outcome,
+      usage: { cpu_ms: 0, calls: 0, heap_bytes: 0 },
+      dropped_logs: 0,
+      isolates: this.#isolates(),
+    };
+    this.#channel.send(UP.DONE, id, JSON.stringify(done));
+  }
+
+  #isolates(): number {
+    return this.#shelves.reduce((sum, shelf) => sum + shelf.size, 0);
+  }
+
+  /** Makes the next isolate between two batches of frames, so that no call waits for it if it can be helped. */
+  #prepareSoon(shelf: IsolateShelf): void {
+    if (this.#preparing || !shelf.wantsMore) return;
+    this.#preparing = true;
+    setImmediate(() => {
+      this.#preparing = false;
+      if (!shelf.wantsMore) return;
+      try {
+        shelf.prepare();
+        this.#prepareSoon(shelf);
+      } catch (error) {
+        // The next call will meet the same failure and report it.
+        if (!(error instanceof EvaluationError)) throw error;
+      }
+      this.#channel.flush();
+    });
+  }
+
+  #sweep(): void {
+    for (const shelf of this.#shelves) shelf.sweep();
+  }
+}
+
+function failureOf(error: unknown, { limits, filename }: PluginVersion): Outcome {
+  if (!(error instanceof EvaluationError)) throw error;
+  const { escape } = error;
+  switch (escape.cause) {
+    case 'time':
+      return {
+        kind: 'ended',
+        code: 'CPU_LIMIT',
+        message: `${filename} took more than ${FIXED_LIMITS.evaluate_ms} ms to load`,
+      };
+    case 'memory':
+      return memoryLimit(limits);
+    case 'thrown':
+      return { kind: 'ended', code: 'COMPILE_ERROR', message: `${filename} failed to load: ${escape.text}` };
+    default:
+      return escape satisfies never;
+  }
+}
+
+function lost(message: string): Outcome {
+  return { kind: 'ended', code: 'SANDBOX_LOST', message };
+}
