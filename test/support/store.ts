@@ -1,0 +1,89 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Clock, systemClock } from '../../src/domain/clock.ts';
+import type { Relayer } from '../../src/domain/relayer.ts';
+import type { Attempt, Transaction } from '../../src/domain/transaction.ts';
+import { createLog } from '../../src/observability/log.ts';
+import { openSqliteStore } from '../../src/store/sqlite.ts';
+import type { Store } from '../../src/store/store.ts';
+
+/** A store on a real file in a folder of its own. */
+export interface TemporaryStore {
+  store: Store;
+  path: string;
+  /** Closes it and removes the folder. Safe to call twice. */
+  remove(): Promise<void>;
+}
+
+/** Opens an empty SQLite store. */
+export async function temporaryStore(clock: Clock = systemClock): Promise<TemporaryStore> {
+  const folder = await mkdtemp(join(tmpdir(), 'isolayer-store-'));
+  const path = join(folder, 'isolayer.db');
+  const store = await openSqliteStore({ path, log: createLog('silent'), clock });
+  return {
+    store,
+    path,
+    async remove() {
+      await store.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A relayer of which the caller says only what matters. */
+export function relayerOf(given: Partial<Relayer> = {}): Relayer {
+  return {
+    id: 'relayer-1',
+    name: 'Relayer 1',
+    network: 'anvil',
+    networkType: 'evm',
+    address: '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
+    paused: false,
+    disabledReason: null,
+    signerId: 'signer-1',
+    notificationId: null,
+    customRpcUrls: null,
+    policies: {},
+    declaration: null,
+    ...given,
+  };
+}
+
+/** A pending transaction of which the caller says only what matters. */
+export function transactionOf(given: Partial<Transaction> = {}): Transaction {
+  return {
+    id: crypto.randomUUID(),
+    relayerId: 'relayer-1',
+    networkType: 'evm',
+    lane: 'evm:31337:0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
+    status: 'pending',
+    statusReason: null,
+    createdAt: 1_700_000_000_000,
+    sentAt: null,
+    confirmedAt: null,
+    validUntil: null,
+    request: { to: '0x70997970c51812dc3a010c7d01b50e0d17dc79c8', value: '0x1', data: null },
+    fields: {},
+    sequence: null,
+    hash: null,
+    isCanceled: false,
+    nextActionAt: 1_700_000_000_000,
+    ...given,
+  };
+}
+
+/** The first attempt of a transaction, with a hash of its own. */
+export function attemptOf(transaction: Transaction, given: Partial<Attempt> = {}): Attempt {
+  return {
+    transactionId: transaction.id,
+    ordinal: 1,
+    lane: transaction.lane,
+    sequence: 0n,
+    raw: '0x02f870',
+    hash: `0x${crypto.randomUUID()}`,
+    createdAt: 1_700_000_000_000,
+    acceptedAt: null,
+    ...given,
+  };
+}
