@@ -50,6 +50,9 @@ const owner = (name, target, places) =>
 
 const npm = (name) => `(^|/)node_modules/${name}/`;
 
+/** Here the name resolves to the public package; for a plugin the compiler and the host resolve it to our own module. */
+const PLUGIN_SDK = npm('@openzeppelin/relayer-sdk');
+
 export default {
   forbidden: [
     ...arrows,
@@ -66,7 +69,7 @@ export default {
       'no-development-package',
       'an image carries no development packages',
       { path: '^(src|sandbox|plugins)/' },
-      { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
+      { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'], pathNot: PLUGIN_SDK },
     ),
 
     forbid(
@@ -176,7 +179,18 @@ export default {
     owner('isolated-vm', npm('isolated-vm'), '^sandbox/process/isolate\\.ts$'),
     owner('piscina', npm('piscina'), '^src/plugin-host/pool\\.ts$'),
     owner('prom-client', npm('prom-client'), '^src/observability/metrics\\.ts$'),
-    owner('openzeppelin', npm('@openzeppelin'), '^test/'),
+    forbid(
+      'only-owner-imports-openzeppelin',
+      "the public packages serve as counterparts in tests; in a plugin the SDK's name stands for our own module",
+      { path: '^(src|sandbox|demo|bench)/' },
+      { path: npm('@openzeppelin') },
+    ),
+    forbid(
+      'plugins-import-no-openzeppelin-but-the-sdk',
+      'a shipped plugin may import our module under the public name, and nothing else of theirs',
+      { path: '^plugins/' },
+      { path: npm('@openzeppelin'), pathNot: PLUGIN_SDK },
+    ),
     owner('pg', npm('(pg|@types/pg)'), '^(src/store|test)/'),
     owner('sqlite', '^(node:)?sqlite$', '^(src/store|test)/'),
     owner('kysely', npm('kysely'), '^(src/store|test)/'),

@@ -88,7 +88,7 @@ t.test('oxlint: each of these rules fires', async (t) => {
 });
 
 t.test('the compiler: strictness, and every file of the project', async (t) => {
-  const service = typesStep('.', ['src']);
+  const service = typesStep({ path: '.', folders: ['src'] });
   t.strictSame((await service.run(project(t, { 'src/a.ts': good }))).failures, []);
   t.match(await findings(service, project(t, { 'src/a.ts': "export const a: number = 'x';\n" })), /TS2322/);
   t.match(await findings(service, project(t, { 'src/a.ts': 'export enum A {\n  B,\n}\n' })), /TS1294/);
@@ -96,13 +96,13 @@ t.test('the compiler: strictness, and every file of the project', async (t) => {
   t.match(await findings(service, project(t, { 'src/a.ts': index })), /TS2322/);
   t.match(await findings(service, project(t, {})), /no file for The compiler/);
   t.match(
-    await findings(typesStep('.', ['lib']), project(t, { 'src/a.ts': good, 'lib/b.ts': good })),
+    await findings(typesStep({ path: '.', folders: ['lib'] }), project(t, { 'src/a.ts': good, 'lib/b.ts': good })),
     /never read:\nlib/,
   );
 });
 
 t.test('the compiler: the guest sees no Node, no web and no service', async (t) => {
-  const guest = typesStep('sandbox/guest', ['sandbox/guest']);
+  const guest = typesStep({ path: 'sandbox/guest', folders: ['sandbox/guest'] });
   const offences: Readonly<Record<string, RegExp>> = {
     "import { one } from '../../src/a.ts';\nexport const a = one;\n": /TS6059/,
     'export const a = process.env;\n': /TS2591|TS2580|TS2304/,
@@ -118,13 +118,18 @@ t.test('the compiler: the guest sees no Node, no web and no service', async (t) 
 });
 
 t.test('the compiler: a plugin sees our types under the name that authors import', async (t) => {
-  const plugins = typesStep('plugins', ['plugins']);
+  const plugins = typesStep({ path: 'plugins', folders: ['plugins'], finds: ['sandbox/guest/modules/relayer-sdk.ts'] });
   const sdk = { 'sandbox/guest/modules/relayer-sdk.ts': "export type { Speed } from '../plugin-api.ts';\n" };
   const api = { 'sandbox/guest/plugin-api.ts': 'export type Speed = 1 | 2;\n' };
   const plugin = (speed: number) =>
     `import type { Speed } from '@openzeppelin/relayer-sdk';\nexport const speed: Speed = ${speed};\n`;
   t.strictSame((await plugins.run(project(t, { ...sdk, ...api, 'plugins/a.ts': plugin(2) }))).failures, []);
   t.match(await findings(plugins, project(t, { ...sdk, ...api, 'plugins/a.ts': plugin(3) })), /TS2322/);
+  t.match(
+    await findings(plugins, project(t, { 'plugins/a.ts': good })),
+    /never read:\nsandbox\/guest\/modules/,
+    'the public package does not stand in for our own',
+  );
 });
 
 t.test('knip: what nothing uses', async (t) => {

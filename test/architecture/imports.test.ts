@@ -64,6 +64,7 @@ const broken: Readonly<Record<string, readonly (readonly [from: string, to: stri
   'only-owner-imports-piscina': [['src/plugin-host/f.ts', 'piscina']],
   'only-owner-imports-prom-client': [['src/observability/health.ts', 'prom-client']],
   'only-owner-imports-openzeppelin': [['demo/b.ts', '@openzeppelin/relayer-sdk']],
+  'plugins-import-no-openzeppelin-but-the-sdk': [['plugins/b.ts', '@openzeppelin/relayer-plugin-channels']],
   'only-owner-imports-pg': [['src/services/b.ts', 'pg']],
   'only-owner-imports-sqlite': [['src/engine/c.ts', 'node:sqlite']],
   'only-owner-imports-kysely': [['src/services/c.ts', 'kysely']],
@@ -104,6 +105,8 @@ const kept: readonly (readonly [from: string, to: string])[] = [
   ['sandbox/process/isolate.ts', 'isolated-vm'],
   ['sandbox/process/z.ts', 'node:net'],
   ['test/e2e/z.test.ts', 'src/compose.ts'],
+  ['test/e2e/y.test.ts', '@openzeppelin/relayer-sdk'],
+  ['plugins/z.ts', '@openzeppelin/relayer-sdk'],
 ];
 
 t.test('each import rule fires on what breaks it, and only there', async (t) => {
@@ -146,13 +149,25 @@ interface Folder {
 /** A project of files that import each other, with stand-ins for the packages. */
 function project(imports: readonly (readonly [from: string, to: string])[]): Folder {
   const dependencies = ['zod', 'pino', 'isolated-vm', 'piscina', 'prom-client', 'pg', 'kysely', 'undici', 'ethers'];
-  const packages = [...dependencies, 'fastify', 'esbuild', '@openzeppelin/relayer-sdk', 'undeclared', 'devtool'];
+  const packages = [
+    ...dependencies,
+    'fastify',
+    'esbuild',
+    '@openzeppelin/relayer-sdk',
+    '@openzeppelin/relayer-plugin-channels',
+    'undeclared',
+    'devtool',
+  ];
   const declared = Object.fromEntries([...dependencies, 'fastify', 'esbuild'].map((name) => [name, '1.0.0']));
   const root: Folder = {
     'package.json': JSON.stringify({
       type: 'module',
       dependencies: declared,
-      devDependencies: { devtool: '1.0.0', '@openzeppelin/relayer-sdk': '1.0.0' },
+      devDependencies: {
+        devtool: '1.0.0',
+        '@openzeppelin/relayer-sdk': '1.0.0',
+        '@openzeppelin/relayer-plugin-channels': '1.0.0',
+      },
     }),
     'tsconfig.json': JSON.stringify({ compilerOptions: { module: 'nodenext', allowImportingTsExtensions: true } }),
   };

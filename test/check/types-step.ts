@@ -3,23 +3,33 @@ import { runTool } from './command.ts';
 import { listFiles } from './project-files.ts';
 import { judgeReading, type Step } from './step.ts';
 
-/** The compiler over one of the three projects. */
-export function typesStep(project: string, folders: readonly string[], without: readonly string[] = []): Step {
+/** What belongs to one of the three compiler projects. */
+interface Project {
+  readonly path: string;
+  readonly folders: readonly string[];
+  /** Folders inside those that another project checks. */
+  readonly without?: readonly string[];
+  /** Files from elsewhere that the project must have found under their names; otherwise something else was checked. */
+  readonly finds?: readonly string[];
+}
+
+/** The compiler over one project. */
+export function typesStep({ path, folders, without = [], finds = [] }: Project): Step {
   return {
-    name: `tsc -p ${project}`,
+    name: `tsc -p ${path}`,
     async run(root) {
-      const { exitCode, stdout, stderr } = await runTool(root, 'tsc', [
-        '-p',
-        project,
-        '--listFiles',
-        '--pretty',
-        'false',
-      ]);
+      const { exitCode, stdout, stderr } = await runTool(root, 'tsc', ['-p', path, '--listFiles', '--pretty', 'false']);
       const lines = stdout.split('\n');
       const isListed = (line: string) => /^(\/|[A-Za-z]:[\\/]).*\.(ts|mts|cts|json)$/.test(line);
       const read = lines.filter(isListed).map((line) => relative(root, line).replaceAll('\\', '/'));
-      const expected = listFiles(root, folders).filter((path) => !without.some((prefix) => path.startsWith(prefix)));
-      const { looked, failures } = judgeReading('The compiler', read, expected);
+      const expected = listFiles(root, folders).filter(
+        (file) => !without.some((folder) => file.startsWith(`${folder}/`)),
+      );
+      const { looked, failures } = judgeReading(
+        'The compiler',
+        read,
+        expected.length === 0 ? [] : [...expected, ...finds],
+      );
       const offences = exitCode === 0 ? [] : [`${lines.filter((line) => !isListed(line)).join('\n')}${stderr}`];
       return { looked, failures: [...offences, ...failures] };
     },

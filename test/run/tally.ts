@@ -84,7 +84,7 @@ export class TapReader {
     const leftOut = reasonLeftOut(point);
     if (leftOut !== undefined) this.#add(place, { message: leftOut });
     else if (!point.ok && test.counts.failed === 0) {
-      this.#add(place, { message: tapErrors(test.parser), ...(point.diag ?? {}) });
+      this.#add(place, { message: tapErrors(test.parser), ...point.diag });
     } else if (test.counts.points === 0) this.#add(place, { message: 'asserts nothing' });
   }
 
