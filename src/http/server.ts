@@ -75,12 +75,13 @@ export interface HttpServer {
 
 export async function createHttpServer(dependencies: HttpServerDependencies): Promise<HttpServer> {
   const { services, pluginHost, health, limits, newId } = dependencies;
+  const arrivalMs = limits.arrivalSeconds * 1000;
   const app: FastifyInstance = fastify({
     bodyLimit: limits.bodyBytes,
-    requestTimeout: limits.arrivalSeconds * 1000,
+    requestTimeout: arrivalMs,
     // A host header is asked for below, where its absence is answered in the envelope.
-    http: { connectionsCheckingInterval: 500, requireHostHeader: false },
-    routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 256 },
+    http: { headersTimeout: arrivalMs, requestTimeout: arrivalMs, connectionsCheckingInterval: 500, requireHostHeader: false },
+    routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 16_384 },
     return503OnClosing: false,
     genReqId: (request) => requestIdOf(request, newId),
     clientErrorHandler: (error, socket) => answerClientError(error, socket, limits.arrivalSeconds),

@@ -1,0 +1,31 @@
+import { AppError } from '../../src/domain/errors.ts';
+import type {
+  PluginAnswer,
+  PluginHost,
+  PluginHostStatus,
+  PluginRequest,
+} from '../../src/plugin-host/plugin-host.ts';
+
+/** One plugin, `echo`, that answers with the request it was called with. */
+export class FakePluginHost implements PluginHost {
+  calls: { pluginId: string; request: PluginRequest; signal: AbortSignal }[] = [];
+  /** What a call does; a test may make it wait. */
+  onCall: (request: PluginRequest, signal: AbortSignal) => Promise<PluginAnswer> = async (request) => ({
+    status: 200,
+    body: JSON.stringify({ success: true, data: request, error: null }),
+  });
+
+  async start(): Promise<void> {}
+
+  async call(pluginId: string, request: PluginRequest, signal: AbortSignal): Promise<PluginAnswer> {
+    if (pluginId !== 'echo') throw new AppError('PLUGIN_NOT_FOUND', { id: pluginId });
+    this.calls.push({ pluginId, request, signal });
+    return this.onCall(request, signal);
+  }
+
+  status(): PluginHostStatus {
+    return { threads: 1, processes: 0, running: 0, queued: 0, confinement: undefined, plugins: [] };
+  }
+
+  async close(): Promise<void> {}
+}

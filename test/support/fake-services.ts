@@ -1,0 +1,106 @@
+import { AppError } from '../../src/domain/errors.ts';
+import type { Json, WireObject } from '../../src/domain/json.ts';
+import type { Page, PageRequest } from '../../src/domain/page.ts';
+import type { TransactionStatus } from '../../src/domain/transaction-state.ts';
+import type { RpcOutcome } from '../../src/egress/rpc-client.ts';
+import type {
+  KvService,
+  RelayersService,
+  RpcService,
+  Services,
+  SigningService,
+  TransactionsService,
+} from '../../src/services/services.ts';
+
+/** Use cases over nothing but what a test puts in. */
+export class FakeServices implements Services {
+  readonly relayers = new FakeRelayers();
+  readonly transactions = new FakeTransactions();
+  readonly signing = new FakeSigning();
+  readonly rpc = new FakeRpc();
+  readonly kv = new FakeKv();
+}
+
+export class FakeRelayers implements RelayersService {
+  readonly known = new Map<string, WireObject>();
+  asked: PageRequest[] = [];
+  wei = '0';
+
+  async get(relayerId: string): Promise<WireObject> {
+    const relayer = this.known.get(relayerId);
+    if (relayer === undefined) throw new AppError('RELAYER_NOT_FOUND', { id: relayerId });
+    return relayer;
+  }
+
+  async list(page: PageRequest): Promise<Page<WireObject>> {
+    this.asked.push(page);
+    const from = (page.page - 1) * page.perPage;
+    return { items: [...this.known.values()].slice(from, from + page.perPage), total: this.known.size };
+  }
+
+  async status(relayerId: string): Promise<WireObject> {
+    const relayer = await this.get(relayerId);
+    return { network_type: 'evm', balance: this.wei, paused: relayer['paused'] };
+  }
+
+  async balance(relayerId: string): Promise<{ balance: string; unit: string }> {
+    await this.get(relayerId);
+    return { balance: this.wei, unit: 'wei' };
+  }
+}
+
+export class FakeTransactions implements TransactionsService {
+  sent: { relayerId: string; body: unknown }[] = [];
+  listed: { page: PageRequest; status: TransactionStatus | undefined }[] = [];
+  /** What `send` does; a test may make it throw, or never end. */
+  onSend: (body: unknown) => Promise<WireObject> = async () => ({ id: 'tx-1', status: 'pending' });
+
+  async send(relayerId: string, body: unknown): Promise<WireObject> {
+    this.sent.push({ relayerId, body });
+    return this.onSend(body);
+  }
+
+  async get(_relayerId: string, transactionId: string): Promise<WireObject> {
+    if (transactionId !== 'tx-1') throw new AppError('TRANSACTION_NOT_FOUND', { id: transactionId });
+    return { id: transactionId, status: 'mined' };
+  }
+
+  async list(_relayerId: string, page: PageRequest, status?: TransactionStatus): Promise<Page<WireObject>> {
+    this.listed.push({ page, status });
+    return { items: [{ id: 'tx-1' }], total: 1 };
+  }
+
+  async wait(): Promise<undefined> {
+    return undefined;
+  }
+}
+
+export class FakeSigning implements SigningService {
+  async signTransaction(_relayerId: string, body: unknown): Promise<WireObject> {
+    return { signature: JSON.stringify(body) };
+  }
+}
+
+export class FakeRpc implements RpcService {
+  async call(): Promise<RpcOutcome> {
+    return { jsonrpc: '2.0', result: '0x1', id: 7 };
+  }
+}
+
+export class FakeKv implements KvService {
+  async get(): Promise<Json> {
+    return null;
+  }
+
+  async set(): Promise<boolean> {
+    return true;
+  }
+
+  async del(): Promise<boolean> {
+    return false;
+  }
+
+  async exists(): Promise<boolean> {
+    return false;
+  }
+}

@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto';
+import { connect } from 'node:net';
+import type { Test } from 'tap';
+import { systemClock } from '../../src/domain/clock.ts';
+import { createHttpServer, HTTP_LIMITS, type HttpLimits, type HttpMetrics } from '../../src/http/server.ts';
+import { createHealth, type HealthCheck } from '../../src/observability/health.ts';
+import { createLog } from '../../src/observability/log.ts';
+import { FakePluginHost } from './fake-plugin-host.ts';
+import { FakeServices } from './fake-services.ts';
+
+export const API_KEY = 'a-key-for-tests-that-is-long-enough-0123456789';
+
+/** Counts what the server reports. */
+export class FakeHttpMetrics implements HttpMetrics {
+  begun: string[] = [];
+  ended_: Parameters<HttpMetrics['ended']>[0][] = [];
+
+  began(endpoint: string): void {
+    this.begun.push(endpoint);
+  }
+
+  ended(request: Parameters<HttpMetrics['ended']>[0]): void {
+    this.ended_.push(request);
+  }
+}
+
+/** The API server on a free port, over fakes; it ends with the test. */
+export async function startHttp(
+  t: Test,
+  options: { limits?: Partial<HttpLimits>; checks?: Record<string, HealthCheck> } = {},
+) {
+  const services = new FakeServices();
+  const pluginHost = new FakePluginHost();
+  const metrics = new FakeHttpMetrics();
+  const lines: string[] = [];
+  services.relayers.known.set('r1', { id: 'r1', paused: false, policies: { min_balance: 1n } });
+  const server = await createHttpServer({
+    services,
+    pluginHost,
+    metrics,
+    apiKey: { id: 'default', key: API_KEY },
+    log: createLog('debug', { write: (line) => void lines.push(line) }),
+    health: createHealth(options.checks ?? {}, systemClock),
+    limits: { ...HTTP_LIMITS, handlerSeconds: 30, ...options.limits },
+    clock: systemClock,
+    newId: randomUUID,
+  });
+  t.teardown(() => server.close(0));
+  const url = await server.listen({ host: '127.0.0.1', port: 0 });
+  const port = Number(new URL(url).port);
+
+  /** A request with the key; what the options give comes last. */
+  const call = async (path: string, init: RequestInit = {}) => {
+    const headers = { authorization: `Bearer ${API_KEY}`, ...(init.headers as Record<string, string>) };
+    const response = await fetch(`${url}${path}`, { ...init, headers });
+    return answer(response.status, response.headers, await response.text());
+  };
+  const post = (path: string, body: string, headers: Record<string, string> = {}) =>
+    call(path, { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } });
+
+  return { server, url, port, services, pluginHost, metrics, lines, call, post };
+}
+
+/** An answer with its body as text and parsed. */
+export function answer(status: number, headers: Headers, text: string) {
+  return { status, headers, text, json: parsed(text) };
+}
+
+function parsed(text: string): unknown {
+  return text === '' ? undefined : JSON.parse(text);
+}
+
+/** Sends bytes as they are and resolves with everything that came back until the server closed the connection. */
+export function sendRaw(port: number, ...pieces: string[]): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const socket = connect(port, '127.0.0.1');
+  let received = '';
+  socket.setEncoding('utf8');
+  socket.on('data', (text: string) => {
+    received += text;
+  });
+  socket.on('close', () => resolve(received));
+  socket.on('error', (error) => (received === '' ? reject(error) : resolve(received)));
+  for (const piece of pieces) socket.write(piece);
+  return promise;
+}
