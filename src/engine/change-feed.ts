@@ -1,0 +1,40 @@
+/** Tells listeners that a transaction's stored state changed. Carries no state: a listener reads the store. */
+export class ChangeFeed {
+  readonly #listeners = new Map<string, Set<{ call: () => void }>>();
+  readonly #onFault: (error: unknown) => void;
+
+  /** `onFault` hears of a listener that threw; the others are still called. */
+  constructor(onFault: (error: unknown) => void) {
+    this.#onFault = onFault;
+  }
+
+  /** Returns the way to stop listening; calling that again does nothing. */
+  on(transactionId: string, listener: () => void): () => void {
+    const entry = { call: listener };
+    const listeners = this.#listeners.get(transactionId) ?? new Set();
+    listeners.add(entry);
+    this.#listeners.set(transactionId, listeners);
+    return () => {
+      listeners.delete(entry);
+      if (listeners.size === 0 && this.#listeners.get(transactionId) === listeners) {
+        this.#listeners.delete(transactionId);
+      }
+    };
+  }
+
+  /** Calls the transaction's listeners. */
+  tell(transactionId: string): void {
+    for (const { call } of [...(this.#listeners.get(transactionId) ?? [])]) {
+      try {
+        call();
+      } catch (error) {
+        this.#onFault(error);
+      }
+    }
+  }
+
+  /** How many transactions are listened to. */
+  get size(): number {
+    return this.#listeners.size;
+  }
+}

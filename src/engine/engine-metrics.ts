@@ -1,0 +1,12 @@
+import type { NetworkType } from '../domain/network-type.ts';
+import type { TransactionStatus } from '../domain/transaction-state.ts';
+
+/** What the engine counts. */
+export interface EngineMetrics {
+  /** A transaction's change of status was committed. */
+  moved(move: { networkType: NetworkType; relayerId: string; from: TransactionStatus; to: TransactionStatus }): void;
+  /** A step of a lane ended with an unexpected error. */
+  stepFailed(networkType: string): void;
+  /** A check of a relayer ended. */
+  relayerChecked(relayerId: string, healthy: boolean): void;
+}

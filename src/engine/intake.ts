@@ -1,0 +1,166 @@
+import type { SignedVersion } from '../chains/chain.ts';
+import type { Transaction } from '../domain/transaction.ts';
+import { type LaneStep, reasonOf } from './lane-step.ts';
+import type { Version } from './ledger.ts';
+import { type Priced, price, retryLater } from './pricing.ts';
+
+/** One transaction with the bytes that were signed for it under a sequence. */
+interface Signed {
+  priced: Priced;
+  sequence: bigint;
+  version: SignedVersion;
+}
+
+/**
+ * Takes up pending transactions in the order given: prices them, reserves the next sequences, signs, and commits the
+ * signed bytes together with the sequences. Nothing leaves the process here. A transaction that cannot go on now has
+ * no sequence yet, so those behind it pass.
+ */
+export async function takeUp(step: LaneStep, pending: readonly Transaction[]): Promise<void> {
+  const priced = await price(step, await dropExpired(step, pending));
+  if (priced.length === 0) {
+    return;
+  }
+  const sequences = await reserve(step, priced);
+  if (sequences !== undefined) {
+    await commit(step, await sign(step, priced, sequences));
+  }
+}
+
+async function dropExpired(step: LaneStep, pending: readonly Transaction[]): Promise<Transaction[]> {
+  const now = step.now();
+  const hasExpired = ({ validUntil }: Transaction) => validUntil !== null && validUntil <= now;
+  const expired = pending.filter(hasExpired);
+  for (const { id } of expired) {
+    step.offers.forget(id);
+  }
+  await step.ledger.apply(
+    expired.map((transaction) => ({
+      transaction,
+      set: { status: 'expired', statusReason: 'valid_until passed before it was signed', nextActionAt: null },
+    })),
+  );
+  return pending.filter((transaction) => !hasExpired(transaction));
+}
+
+/** The sequences for as many transactions, or undefined when there are none now and all were put off. */
+async function reserve(step: LaneStep, priced: readonly Priced[]): Promise<bigint[] | undefined> {
+  const held = new Set<bigint>();
+  for (const { transaction } of step.open.values()) {
+    if (transaction.sequence !== null) {
+      held.add(transaction.sequence);
+    }
+  }
+  let reason: string;
+  try {
+    const [chain, known] = await Promise.all([nextSequence(priced), step.knownSequence()]);
+    const plan = step.planner.plan({ chain, held, known }, priced.length, step.elapsed());
+    if (plan.kind === 'use') {
+      return plan.sequences;
+    }
+    reason = plan.reason;
+    step.log.warn({ lane: step.key, reason }, 'sequence in doubt');
+  } catch (error) {
+    reason = reasonOf(error);
+    step.log.warn({ err: error, lane: step.key }, 'sequence not known');
+  }
+  await step.ledger.apply(priced.map(({ transaction }) => retryLater(step, transaction, reason)));
+  return undefined;
+}
+
+/** The highest answer, when relayers of one account use different endpoints: the lower one lags behind. */
+async function nextSequence(priced: readonly Priced[]): Promise<bigint> {
+  const senders = new Map(priced.map(({ sender }) => [sender.client, sender]));
+  const answers = await Promise.all(
+    [...senders.values()].map(({ client, account }) => client.nextSequence(account.address)),
+  );
+  return answers.reduce((highest, answer) => (answer > highest ? answer : highest));
+}
+
+/**
+ * Signs all at once. One that cannot be signed is put off; those behind it move down and are signed anew, so that the
+ * sequences stay without a gap. What was signed under another sequence is dropped before anybody saw it.
+ */
+async function sign(step: LaneStep, priced: readonly Priced[], sequences: readonly bigint[]): Promise<Signed[]> {
+  let signed: Signed[] = [];
+  for (let rest = priced; rest.length > 0; ) {
+    const kept = new Map(signed.map((entry) => [entry.priced, entry]));
+    const outcomes = await Promise.allSettled(
+      rest.map((entry, index) => signOne(entry, sequences[index], kept.get(entry))),
+    );
+    signed = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
+    const failed = rest.flatMap(({ transaction }, index) => {
+      const outcome = outcomes[index];
+      return outcome?.status === 'rejected' ? [{ transaction, error: outcome.reason as unknown }] : [];
+    });
+    if (failed.length === 0) {
+      return signed;
+    }
+    for (const { transaction, error } of failed) {
+      step.log.warn({ err: error, transaction: transaction.id, lane: step.key }, 'transaction not signed');
+    }
+    await step.ledger.apply(failed.map(({ transaction, error }) => retryLater(step, transaction, reasonOf(error))));
+    rest = signed.map((entry) => entry.priced);
+  }
+  return signed;
+}
+
+async function signOne(priced: Priced, sequence: bigint | undefined, kept: Signed | undefined): Promise<Signed> {
+  if (sequence === undefined) {
+    throw new Error('fewer sequences than transactions');
+  }
+  if (kept?.sequence === sequence) {
+    return kept;
+  }
+  const { transaction, sender, preparation } = priced;
+  const version = await sender.client.sign(transaction, preparation.fields, sequence, await sender.signer());
+  return { priced, sequence, version };
+}
+
+/**
+ * The write-ahead: after this the bytes may leave, and after a crash the same ones go out again. When the store
+ * refuses the whole, the first alone is tried, so that one bad row holds up none but itself; the others stay pending.
+ */
+async function commit(step: LaneStep, signed: readonly Signed[]): Promise<void> {
+  const [first] = signed;
+  if (first === undefined) {
+    return;
+  }
+  try {
+    await commitTogether(step, signed);
+  } catch (error) {
+    if (signed.length > 1) {
+      await commit(step, [first]);
+      return;
+    }
+    step.log.error({ err: error, transaction: first.priced.transaction.id, lane: step.key }, 'signed bytes not stored');
+    await step.ledger.apply([retryLater(step, first.priced.transaction, 'The signed bytes could not be stored')]);
+  }
+}
+
+async function commitTogether(step: LaneStep, signed: readonly Signed[]): Promise<void> {
+  const now = step.now();
+  const versions = signed.map(({ priced: { transaction }, sequence, version }): Version => {
+    const { raw, hash, fields } = version;
+    return {
+      transaction,
+      set: { status: 'sent', statusReason: null, sequence, hash, fields, nextActionAt: now },
+      attempt: {
+        transactionId: transaction.id,
+        ordinal: 1,
+        lane: step.key,
+        sequence,
+        raw,
+        hash,
+        createdAt: now,
+        acceptedAt: null,
+      },
+    };
+  });
+  if (!(await step.ledger.record(versions))) {
+    return;
+  }
+  for (const { transaction, set, attempt } of versions) {
+    step.open.set(transaction.id, { transaction: { ...transaction, ...set }, attempts: [attempt] });
+  }
+}

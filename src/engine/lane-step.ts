@@ -1,0 +1,64 @@
+import type { Timestamp } from '../domain/transaction.ts';
+import { isFinal } from '../domain/transaction-state.ts';
+import type { Log } from '../observability/log.ts';
+import type { Change, Ledger, OpenEntry } from './ledger.ts';
+import type { OfferBook } from './offer-book.ts';
+import type { Senders } from './sender.ts';
+import type { SequencePlanner } from './sequence-planner.ts';
+import type { EngineTiming } from './timing.ts';
+
+/** What one step of a lane works with. */
+export interface LaneStep {
+  key: string;
+  ledger: Ledger;
+  senders: Senders;
+  planner: SequencePlanner;
+  offers: OfferBook;
+  /** The lane's open transactions by id; kept current by the parts of the step. */
+  open: Map<string, OpenEntry>;
+  /** By the store's clock. */
+  now(): Timestamp;
+  /** On a clock that never goes back, in milliseconds. */
+  elapsed(): number;
+  /** The sequence after the highest that was ever signed in this lane. */
+  knownSequence(): Promise<bigint | null>;
+  timing: EngineTiming;
+  random(): number;
+  log: Log;
+}
+
+/** The open transactions that are not in a block, by sequence. */
+export function unmined(step: LaneStep): OpenEntry[] {
+  return bySequence(
+    [...step.open.values()].filter(({ transaction: { status } }) => status === 'sent' || status === 'submitted'),
+  );
+}
+
+/** Lowest sequence first. */
+export function bySequence(entries: readonly OpenEntry[]): OpenEntry[] {
+  const sequenceOf = ({ transaction }: OpenEntry) => transaction.sequence ?? 0n;
+  return entries.toSorted((a, b) => (sequenceOf(a) < sequenceOf(b) ? -1 : 1));
+}
+
+/** Commits changes of open transactions and brings the step's picture up to date. One that is final leaves it. */
+export async function applyToOpen(step: LaneStep, changes: readonly Change[]): Promise<void> {
+  for (const [id, transaction] of await step.ledger.apply(changes)) {
+    const entry = step.open.get(id);
+    if (isFinal(transaction.status)) {
+      step.open.delete(id);
+      step.offers.forget(id);
+    } else if (entry !== undefined) {
+      step.open.set(id, { ...entry, transaction });
+    }
+  }
+}
+
+/** Whether the engine has to look at the transaction now. */
+export function isDue(step: LaneStep, { transaction }: OpenEntry): boolean {
+  return transaction.nextActionAt !== null && transaction.nextActionAt <= step.now();
+}
+
+/** The message of anything that was thrown. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

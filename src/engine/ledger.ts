@@ -1,0 +1,103 @@
+import type { Attempt, Timestamp, Transaction } from '../domain/transaction.ts';
+import type { Store, TransactionChange } from '../store/store.ts';
+import type { ChangeFeed } from './change-feed.ts';
+import type { EngineMetrics } from './engine-metrics.ts';
+
+/** A transaction that has a sequence, with every version that was ever signed, by ordinal. */
+export interface OpenEntry {
+  transaction: Transaction;
+  attempts: Attempt[];
+}
+
+/** A change of one transaction, against the status that was seen. */
+export interface Change {
+  transaction: Transaction;
+  set: TransactionChange;
+  /** An attempt that a node is now known to have. */
+  accepted?: { ordinal: number; at: Timestamp };
+}
+
+/** A signed version and what its transaction becomes with it. */
+export interface Version {
+  transaction: Transaction;
+  set: TransactionChange;
+  attempt: Attempt;
+}
+
+/** The one way in which the engine changes transactions: commit, then tell. */
+export class Ledger {
+  readonly #store: Store;
+  readonly #feed: ChangeFeed;
+  readonly #metrics: EngineMetrics;
+
+  constructor(store: Store, feed: ChangeFeed, metrics: EngineMetrics) {
+    this.#store = store;
+    this.#feed = feed;
+    this.#metrics = metrics;
+  }
+
+  /**
+   * Commits the changes together. One whose transaction has another status by now is left out.
+   * @returns the changed transactions as they are now, by id
+   */
+  async apply(changes: readonly Change[]): Promise<Map<string, Transaction>> {
+    if (changes.length === 0) {
+      return new Map();
+    }
+    const done = await this.#store.write(async (writer) => {
+      const applied: Change[] = [];
+      for (const change of changes) {
+        const { transaction, set, accepted } = change;
+        if (await writer.updateTransaction(transaction.id, transaction.status, set)) {
+          applied.push(change);
+        }
+        if (accepted !== undefined) {
+          await writer.attemptAccepted(transaction.id, accepted.ordinal, accepted.at);
+        }
+      }
+      return applied;
+    });
+    return this.#tell(done);
+  }
+
+  /**
+   * Commits signed versions with the states they lead to, all or none: a version that is left out would leave a gap
+   * in the account's sequence below those that follow it.
+   * @returns false when one of the transactions has another status by now: nothing was changed
+   */
+  async record(versions: readonly Version[]): Promise<boolean> {
+    try {
+      await this.#store.write(async (writer) => {
+        for (const { transaction, set, attempt } of versions) {
+          if (!(await writer.updateTransaction(transaction.id, transaction.status, set))) {
+            throw new StaleVersion();
+          }
+          await writer.insertAttempt(attempt);
+        }
+      });
+    } catch (error) {
+      if (error instanceof StaleVersion) {
+        return false;
+      }
+      throw error;
+    }
+    this.#tell(versions);
+    return true;
+  }
+
+  #tell(changes: readonly { transaction: Transaction; set: TransactionChange }[]): Map<string, Transaction> {
+    const now = new Map<string, Transaction>();
+    for (const { transaction, set } of changes) {
+      const { id, networkType, relayerId, status } = transaction;
+      now.set(id, { ...transaction, ...set });
+      if (set.status !== undefined && set.status !== status) {
+        this.#metrics.moved({ networkType, relayerId, from: status, to: set.status });
+      }
+      this.#feed.tell(id);
+    }
+    return now;
+  }
+}
+
+/** Undoes a commit whose transactions are no longer what they were. */
+class StaleVersion extends Error {}

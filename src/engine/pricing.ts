@@ -1,0 +1,121 @@
+import type { Preparation, ReadyPreparation } from '../chains/chain.ts';
+import type { Transaction } from '../domain/transaction.ts';
+import { type LaneStep, reasonOf, unmined } from './lane-step.ts';
+import type { Change } from './ledger.ts';
+import type { Sender } from './sender.ts';
+import { backOff } from './timing.ts';
+
+/** A transaction that is priced and may be signed. */
+export interface Priced {
+  transaction: Transaction;
+  sender: Sender;
+  preparation: ReadyPreparation;
+}
+
+type Outcome = { sender: Sender; preparation: Preparation } | { error: unknown };
+
+/**
+ * Prices pending transactions. Those that are refused, parked or beyond reach at the moment are brought to that state.
+ * @returns those that may be signed, in the order given
+ */
+export async function price(step: LaneStep, pending: readonly Transaction[]): Promise<Priced[]> {
+  const committed = await committedCost(step);
+  let outcomes = await Promise.all(pending.map((transaction) => ask(step, transaction, committed)));
+  if (!(await affordableTogether(step, pending, outcomes, committed))) {
+    outcomes = await askInTurn(step, pending, committed);
+  }
+
+  const priced: Priced[] = [];
+  const changes: Change[] = [];
+  for (const [index, transaction] of pending.entries()) {
+    const outcome = outcomes[index];
+    if (outcome === undefined) {
+      continue;
+    }
+    if ('preparation' in outcome && outcome.preparation.kind === 'ready') {
+      priced.push({ transaction, sender: outcome.sender, preparation: outcome.preparation });
+    } else {
+      changes.push(putOff(step, transaction, outcome));
+    }
+  }
+  await step.ledger.apply(changes);
+  return priced;
+}
+
+/** Keeps a transaction pending until a pause is over that grows with each failure. */
+export function retryLater(step: LaneStep, transaction: Transaction, reason: string): Change {
+  const pause = backOff(step.offers.failed(transaction.id), step.timing, step.random);
+  return { transaction, set: { statusReason: reason, nextActionAt: step.now() + pause } };
+}
+
+function putOff(step: LaneStep, transaction: Transaction, outcome: Outcome): Change {
+  if ('error' in outcome) {
+    return retryLater(step, transaction, reasonOf(outcome.error));
+  }
+  const { preparation } = outcome;
+  if (preparation.kind === 'refused') {
+    step.offers.forget(transaction.id);
+    return { transaction, set: { status: 'failed', statusReason: preparation.reason, nextActionAt: null } };
+  }
+  if (preparation.kind === 'parked') {
+    const nextActionAt = step.now() + Math.max(preparation.retryInMs, step.timing.lookMs);
+    return { transaction, set: { statusReason: preparation.reason, nextActionAt } };
+  }
+  throw new Error('a transaction that is ready is not put off');
+}
+
+async function ask(step: LaneStep, transaction: Transaction, committed: bigint): Promise<Outcome> {
+  try {
+    const sender = await step.senders.of(transaction.relayerId);
+    return { sender, preparation: await sender.client.prepare(transaction, sender.account, { committed }) };
+  } catch (error) {
+    step.log.warn({ err: error, transaction: transaction.id, lane: step.key }, 'transaction not prepared');
+    return { error };
+  }
+}
+
+/**
+ * All were asked at once, each as if the others did not exist. Whether the balance bears them together shows by asking
+ * for the last one again, with what the others take.
+ */
+async function affordableTogether(
+  step: LaneStep,
+  pending: readonly Transaction[],
+  outcomes: readonly Outcome[],
+  committed: bigint,
+): Promise<boolean> {
+  const ready = outcomes.map((outcome) => ('preparation' in outcome ? readyOf(outcome.preparation) : undefined));
+  const last = ready.findLastIndex((preparation) => preparation !== undefined);
+  const others = ready.slice(0, Math.max(last, 0)).filter((preparation) => preparation !== undefined);
+  const transaction = pending[last];
+  if (transaction === undefined || others.length === 0) {
+    return true;
+  }
+  const taken = others.reduce((sum, { cost }) => sum + cost, committed);
+  const again = await ask(step, transaction, taken);
+  return 'preparation' in again && again.preparation.kind === 'ready';
+}
+
+async function askInTurn(step: LaneStep, pending: readonly Transaction[], committed: bigint): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  let taken = committed;
+  for (const transaction of pending) {
+    const outcome = await ask(step, transaction, taken);
+    taken += 'preparation' in outcome ? (readyOf(outcome.preparation)?.cost ?? 0n) : 0n;
+    outcomes.push(outcome);
+  }
+  return outcomes;
+}
+
+function readyOf(preparation: Preparation): ReadyPreparation | undefined {
+  return preparation.kind === 'ready' ? preparation : undefined;
+}
+
+async function committedCost(step: LaneStep): Promise<bigint> {
+  let sum = 0n;
+  for (const { transaction } of unmined(step)) {
+    const { chain } = await step.senders.of(transaction.relayerId);
+    sum += chain.costOf(transaction);
+  }
+  return sum;
+}

@@ -1,0 +1,62 @@
+import type { Account, Chain, ChainClient } from '../chains/chain.ts';
+import type { ChainConnections } from '../chains/connections.ts';
+import type { NetworkType } from '../domain/network-type.ts';
+import type { Relayer } from '../domain/relayer.ts';
+import type { Signer } from '../signers/signer.ts';
+import type { Store } from '../store/store.ts';
+
+/** The relayer that accepted a transaction, with what the chain needs to act for it. */
+export interface Sender {
+  relayer: Relayer;
+  account: Account;
+  chain: Chain;
+  client: ChainClient;
+  signer(): Promise<Signer>;
+}
+
+export interface SenderSources {
+  store: Store;
+  chains: ReadonlyMap<NetworkType, Chain>;
+  connections: ChainConnections;
+  signerOf(relayer: Relayer): Promise<Signer>;
+}
+
+/** Finds senders, each once: made anew for every step, so that a changed policy or endpoint counts from the next one. */
+export class Senders {
+  readonly #sources: SenderSources;
+  readonly #found = new Map<string, Promise<Sender>>();
+
+  constructor(sources: SenderSources) {
+    this.#sources = sources;
+  }
+
+  /** @throws when the relayer, its chain family or its network is not known */
+  of(relayerId: string): Promise<Sender> {
+    const known = this.#found.get(relayerId);
+    if (known !== undefined) {
+      return known;
+    }
+    const sender = this.#find(relayerId);
+    this.#found.set(relayerId, sender);
+    return sender;
+  }
+
+  async #find(relayerId: string): Promise<Sender> {
+    const { store, chains, connections, signerOf } = this.#sources;
+    const relayer = await store.read.relayer(relayerId);
+    if (relayer === undefined) {
+      throw new Error(`Relayer ${relayerId} is gone`);
+    }
+    const chain = chains.get(relayer.networkType);
+    if (chain === undefined) {
+      throw new Error(`No chain family ${relayer.networkType}`);
+    }
+    return {
+      relayer,
+      account: { address: relayer.address, policies: relayer.policies },
+      chain,
+      client: connections.clientOf(relayer),
+      signer: () => signerOf(relayer),
+    };
+  }
+}

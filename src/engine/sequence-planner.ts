@@ -1,0 +1,64 @@
+/** Sequences to use now, or why there is none yet. */
+export type SequencePlan = { kind: 'use'; sequences: bigint[] } | { kind: 'wait'; reason: string };
+
+export interface SequenceFigures {
+  /** What the chain says the account uses next, with its pool counted. */
+  chain: bigint;
+  /** Those of the lane's open transactions. */
+  held: ReadonlySet<bigint>;
+  /** The sequence after the highest that was ever signed in this lane. */
+  known: bigint | null;
+}
+
+/**
+ * Decides which sequences a lane signs next: from the chain's count upwards, those that no open transaction holds.
+ *
+ * When nothing went wrong this is the one after the highest that was ever signed. A lower one means that a node lags
+ * behind, or that the chain lost what we know: a gap below our open transactions (a reorganisation took somebody
+ * else's use of the key back), or a development chain that was started anew. A lagging node catches up; so the chain
+ * is only believed after it has contradicted us for a while, and then the gap is filled from below. A higher one means
+ * that somebody else used the key, and is believed at once.
+ *
+ * The lane itself never makes a gap: a sequence is committed together with the bytes that use it, all of a batch or
+ * none, and a signature that fails moves those behind it down before anything is committed.
+ */
+export class SequencePlanner {
+  readonly #driftMs: number;
+  /** Since when the chain has contradicted this value of `known`. */
+  #contradiction: { known: bigint; since: number } | null = null;
+
+  constructor(driftMs: number) {
+    this.#driftMs = driftMs;
+  }
+
+  /** `elapsed` in milliseconds on a clock that never goes back. */
+  plan(figures: SequenceFigures, count: number, elapsed: number): SequencePlan {
+    const sequences = freeSequences(figures, count);
+    const { chain, known } = figures;
+    const first = sequences[0];
+    if (known === null || first === undefined || first >= known) {
+      this.#contradiction = null;
+      return { kind: 'use', sequences };
+    }
+    if (this.#contradiction?.known !== known) {
+      this.#contradiction = { known, since: elapsed };
+    }
+    if (elapsed - this.#contradiction.since >= this.#driftMs) {
+      return { kind: 'use', sequences };
+    }
+    return {
+      kind: 'wait',
+      reason: `The network expects sequence ${chain} of this account, which has signed up to ${known - 1n}; waiting for the two to agree`,
+    };
+  }
+}
+
+function freeSequences({ chain, held }: SequenceFigures, count: number): bigint[] {
+  const free: bigint[] = [];
+  for (let sequence = chain; free.length < count; sequence += 1n) {
+    if (!held.has(sequence)) {
+      free.push(sequence);
+    }
+  }
+  return free;
+}

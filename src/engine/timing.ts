@@ -1,0 +1,57 @@
+/** The engine's pace and bounds. Times are in milliseconds. */
+export interface EngineTiming {
+  /** The most pending transactions that one step of a lane takes up. */
+  batch: number;
+  /** The most transactions of a lane that are signed and not in a block; nodes drop what exceeds their own bounds. */
+  inFlight: number;
+  /** The first look at a transaction after a node took it, and the grid to which looks are rounded. */
+  lookMs: number;
+  /** The longest pause between two looks at a transaction. */
+  lookCapMs: number;
+  /** The first pause after something failed; it doubles up to `retryCapMs`. */
+  retryMs: number;
+  retryCapMs: number;
+  /** How long a node's silence about a transaction lasts before it is offered the same bytes again. */
+  reofferMs: number;
+  /** How long a chain must contradict what the store knows of the account's sequence before the chain is believed. */
+  driftMs: number;
+  /** The longest time between two searches of the store for due work. */
+  sweepMs: number;
+  /** The shortest time between two such searches. */
+  sweepFloorMs: number;
+  /** How long the start waits for the first check of the relayers. */
+  firstCheckMs: number;
+  /** The pauses before the repeated checks of a disabled relayer; the last one recurs. */
+  recheckMs: readonly number[];
+}
+
+/** The pace of the service. `recheckMs` is the reference's. */
+export const defaultTiming: EngineTiming = {
+  batch: 32,
+  inFlight: 256,
+  lookMs: 100,
+  lookCapMs: 4_000,
+  retryMs: 500,
+  retryCapMs: 15_000,
+  reofferMs: 20_000,
+  driftMs: 15_000,
+  sweepMs: 5_000,
+  sweepFloorMs: 50,
+  firstCheckMs: 3_000,
+  recheckMs: [10_000, 20_000, 30_000, 45_000, 60_000],
+};
+
+/** The pause after the given number of failures (from 1): doubling, capped, with up to a quarter taken off at random. */
+export function backOff(failures: number, timing: EngineTiming, random: () => number): number {
+  const doubled = timing.retryMs * 2 ** Math.min(failures - 1, 20);
+  return Math.ceil(Math.min(doubled, timing.retryCapMs) * (1 - random() / 4));
+}
+
+/**
+ * When to look next at a transaction: the older it is, the rarer, so that fast chains are followed closely and slow
+ * ones at about their own pace. Rounded up to the grid, so that one question serves all that are due around then.
+ */
+export function nextLook(now: number, since: number, timing: EngineTiming): number {
+  const pause = Math.min(Math.max((now - since) / 4, timing.lookMs), timing.lookCapMs);
+  return Math.ceil((now + pause) / timing.lookMs) * timing.lookMs;
+}

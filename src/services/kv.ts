@@ -1,0 +1,39 @@
+import { invalidRequest } from '../domain/errors.ts';
+import type { Store } from '../store/store.ts';
+import type { KvService } from './services.ts';
+
+const KEY = /^[A-Za-z0-9:_-]{1,512}$/;
+
+/** The plugins' key-value store: each plugin sees its own keys only. */
+export function createKvService(store: Store): KvService {
+  return {
+    async get(pluginId, key) {
+      checkKey(key);
+      return (await store.read.kvGet(pluginId, key)) ?? null;
+    },
+
+    async set(pluginId, key, value, ttlSec) {
+      checkKey(key);
+      // The type says so, but what comes from a guest may lack it.
+      if (value === undefined) throw invalidRequest('value must not be undefined');
+      const seconds = Math.floor(Number(ttlSec ?? 0));
+      const expiresAt = seconds > 0 ? (await store.now()) + seconds * 1000 : null;
+      await store.write((writer) => writer.kvSet(pluginId, key, value, expiresAt));
+      return true;
+    },
+
+    async del(pluginId, key) {
+      checkKey(key);
+      return store.write((writer) => writer.kvDelete(pluginId, key));
+    },
+
+    async exists(pluginId, key) {
+      checkKey(key);
+      return (await store.read.kvGet(pluginId, key)) !== undefined;
+    },
+  };
+}
+
+function checkKey(key: string): void {
+  if (!KEY.test(key)) throw invalidRequest('invalid key');
+}

@@ -1,0 +1,82 @@
+import type { WireObject } from '../domain/json.ts';
+import type { Relayer, RpcUrl } from '../domain/relayer.ts';
+import { wireTime } from '../domain/wire-time.ts';
+import type { Reader } from '../store/store.ts';
+import { maskUrl } from './mask-url.ts';
+import type { RelayerAccess, RelayerDirectory } from './relayer-access.ts';
+import type { RelayersService } from './services.ts';
+
+export interface RelayersDeps {
+  read: Reader;
+  relayers: RelayerDirectory;
+}
+
+/** What relayers there are, and how each one stands. Never gated by `paused` or `disabled`. */
+export function createRelayersService({ read, relayers }: RelayersDeps): RelayersService {
+  const viewOf = (relayer: Relayer) => relayerView(relayer, relayers.chainOf(relayer).policyView(relayer.policies));
+
+  return {
+    async get(relayerId) {
+      const { relayer } = await relayers.find(relayerId);
+      return viewOf(relayer);
+    },
+
+    async list(page) {
+      const { items, total } = await read.relayers(page);
+      return { items: items.map(viewOf), total };
+    },
+
+    async status(relayerId) {
+      const access = await relayers.find(relayerId);
+      const { relayer, account } = access;
+      const [balance, pending, confirmedAt, counter] = await Promise.all([
+        access.client().balance(account.address),
+        read.pendingCount(relayerId),
+        read.lastConfirmedAt(relayerId),
+        counterOf(access),
+      ]);
+      return {
+        network_type: relayer.networkType,
+        balance: balance.toString(),
+        pending_transactions_count: pending,
+        last_confirmed_transaction_timestamp: confirmedAt === null ? null : wireTime(confirmedAt),
+        system_disabled: relayer.disabledReason !== null,
+        paused: relayer.paused,
+        ...counter,
+      };
+    },
+
+    async balance(relayerId) {
+      const { chain, account, client } = await relayers.find(relayerId);
+      return { balance: (await client().balance(account.address)).toString(), unit: chain.unit };
+    },
+  };
+}
+
+async function counterOf({ chain, account, client }: RelayerAccess): Promise<Record<string, string>> {
+  if (chain.counter === null) return {};
+  return { [chain.counter.statusKey]: (await client().nextSequence(account.address)).toString() };
+}
+
+/** Keys in the reference's order; what is unset is left out. */
+function relayerView(relayer: Relayer, policies: WireObject | undefined): WireObject {
+  const { notificationId, customRpcUrls, disabledReason } = relayer;
+  return {
+    id: relayer.id,
+    name: relayer.name,
+    network: relayer.network,
+    network_type: relayer.networkType,
+    paused: relayer.paused,
+    ...(policies === undefined ? {} : { policies }),
+    signer_id: relayer.signerId,
+    ...(notificationId === null ? {} : { notification_id: notificationId }),
+    ...(customRpcUrls === null ? {} : { custom_rpc_urls: customRpcUrls.map(maskedUrl) }),
+    address: relayer.address,
+    system_disabled: disabledReason !== null,
+    ...(disabledReason === null ? {} : { disabled_reason: disabledReason }),
+  };
+}
+
+function maskedUrl({ url, weight }: RpcUrl): WireObject {
+  return { url: maskUrl(url), weight };
+}

@@ -1,0 +1,101 @@
+import type { Clock } from '../domain/clock.ts';
+import { AppError } from '../domain/errors.ts';
+import type { WireObject } from '../domain/json.ts';
+import { laneKey } from '../domain/lane.ts';
+import type { Page, PageRequest } from '../domain/page.ts';
+import type { Transaction } from '../domain/transaction.ts';
+import { endsWait, type TransactionStatus } from '../domain/transaction-state.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { Store } from '../store/store.ts';
+import { ChangeWait } from './change-wait.ts';
+import type { RelayerAccess, RelayerDirectory } from './relayer-access.ts';
+import type { TransactionsService } from './services.ts';
+
+/** The shortest pause between two looks at a transaction that is waited for. */
+const SHORTEST_INTERVAL_MS = 10;
+
+export interface TransactionsDeps {
+  store: Store;
+  relayers: RelayerDirectory;
+  engine: Pick<Engine, 'wake' | 'onChange'>;
+  clock: Pick<Clock, 'elapsed'>;
+  /** A new UUID v4. */
+  newId(): string;
+}
+
+/** Accepting transactions and telling where they stand. */
+export function createTransactionsService(deps: TransactionsDeps): TransactionsService {
+  const { store, relayers, engine, clock, newId } = deps;
+
+  async function accept(access: RelayerAccess, body: unknown): Promise<Transaction> {
+    const { relayer, chain, account } = access;
+    const identity = await store.read.chainIdentity(relayer.networkType, relayer.network);
+    // Only before the first check of a relayer has ended: nobody can say yet on which chain the transaction would be.
+    if (identity === undefined) throw new AppError('RELAYER_DISABLED', {});
+    const now = await store.now();
+    const { request, validUntil } = chain.parseRequest(body, account, now);
+    return {
+      id: newId(),
+      relayerId: relayer.id,
+      networkType: relayer.networkType,
+      lane: laneKey(relayer.networkType, identity, relayer.address),
+      status: 'pending',
+      statusReason: null,
+      createdAt: now,
+      sentAt: null,
+      confirmedAt: null,
+      validUntil,
+      request,
+      fields: {},
+      sequence: null,
+      hash: null,
+      isCanceled: false,
+      nextActionAt: now,
+    };
+  }
+
+  async function load(relayerId: string, transactionId: string): Promise<Transaction> {
+    const transaction = await store.read.transaction(relayerId, transactionId);
+    if (transaction === undefined) throw new AppError('TRANSACTION_NOT_FOUND', { id: transactionId });
+    return transaction;
+  }
+
+  return {
+    async send(relayerId, body) {
+      const access = await relayers.findActive(relayerId);
+      const transaction = await accept(access, body);
+      await store.write((writer) => writer.insertTransaction(transaction));
+      engine.wake(transaction.lane);
+      return access.chain.transactionView(transaction, access.account);
+    },
+
+    async get(relayerId, transactionId) {
+      const { chain, account } = await relayers.find(relayerId);
+      return chain.transactionView(await load(relayerId, transactionId), account);
+    },
+
+    async list(relayerId: string, page: PageRequest, status?: TransactionStatus): Promise<Page<WireObject>> {
+      const { chain, account } = await relayers.find(relayerId);
+      const { items, total } = await store.read.transactions(relayerId, page, status);
+      return { items: items.map((transaction) => chain.transactionView(transaction, account)), total };
+    },
+
+    async wait(relayerId, transactionId, { intervalMs, timeoutMs }, signal) {
+      const { chain, account } = await relayers.find(relayerId);
+      const deadline = clock.elapsed() + timeoutMs;
+      const changes = new ChangeWait((listener) => engine.onChange(transactionId, listener), signal);
+      try {
+        for (;;) {
+          signal.throwIfAborted();
+          const transaction = await load(relayerId, transactionId);
+          if (endsWait(transaction.status)) return chain.transactionView(transaction, account);
+          const left = deadline - clock.elapsed();
+          if (left <= 0) return undefined;
+          await changes.next(Math.min(Math.max(intervalMs, SHORTEST_INTERVAL_MS), left));
+        }
+      } finally {
+        changes.close();
+      }
+    },
+  };
+}

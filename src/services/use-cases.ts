@@ -1,0 +1,39 @@
+import type { Chain } from '../chains/chain.ts';
+import type { ChainConnections } from '../chains/connections.ts';
+import type { Clock } from '../domain/clock.ts';
+import type { NetworkType } from '../domain/network-type.ts';
+import type { Relayer } from '../domain/relayer.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { Signer } from '../signers/signer.ts';
+import type { Store } from '../store/store.ts';
+import { createKvService } from './kv.ts';
+import { RelayerDirectory } from './relayer-access.ts';
+import { createRelayersService } from './relayers.ts';
+import { createRpcService } from './rpc.ts';
+import type { Services } from './services.ts';
+import { createSigningService } from './signing.ts';
+import { createTransactionsService } from './transactions.ts';
+
+export interface ServicesDeps {
+  store: Store;
+  chains: ReadonlyMap<NetworkType, Chain>;
+  connections: ChainConnections;
+  signerOf(relayer: Relayer): Promise<Signer>;
+  engine: Pick<Engine, 'wake' | 'onChange'>;
+  clock: Pick<Clock, 'elapsed'>;
+  /** A new UUID v4. */
+  newId(): string;
+}
+
+/** Puts the use cases together. */
+export function createServices(deps: ServicesDeps): Services {
+  const { store, chains, connections, signerOf, engine, clock, newId } = deps;
+  const relayers = new RelayerDirectory({ read: store.read, chains, connections });
+  return {
+    transactions: createTransactionsService({ store, relayers, engine, clock, newId }),
+    relayers: createRelayersService({ read: store.read, relayers }),
+    signing: createSigningService({ relayers, signerOf }),
+    rpc: createRpcService(relayers),
+    kv: createKvService(store),
+  };
+}
