@@ -50,6 +50,9 @@ const owner = (name, target, places) =>
 
 const npm = (name) => `(^|/)node_modules/${name}/`;
 
+/** The files that open a database, a connection or threads. */
+const DRIVERS = '^src/(store/(sqlite|postgres)|egress/http-client|plugin-host/pool)\\.ts$';
+
 /** Here the name resolves to the public package; for a plugin the compiler and the host resolve it to our own module. */
 const PLUGIN_SDK = npm('@openzeppelin/relayer-sdk');
 
@@ -89,6 +92,12 @@ export default {
       'the object graph is built once, by who starts the service',
       { path: '.', pathNot: ['^src/main\\.ts$', '^src/cli/', outside] },
       { path: '^src/compose\\.ts$' },
+    ),
+    forbid(
+      'compose-creates-drivers',
+      'what reaches the outside is created in compose.ts and handed on; others know its type',
+      { path: '^src/([^/]+)/', pathNot: '^src/cli/' },
+      { path: DRIVERS, pathNot: '^src/$1/', dependencyTypesNot: ['type-only'] },
     ),
     forbid('main-is-an-entry', 'main.ts is run, never imported', {}, { path: '^src/main\\.ts$' }),
     forbid(
