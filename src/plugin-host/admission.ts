@@ -1,0 +1,152 @@
+import type { PluginVersion } from '../../sandbox/protocol.ts';
+import type { Clock } from '../domain/clock.ts';
+import type { Slot } from './slot.ts';
+import type { Slots } from './slots.ts';
+
+/** A call that asks for a place. */
+export interface Applicant {
+  readonly pluginId: string;
+  /** The version to run; asked again when the place is there, since the plugin may have been edited meanwhile. */
+  version(): PluginVersion;
+  /** Latest moment to begin, on the clock's `elapsed`. */
+  readonly waitUntil: number;
+  /** Aborted when nobody waits for the call any more. */
+  readonly signal: AbortSignal;
+}
+
+/** A place in a child, to be given back with {@link Admission.leave}. */
+export interface Seat {
+  slot: Slot;
+  version: PluginVersion;
+}
+
+/** Why a call got no place. */
+export type NoSeat = 'queue-full' | 'waited-too-long' | 'canceled' | 'closed';
+
+interface Waiting {
+  applicant: Applicant;
+  settle(result: Seat | NoSeat): void;
+}
+
+/** Calls of one plugin that may wait. */
+const QUEUE_LENGTH = 1000;
+
+/** From how many running calls on a child counts as busy, and its plugin gets another one if it may. */
+const BUSY = 4;
+
+/**
+ * Decides which call runs where and when. Each plugin has a queue of its own, so that one that is full or slow never
+ * stands before another.
+ */
+export class Admission {
+  private readonly slots: Slots;
+  private readonly clock: Clock;
+  private readonly queues = new Map<string, Waiting[]>();
+  private readonly running = new Map<string, number>();
+  private closed = false;
+
+  constructor(slots: Slots, clock: Clock) {
+    this.slots = slots;
+    this.clock = clock;
+  }
+
+  get queued(): number {
+    let count = 0;
+    for (const queue of this.queues.values()) count += queue.length;
+    return count;
+  }
+
+  /** A place at once when there is one, else after a wait. */
+  enter(applicant: Applicant): Seat | Promise<Seat | NoSeat> {
+    const queue = this.queues.get(applicant.pluginId);
+    const seat = queue === undefined && !this.closed ? this.seat(applicant) : undefined;
+    return seat ?? this.wait(applicant, queue ?? []);
+  }
+
+  /** Gives a place back. Once for each seat. */
+  leave({ slot }: Seat): void {
+    const { pluginId } = slot;
+    const left = (this.running.get(pluginId) ?? 1) - 1;
+    if (left === 0) this.running.delete(pluginId);
+    else this.running.set(pluginId, left);
+    this.slots.leave(slot);
+    if (this.queues.size > 0) this.pump();
+  }
+
+  /** Gives out what is free, plugin by plugin, and asks for what is missing. */
+  pump(): void {
+    let short = 0;
+    for (const [pluginId, queue] of this.queues) {
+      for (let first = queue[0]; first !== undefined; first = queue[0]) {
+        const seat = this.seat(first.applicant);
+        if (seat === undefined) break;
+        queue.shift();
+        first.settle(seat);
+      }
+      const next = queue[0];
+      if (next === undefined) this.queues.delete(pluginId);
+      else if (!this.isFull(next.applicant.version()) && !this.slots.provide(next.applicant.version())) short++;
+    }
+    this.slots.fill(short);
+  }
+
+  /** Sends away who has waited too long. */
+  tick(): void {
+    const now = this.clock.elapsed();
+    for (const queue of [...this.queues.values()]) {
+      for (const waiting of queue.filter(({ applicant }) => applicant.waitUntil <= now)) {
+        waiting.settle('waited-too-long');
+      }
+    }
+  }
+
+  /** Sends everyone away who waits, now and from now on. */
+  close(): void {
+    this.closed = true;
+    for (const queue of [...this.queues.values()]) for (const waiting of [...queue]) waiting.settle('closed');
+  }
+
+  private seat(applicant: Applicant): Seat | undefined {
+    const version = applicant.version();
+    if (this.isFull(version)) return undefined;
+    const slot = this.slots.best(version);
+    if (slot === undefined) return undefined;
+    if (slot.running >= BUSY) this.slots.grow(version);
+    this.slots.enter(slot);
+    this.running.set(version.pluginId, (this.running.get(version.pluginId) ?? 0) + 1);
+    return { slot, version };
+  }
+
+  private isFull({ pluginId, limits }: PluginVersion): boolean {
+    return (this.running.get(pluginId) ?? 0) >= limits.concurrency;
+  }
+
+  private wait(applicant: Applicant, queue: Waiting[]): Promise<Seat | NoSeat> {
+    const { pluginId, signal } = applicant;
+    if (this.closed) return Promise.resolve('closed');
+    if (signal.aborted) return Promise.resolve('canceled');
+    if (queue.length >= QUEUE_LENGTH) return Promise.resolve('queue-full');
+    return new Promise((resolve) => {
+      const cancel = () => waiting.settle('canceled');
+      const waiting: Waiting = {
+        applicant,
+        settle: (result) => {
+          signal.removeEventListener('abort', cancel);
+          this.remove(pluginId, waiting);
+          resolve(result);
+        },
+      };
+      signal.addEventListener('abort', cancel, { once: true });
+      queue.push(waiting);
+      this.queues.set(pluginId, queue);
+      this.pump();
+    });
+  }
+
+  private remove(pluginId: string, waiting: Waiting): void {
+    const queue = this.queues.get(pluginId);
+    const at = queue?.indexOf(waiting) ?? -1;
+    if (at >= 0) queue?.splice(at, 1);
+    if (queue?.length === 0) this.queues.delete(pluginId);
+  }
+}

@@ -1,0 +1,78 @@
+import type { Grants } from './grants.ts';
+import { Traces } from './trace.ts';
+
+/** What of a plugin the gateway decides by. */
+export interface CallingPlugin {
+  readonly id: string;
+  readonly grants: Grants;
+  /** Capability calls that one plugin call may make. */
+  readonly maxCalls: number;
+}
+
+/** One run of a plugin call while it is in a slot. Identity is looked up here, never taken from the guest. */
+export class CallRecord {
+  readonly call: number;
+  readonly slot: number;
+  readonly plugin: CallingPlugin;
+  /** The HTTP request that made the call. */
+  readonly requestId: string;
+  readonly callerKeyId: string;
+  readonly traces = new Traces();
+  /** Capability calls made so far. */
+  requests = 0;
+  /** True from just before the first capability call that may change something. */
+  hadEffect = false;
+  ended = false;
+  private abort: AbortController | undefined;
+
+  constructor(given: Pick<CallRecord, 'call' | 'slot' | 'plugin' | 'requestId' | 'callerKeyId'>) {
+    this.call = given.call;
+    this.slot = given.slot;
+    this.plugin = given.plugin;
+    this.requestId = given.requestId;
+    this.callerKeyId = given.callerKeyId;
+  }
+
+  /** Aborted when the call ends; made on first use, since most calls never need it. */
+  get signal(): AbortSignal {
+    this.abort ??= new AbortController();
+    if (this.ended) this.abort.abort();
+    return this.abort.signal;
+  }
+
+  end(): void {
+    this.ended = true;
+    this.abort?.abort();
+  }
+}
+
+/** The calls that are running, by the number that frames and messages carry. */
+export class RunningCalls {
+  private readonly records = new Map<number, CallRecord>();
+  private last = 0;
+
+  get size(): number {
+    return this.records.size;
+  }
+
+  /** Starts a record under a number that no running call has; 0 means "no call" on the wire. */
+  begin(given: Omit<ConstructorParameters<typeof CallRecord>[0], 'call'>): CallRecord {
+    do this.last = this.last >= 0xffff_ffff ? 1 : this.last + 1;
+    while (this.records.has(this.last));
+    const record = new CallRecord({ ...given, call: this.last });
+    this.records.set(record.call, record);
+    return record;
+  }
+
+  /** The running call with this number in this slot. */
+  find(slot: number, call: number): CallRecord | undefined {
+    const record = this.records.get(call);
+    return record?.slot === slot ? record : undefined;
+  }
+
+  /** From here on every capability call of this call is refused. Safe to call twice. */
+  end(record: CallRecord): void {
+    record.end();
+    this.records.delete(record.call);
+  }
+}

@@ -1,0 +1,213 @@
+import {
+  type CallReport,
+  END_CODES,
+  type InvocationContext,
+  type LogEntry,
+  type Outcome,
+  type PluginVersion,
+} from '../../sandbox/protocol.ts';
+import type { Clock } from '../domain/clock.ts';
+import type { PluginEntry } from '../domain/plugin.ts';
+import type { Log } from '../observability/log.ts';
+import type { Admission, NoSeat, Seat } from './admission.ts';
+import type { CallRecord, RunningCalls } from './call-record.ts';
+import type { CatalogPlugin } from './catalog.ts';
+import { forwardLogs } from './forwarded-logs.ts';
+import { answerOf, ended, failureAnswer, type HostFailure } from './outcome.ts';
+import type { PluginAnswer, PluginRequest } from './plugin-host.ts';
+import type { PluginMetrics } from './plugin-metrics.ts';
+import type { DriverPool } from './pool.ts';
+import type { Quarantine } from './quarantine.ts';
+
+export interface CallRunnerDeps {
+  pool: DriverPool;
+  admission: Admission;
+  calls: RunningCalls;
+  quarantine: Quarantine;
+  /** The plugin as it stands now; it may have been edited since the call came in. */
+  plugin: (id: string) => CatalogPlugin | undefined;
+  clock: Clock;
+  log: Log;
+  metrics: PluginMetrics;
+}
+
+/** Longest wait for a place, in ms; never more than half of the plugin's timeout. */
+const LONGEST_WAIT_MS = 10_000;
+
+/** Below this many ms before its deadline a lost call is not begun again. */
+const LEAST_RERUN_MS = 100;
+
+const NO_TRAIL = { logs: [], traces: [] };
+
+/** Takes one plugin call from admission to its answer; every end is an answer. */
+export class CallRunner {
+  private readonly deps: CallRunnerDeps;
+
+  constructor(deps: CallRunnerDeps) {
+    this.deps = deps;
+  }
+
+  async run(plugin: CatalogPlugin, request: PluginRequest, signal: AbortSignal): Promise<PluginAnswer> {
+    const { clock, metrics, quarantine } = this.deps;
+    const { entry, serving } = plugin;
+    const began = clock.elapsed();
+    const backOff = quarantine.backOff(entry.id);
+    if (backOff !== undefined) return this.refuse(entry, backedOff(entry.id, backOff), began);
+    if (serving === undefined) {
+      const failure = plugin.failure ?? ended('COMPILE_ERROR', `Plugin ${entry.id} has no version that can run`);
+      return this.refuse(entry, failure, began);
+    }
+
+    const context = contextText(entry, request);
+    const deadline = began + entry.timeout * 1000;
+    for (let mayRerun = true; ; mayRerun = false) {
+      const applicant = {
+        pluginId: entry.id,
+        version: () => this.deps.plugin(entry.id)?.serving?.version ?? serving.version,
+        waitUntil: clock.elapsed() + Math.min(entry.timeout * 500, LONGEST_WAIT_MS),
+        signal,
+      };
+      const place = this.deps.admission.enter(applicant);
+      const seat = place instanceof Promise ? await place : place;
+      if (typeof seat === 'string') return this.refuse(entry, notSeated(entry.id, seat), began);
+
+      const record = this.deps.calls.begin({
+        slot: seat.slot.id,
+        plugin: plugin.caller,
+        requestId: request.requestId,
+        callerKeyId: request.keyId,
+      });
+      const report = await this.drive(seat, record, context, deadline - clock.elapsed(), signal);
+      const timeLeft = deadline - clock.elapsed() > LEAST_RERUN_MS;
+      if (report.lost && mayRerun && timeLeft && !record.hadEffect && !signal.aborted) continue;
+
+      const outcome = restated(report.outcome, entry);
+      metrics.callEnded(entry.id, outcome.kind === 'ended' ? outcome.code : outcome.kind, since(began, clock));
+      if (outcome.kind !== 'ended') quarantine.endedWell(entry.id);
+      return this.answer(entry, outcome, report, record, seat.version);
+    }
+  }
+
+  /** One run in one slot. Never rejects. */
+  private async drive(
+    seat: Seat,
+    record: CallRecord,
+    context: string,
+    leftMs: number,
+    signal: AbortSignal,
+  ): Promise<CallReport> {
+    const { pool, calls, admission, log } = this.deps;
+    const { id: slot, thread } = seat.slot;
+    const cancel = () => {
+      // A call that changed something runs on: its author's clean-up belongs to it.
+      if (record.hadEffect) return;
+      calls.end(record);
+      pool.post(thread, { type: 'cancel', slot, call: record.call });
+    };
+    if (signal.aborted) cancel();
+    else signal.addEventListener('abort', cancel, { once: true });
+    try {
+      const task = { slot, call: record.call, version: seat.version.version, context, timeout_ms: Math.max(1, leftMs) };
+      return await pool.run(thread, task);
+    } catch (error) {
+      log.error({ err: error, pluginId: record.plugin.id, requestId: record.requestId }, 'A plugin call was lost');
+      return lostReport();
+    } finally {
+      signal.removeEventListener('abort', cancel);
+      calls.end(record);
+      admission.leave(seat);
+    }
+  }
+
+  private answer(
+    entry: PluginEntry,
+    outcome: Outcome,
+    report: CallReport,
+    record: CallRecord,
+    version: PluginVersion,
+  ): PluginAnswer {
+    const serving = this.deps.plugin(entry.id)?.serving;
+    const mapped =
+      serving?.version.version === version.version ? (text: string) => serving.positions.mapped(text) : same;
+    const wantsLogs = entry.emit_logs || entry.forward_logs;
+    const logs = wantsLogs ? shownLogs(report, mapped) : [];
+    if (entry.forward_logs) {
+      forwardLogs(this.deps.log, logs, { pluginId: entry.id, requestId: record.requestId });
+    }
+    const shown = outcome.kind === 'threw' ? { ...outcome, message: mapped(outcome.message) } : outcome;
+    return answerOf(shown, entry, { logs, traces: record.traces.entries() });
+  }
+
+  private refuse(entry: PluginEntry, failure: HostFailure, began: number): PluginAnswer {
+    const code = failure.code in END_CODES ? failure.code : 'COMPILE_ERROR';
+    this.deps.metrics.callEnded(entry.id, code, since(began, this.deps.clock));
+    return failureAnswer(failure, entry, NO_TRAIL);
+  }
+}
+
+/** The context's text, made once and handed through to the guest; the caller's credential is not in it. */
+function contextText(entry: PluginEntry, request: PluginRequest): string {
+  const { authorization: _, ...headers } = request.headers;
+  const context: InvocationContext = {
+    params: request.params,
+    headers,
+    route: request.route,
+    ...(entry.config !== undefined && { config: entry.config }),
+    method: request.method,
+    query: request.query,
+    caller: { keyId: request.keyId },
+  };
+  return JSON.stringify(context);
+}
+
+/** Only the host knows the limit as the operator wrote it: a call that waited or ran twice had less. */
+function restated(outcome: Outcome, entry: PluginEntry): Outcome {
+  if (outcome.kind !== 'ended' || outcome.code !== 'TIMEOUT') return outcome;
+  return { ...outcome, message: `Plugin execution timed out after ${entry.timeout} seconds` };
+}
+
+function shownLogs(report: CallReport, mapped: (text: string) => string): LogEntry[] {
+  const logs = report.logs.map(({ level, message }) => ({ level, message: mapped(message) }));
+  const dropped = report.dropped_logs;
+  if (dropped > 0) logs.push({ level: 'warn', message: `${dropped} more log lines were dropped` });
+  return logs;
+}
+
+function notSeated(pluginId: string, reason: NoSeat): HostFailure {
+  switch (reason) {
+    case 'canceled':
+      return ended('CANCELED', 'The client left before the call began');
+    case 'closed':
+      return ended('SERVICE_UNAVAILABLE', 'The server is shutting down', 5);
+    case 'queue-full':
+      return ended('SERVICE_UNAVAILABLE', `Too many calls of plugin ${pluginId} are waiting`, 2);
+    case 'waited-too-long':
+      return ended('SERVICE_UNAVAILABLE', `No sandbox process became free for plugin ${pluginId}`, 2);
+    default:
+      throw new Error(`Unknown reason ${String(reason satisfies never)}`);
+  }
+}
+
+function backedOff(pluginId: string, { reason, leftMs }: { reason: string; leftMs: number }): HostFailure {
+  const seconds = Math.ceil(leftMs / 1000);
+  const message = `Plugin ${pluginId} is backed off for ${seconds} s, because its process was killed again and again: ${reason}`;
+  return ended('SERVICE_UNAVAILABLE', message, seconds);
+}
+
+function lostReport(): CallReport {
+  return {
+    outcome: { kind: 'ended', code: 'SANDBOX_LOST', message: 'The sandbox process of this call was lost' },
+    logs: [],
+    dropped_logs: 0,
+    usage: { cpu_ms: 0, calls: 0, heap_bytes: 0 },
+    lost: true,
+  };
+}
+
+function since(began: number, clock: Clock): number {
+  return (clock.elapsed() - began) / 1000;
+}
+
+function same(text: string): string {
+  return text;
+}

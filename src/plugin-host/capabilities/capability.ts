@@ -1,0 +1,79 @@
+import type { z } from 'zod';
+import type { CapabilityContract, CapabilityMethod } from '../../../sandbox/protocol.ts';
+import type { AppError } from '../../domain/errors.ts';
+import type { Json, Wire } from '../../domain/json.ts';
+import type { Services } from '../../services/services.ts';
+import type { Need } from '../grants.ts';
+
+/** On whose behalf a capability runs. */
+export interface Principal {
+  readonly pluginId: string;
+  /** Aborted when the plugin call ends. */
+  readonly signal: AbortSignal;
+}
+
+type Params<M extends CapabilityMethod> = CapabilityContract[M]['params'];
+
+/** How a call of a relayer shows in `metadata.traces`: the public SDK's method name, and what was sent. */
+export interface TraceShape<P> {
+  method: string;
+  relayerId(params: P): string;
+  payload(params: P): Json;
+}
+
+/**
+ * One thing that a plugin can ask for. Grant check, counting, size limits, traces and the mapping of errors are the
+ * gateway's; a capability says what it needs and makes one service call.
+ */
+export interface Capability<M extends CapabilityMethod, N extends keyof Services = never> {
+  method: M;
+  /** The only services that `handle` receives. */
+  needs: readonly N[];
+  params: z.ZodType<Params<M>>;
+  grant(params: Params<M>): Need;
+  /** Whether the call may change something outside: after an effect a plugin call is neither rerun nor canceled. */
+  effect(params: Params<M>): boolean;
+  trace?: TraceShape<Params<M>>;
+  handle(services: Pick<Services, N>, params: Params<M>, principal: Principal): Promise<Wire>;
+  /** The text that the plugin's `catch` sees for an error of the service's table. */
+  failure(error: AppError): string;
+}
+
+/** A capability bound to its services, as the gateway runs it: what the guest sent comes in unparsed. */
+export interface BoundCapability {
+  method: CapabilityMethod;
+  /** @throws z.ZodError when the parameters are not the contract's */
+  prepare(params: unknown): PreparedCall;
+  failure(error: AppError): string;
+}
+
+/** One parsed capability call. */
+export interface PreparedCall {
+  need: Need;
+  effect: boolean;
+  trace: { method: string; relayerId: string; payload: Json } | undefined;
+  run(principal: Principal): Promise<Wire>;
+}
+
+/** Makes a capability that the gateway can bind, so that a handler can only touch the services it names. */
+export function defineCapability<M extends CapabilityMethod, N extends keyof Services>(
+  capability: Capability<M, N>,
+): (services: Services) => BoundCapability {
+  return (services) => {
+    const given = Object.fromEntries(capability.needs.map((need) => [need, services[need]])) as Pick<Services, N>;
+    const { trace } = capability;
+    return {
+      method: capability.method,
+      failure: (error) => capability.failure(error),
+      prepare(raw) {
+        const params = capability.params.parse(raw);
+        return {
+          need: capability.grant(params),
+          effect: capability.effect(params),
+          trace: trace && { method: trace.method, relayerId: trace.relayerId(params), payload: trace.payload(params) },
+          run: (principal) => capability.handle(given, params, principal),
+        };
+      },
+    };
+  };
+}

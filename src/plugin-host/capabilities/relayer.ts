@@ -1,0 +1,143 @@
+import { z } from 'zod';
+import type { AppError } from '../../domain/errors.ts';
+import type { Json, JsonObject } from '../../domain/json.ts';
+import type { RelayerGrant } from '../../domain/plugin.ts';
+import { type PayloadPrefix, relayerFailure } from '../relayer-failure.ts';
+import { defineCapability } from './capability.ts';
+
+/** Long enough for every id; which ids exist is for the services to say. */
+const name = z.string().min(1).max(256);
+/** A driver thread made it from JSON text; walking a megabyte of it once more would only hold up the loop. */
+const json = z.custom<Json>((value) => value !== undefined, 'missing');
+
+const ofRelayer = z.strictObject({ relayerId: name });
+const withRequest = z.strictObject({ relayerId: name, request: json });
+const milliseconds = z.number().nonnegative().exactOptional();
+
+/** The reference's defaults of `wait`. */
+const WAIT_INTERVAL_MS = 5000;
+const WAIT_TIMEOUT_MS = 60_000;
+
+const to = (right: RelayerGrant) => (params: { relayerId: string }) => ({ relayer: params.relayerId, right });
+const failure = (prefix: PayloadPrefix) => (error: AppError) => relayerFailure(error, prefix);
+const never = () => false;
+const always = () => true;
+
+const traced = <P extends { relayerId: string }>(method: string, payload: (params: P) => Json) => ({
+  method,
+  relayerId: (params: P) => params.relayerId,
+  payload,
+});
+
+export const sendTransaction = defineCapability({
+  method: 'relayer.sendTransaction',
+  needs: ['transactions'],
+  params: withRequest,
+  grant: to('send'),
+  effect: always,
+  trace: traced('sendTransaction', ({ request }) => request),
+  handle: ({ transactions }, { relayerId, request }) => transactions.send(relayerId, request),
+  failure: failure('Relayer error: Bad Request: '),
+});
+
+export const getTransaction = defineCapability({
+  method: 'relayer.getTransaction',
+  needs: ['transactions'],
+  params: z.strictObject({ relayerId: name, transactionId: name }),
+  grant: to('read'),
+  effect: never,
+  trace: traced('getTransaction', ({ transactionId }) => ({ transactionId })),
+  handle: ({ transactions }, { relayerId, transactionId }) => transactions.get(relayerId, transactionId),
+  failure: failure('Invalid payload: '),
+});
+
+/** Thrown by `relayer.waitTransaction` when its time is over; the guest makes a `PluginError` of it. */
+export class WaitTimeout extends Error {
+  /** HTTP status of the answer when the plugin lets it pass. */
+  readonly status = 504;
+
+  constructor(transactionId: string, timeoutMs: number) {
+    super(`Transaction ${transactionId} timed out after ${timeoutMs}ms`);
+    this.name = 'WaitTimeout';
+  }
+}
+
+export const waitTransaction = defineCapability({
+  method: 'relayer.waitTransaction',
+  needs: ['transactions'],
+  params: z.strictObject({
+    relayerId: name,
+    transactionId: name,
+    interval: milliseconds,
+    timeout: milliseconds,
+  }),
+  grant: to('read'),
+  effect: never,
+  trace: traced('transactionWait', ({ transactionId, interval = WAIT_INTERVAL_MS, timeout = WAIT_TIMEOUT_MS }) => ({
+    transactionId,
+    interval,
+    timeout,
+  })),
+  async handle({ transactions }, params, { signal }) {
+    const { relayerId, transactionId, interval = WAIT_INTERVAL_MS, timeout = WAIT_TIMEOUT_MS } = params;
+    const timing = { intervalMs: interval, timeoutMs: timeout };
+    const transaction = await transactions.wait(relayerId, transactionId, timing, signal);
+    if (transaction === undefined) throw new WaitTimeout(transactionId, timeout);
+    return transaction;
+  },
+  failure: failure('Invalid payload: '),
+});
+
+export const getRelayer = defineCapability({
+  method: 'relayer.getRelayer',
+  needs: ['relayers'],
+  params: ofRelayer,
+  grant: to('read'),
+  effect: never,
+  trace: traced('getRelayer', () => ({})),
+  handle: ({ relayers }, { relayerId }) => relayers.get(relayerId),
+  failure: failure('Invalid payload: '),
+});
+
+export const getRelayerStatus = defineCapability({
+  method: 'relayer.getRelayerStatus',
+  needs: ['relayers'],
+  params: ofRelayer,
+  grant: to('read'),
+  effect: never,
+  trace: traced('getRelayerStatus', () => ({})),
+  handle: ({ relayers }, { relayerId }) => relayers.status(relayerId),
+  failure: failure('Invalid payload: '),
+});
+
+export const signTransaction = defineCapability({
+  method: 'relayer.signTransaction',
+  needs: ['signing'],
+  params: withRequest,
+  grant: to('sign'),
+  effect: always,
+  trace: traced('signTransaction', ({ request }) => request),
+  handle: ({ signing }, { relayerId, request }) => signing.signTransaction(relayerId, request),
+  failure: failure('Invalid payload: '),
+});
+
+/** RPC methods that may put something on a chain: `eth_sendRawTransaction`, `sendTransaction`, `submit…`. */
+const EFFECTIVE_RPC = /send|submit|sign|publish/i;
+
+export const rpc = defineCapability({
+  method: 'relayer.rpc',
+  needs: ['rpc'],
+  params: withRequest,
+  grant: to('rpc'),
+  effect: ({ request }) => {
+    const method = isObject(request) ? request['method'] : undefined;
+    return typeof method !== 'string' || EFFECTIVE_RPC.test(method);
+  },
+  trace: traced('rpc', ({ request }) => request),
+  handle: async ({ rpc: service }, { relayerId, request }) => ({ ...(await service.call(relayerId, request)) }),
+  failure: failure('Invalid payload: Bad Request: '),
+});
+
+function isObject(value: Json): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,37 @@
+import type { BuildFailure, Message } from 'esbuild';
+import { unresolvedReason } from './import-wall.ts';
+import { ended, type HostFailure } from './outcome.ts';
+
+/** Errors of one build that an answer shows. */
+const SHOWN = 5;
+
+/** A build that ended with errors as the answer to a call: file, line, column and text of each. */
+export function compileFailure(pluginId: string, error: unknown): HostFailure {
+  if (!isBuildFailure(error)) {
+    const message = error instanceof Error ? error.message : String(error);
+    return { ...ended('COMPILE_ERROR', `Compilation failed: ${message}`), details: { pluginId } };
+  }
+  const problems = error.errors.map(problemOf);
+  const lines = problems.slice(0, SHOWN).map(({ place, text }) => `${place}${text}`);
+  if (problems.length > SHOWN) lines.push(`and ${problems.length - SHOWN} more`);
+  const first = problems[0];
+  return {
+    ...ended('COMPILE_ERROR', `Compilation failed: ${lines.join('\n')}`),
+    details: { pluginId, file: first?.file ?? null, line: first?.line ?? null, column: first?.column ?? null },
+  };
+}
+
+/** Lines and columns count from 1, as editors and stack traces do. */
+function problemOf({ location, text: said }: Message) {
+  const unresolved = /^Could not resolve "(.+)"$/.exec(said)?.[1];
+  const text = unresolved === undefined ? said : unresolvedReason(unresolved);
+  if (location === null) return { place: '', text };
+  const file = `plugins/${location.file}`;
+  // The bundler counts bytes.
+  const column = Buffer.from(location.lineText).subarray(0, location.column).toString().length + 1;
+  return { place: `${file}:${location.line}:${column}: `, text, file, line: location.line, column };
+}
+
+function isBuildFailure(error: unknown): error is BuildFailure {
+  return error instanceof Error && 'errors' in error && Array.isArray(error.errors);
+}

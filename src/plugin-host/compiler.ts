@@ -1,0 +1,113 @@
+import { join, resolve } from 'node:path';
+import { type BuildOptions, build, context, stop } from 'esbuild';
+import { compileFailure } from './compile-failure.ts';
+import { importWall } from './import-wall.ts';
+import { ended, type HostFailure } from './outcome.ts';
+import type { PluginFile } from './plugin-file.ts';
+import { type SourcePositions, sourcePositions } from './source-positions.ts';
+
+/** Makes bundles of plugins and of the guest runtime. */
+export interface Compiler {
+  /** A plugin's bundle, or why there is none. */
+  compile(pluginId: string, source: PluginFile): Promise<Bundle | HostFailure>;
+  /** The guest runtime: an expression that evaluates to the function `boot`. */
+  runtime(): Promise<string>;
+  /** Ends the bundler's own process; a later build would start it again. */
+  close(): Promise<void>;
+}
+
+export interface Bundle {
+  /** A script that leaves the module's exports on `__isolayer_plugin__`. */
+  code: string;
+  positions: SourcePositions;
+  /** Absolute paths of the files that went into it. */
+  inputs: ReadonlySet<string>;
+}
+
+export interface CompilerDeps {
+  /** The plugins folder, without symbolic links. */
+  root: string;
+  sandboxDir: string;
+}
+
+const BUNDLE_BYTES = 10 * 1_048_576;
+const COMPILE_MS = 30_000;
+
+/** Bundles for a bare V8 isolate: standard JavaScript, no Node, packages by their browser variants. */
+const FOR_THE_GUEST: BuildOptions = {
+  bundle: true,
+  write: false,
+  format: 'iife',
+  // Neutral has no variables of its own that it would replace; the browser variants come from the two lists.
+  platform: 'neutral',
+  mainFields: ['browser', 'module', 'main'],
+  conditions: ['browser', 'worker', 'import', 'default'],
+  target: 'es2024',
+  charset: 'utf8',
+  logLevel: 'silent',
+  // The authors' tsconfig serves their editors; paths and plugins in it must not redirect imports.
+  tsconfigRaw: {},
+};
+
+/** esbuild, told where plugins may import from. */
+export function createCompiler({ root, sandboxDir }: CompilerDeps): Compiler {
+  const wall = importWall({ root, modulesDir: join(sandboxDir, 'guest', 'modules') });
+  const outfile = join(root, 'bundle.js');
+
+  return {
+    async compile(pluginId, { file, label }) {
+      const bundling = await context({
+        ...FOR_THE_GUEST,
+        absWorkingDir: root,
+        entryPoints: [file],
+        outfile,
+        globalName: '__isolayer_plugin__',
+        sourcemap: 'external',
+        sourcesContent: false,
+        metafile: true,
+        plugins: [wall],
+      });
+      let late = false;
+      const timer = setTimeout(() => {
+        late = true;
+        void bundling.cancel();
+      }, COMPILE_MS);
+      try {
+        const { outputFiles, metafile } = await bundling.rebuild();
+        const code = outputFiles?.find(({ path }) => path === outfile)?.text ?? '';
+        const map = outputFiles?.find(({ path }) => path === `${outfile}.map`)?.text ?? '{}';
+        const bytes = Buffer.byteLength(code);
+        if (bytes > BUNDLE_BYTES) return tooLarge(pluginId, label, bytes);
+        const inputs = new Set(Object.keys(metafile?.inputs ?? {}).map((input) => resolve(root, input)));
+        return { code, positions: sourcePositions(label, map, 'plugins'), inputs };
+      } catch (error) {
+        if (late) return ended('COMPILE_ERROR', `Compilation timed out after ${COMPILE_MS}ms`);
+        return compileFailure(pluginId, error);
+      } finally {
+        clearTimeout(timer);
+        await bundling.dispose();
+      }
+    },
+
+    async runtime() {
+      const { outputFiles } = await build({
+        ...FOR_THE_GUEST,
+        write: false,
+        entryPoints: [join(sandboxDir, 'guest', 'boot.ts')],
+        globalName: '__isolayer_runtime__',
+      });
+      return `(() => {\n${outputFiles[0]?.text ?? ''}\nreturn __isolayer_runtime__.boot;\n})()`;
+    },
+
+    close: () => stop(),
+  };
+}
+
+function tooLarge(pluginId: string, label: string, bytes: number): HostFailure {
+  return {
+    code: 'SIZE_LIMIT',
+    message: `The bundle of ${label} has ${bytes} bytes, more than ${BUNDLE_BYTES}`,
+    status: 500,
+    details: { pluginId, file: label },
+  };
+}

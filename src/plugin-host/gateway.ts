@@ -1,0 +1,151 @@
+import { ZodError } from 'zod';
+import { type CapabilityReply, FIXED_LIMITS, type RequestMessage } from '../../sandbox/protocol.ts';
+import type { Clock } from '../domain/clock.ts';
+import { AppError } from '../domain/errors.ts';
+import type { Log } from '../observability/log.ts';
+import type { CallRecord, RunningCalls } from './call-record.ts';
+import type { BoundCapability, PreparedCall } from './capabilities/capability.ts';
+import { WaitTimeout } from './capabilities/relayer.ts';
+import { assertSize, guestValue, TooLarge } from './guest-value.ts';
+import type { PluginMetrics } from './plugin-metrics.ts';
+import { INTERNAL_FAILURE } from './relayer-failure.ts';
+
+export interface GatewayDeps {
+  capabilities: ReadonlyMap<string, BoundCapability>;
+  calls: RunningCalls;
+  log: Log;
+  metrics: PluginMetrics;
+  clock: Clock;
+  /** A fresh UUID. */
+  uuid: () => string;
+}
+
+/**
+ * The one door from plugins to the services: finds the running call, counts, parses, checks the grant, traces, calls
+ * the service, and says only as much about a failure as a plugin may know.
+ */
+export class Gateway {
+  private readonly deps: GatewayDeps;
+
+  constructor(deps: GatewayDeps) {
+    this.deps = deps;
+  }
+
+  /** Answers one capability call; `slot` and `call` are the driver's stamps. Never rejects. */
+  async answer(slot: number, call: number, message: RequestMessage): Promise<CapabilityReply> {
+    const record = this.deps.calls.find(slot, call);
+    if (record === undefined) return refuse('The plugin call is over');
+    const answer = await this.handle(record, message);
+    this.deps.metrics.capabilityCalled(record.plugin.id, answer.method, answer.result);
+    return answer.reply;
+  }
+
+  private async handle(record: CallRecord, message: RequestMessage): Promise<Answer> {
+    record.requests++;
+    if (record.requests > record.plugin.maxCalls) {
+      return refused('unknown', `A call of this plugin may make ${record.plugin.maxCalls} capability calls`);
+    }
+    const capability = this.deps.capabilities.get(message.method);
+    if (capability === undefined) return refused('unknown', `There is no capability ${quoted(message.method)}`);
+    const { method } = capability;
+
+    let prepared: PreparedCall;
+    try {
+      assertSize(message.params, FIXED_LIMITS.request_bytes);
+      prepared = capability.prepare(message.params);
+    } catch (error) {
+      return refused(method, `Invalid payload: ${reasonOf(error)}`);
+    }
+    const refusal = record.plugin.grants.refusal(prepared.need);
+    if (refusal !== undefined) {
+      this.deps.log.warn({ pluginId: record.plugin.id, requestId: record.requestId, method }, refusal);
+      return refused(method, refusal);
+    }
+    return this.run(record, capability, prepared);
+  }
+
+  private async run(record: CallRecord, capability: BoundCapability, prepared: PreparedCall): Promise<Answer> {
+    const { clock, uuid } = this.deps;
+    const { method } = capability;
+    const requestId = uuid();
+    const began = clock.elapsed();
+    const endTrace = prepared.trace && record.traces.begin({ ...prepared.trace, requestId });
+    if (prepared.effect) record.hadEffect = true;
+    try {
+      const principal = new CallPrincipal(record);
+      const value = guestValue(await prepared.run(principal), FIXED_LIMITS.request_bytes);
+      endTrace?.('ok', clock.elapsed() - began);
+      return { method, result: 'ok', reply: { ok: true, value } };
+    } catch (error) {
+      endTrace?.('error', clock.elapsed() - began);
+      return { method, result: 'failed', reply: this.failure(record, capability, requestId, error) };
+    }
+  }
+
+  private failure(record: CallRecord, capability: BoundCapability, requestId: string, error: unknown): CapabilityReply {
+    if (error instanceof WaitTimeout) {
+      return { ok: false, error: { message: error.message, status: error.status } };
+    }
+    if (error instanceof TooLarge) return refuse(`The answer is ${error.message}`);
+    const where = {
+      pluginId: record.plugin.id,
+      method: capability.method,
+      requestId: record.requestId,
+      relayerRequestId: requestId,
+    };
+    if (error instanceof AppError) {
+      if (error.status >= 500) this.deps.log.error({ ...where, err: error }, 'A capability call failed');
+      return refuse(capability.failure(error));
+    }
+    if (record.ended) return refuse('The plugin call is over');
+    this.deps.log.error({ ...where, err: error }, 'A capability call failed unexpectedly');
+    return refuse(INTERNAL_FAILURE);
+  }
+}
+
+/** What the gateway knows of one capability call once it is answered. */
+interface Answer {
+  /** A method of the contract or `unknown`: a label of metrics, so never the guest's text. */
+  method: string;
+  result: 'ok' | 'refused' | 'failed';
+  reply: CapabilityReply;
+}
+
+/** The record's identity; its signal is only made for a capability that asks for it. */
+class CallPrincipal {
+  private readonly record: CallRecord;
+
+  constructor(record: CallRecord) {
+    this.record = record;
+  }
+
+  get pluginId(): string {
+    return this.record.plugin.id;
+  }
+
+  get signal(): AbortSignal {
+    return this.record.signal;
+  }
+}
+
+function refuse(message: string): CapabilityReply {
+  return { ok: false, error: { message } };
+}
+
+function refused(method: string, message: string): Answer {
+  return { method, result: 'refused', reply: refuse(message) };
+}
+
+/** The first thing that is wrong with a payload, with the place where it is. */
+function reasonOf(error: unknown): string {
+  if (error instanceof TooLarge) return error.message;
+  if (!(error instanceof ZodError)) throw error;
+  const issue = error.issues[0];
+  if (issue === undefined) return 'not understood';
+  return issue.path.length === 0 ? issue.message : `${issue.path.join('.')}: ${issue.message}`;
+}
+
+/** A guest's text inside one of ours: short, on one line. */
+function quoted(text: string): string {
+  return JSON.stringify(String(text).slice(0, 64));
+}

@@ -1,0 +1,201 @@
+import { join } from 'node:path';
+import { type DriverMessage, PROTOCOL_VERSION } from '../../sandbox/protocol.ts';
+import type { Clock } from '../domain/clock.ts';
+import { AppError } from '../domain/errors.ts';
+import type { PluginEntry } from '../domain/plugin.ts';
+import type { Log } from '../observability/log.ts';
+import type { Services } from '../services/services.ts';
+import { Admission } from './admission.ts';
+import { RunningCalls } from './call-record.ts';
+import { CallRunner } from './call-runner.ts';
+import { bindCapabilities } from './capabilities/table.ts';
+import { Catalog, type CatalogPlugin, pluginsRoot } from './catalog.ts';
+import { type Compiler, createCompiler } from './compiler.ts';
+import type { WatchTiming } from './folder-watch.ts';
+import { Gateway } from './gateway.ts';
+import { createOrphans, killProcess, type Orphans, systemStartTime } from './orphans.ts';
+import type { PluginHost, PluginStatus } from './plugin-host.ts';
+import type { PluginMetrics } from './plugin-metrics.ts';
+import { createDriverPool, type DriverPool } from './pool.ts';
+import { Quarantine } from './quarantine.ts';
+import type { Slot } from './slot.ts';
+import { type Closed, Slots } from './slots.ts';
+
+export interface PluginHostDeps {
+  services: Services;
+  /** The `plugins` of the configuration. */
+  entries: readonly PluginEntry[];
+  pluginsDir: string;
+  /** Absolute path of `sandbox/`. */
+  sandboxDir: string;
+  /** Where children are noted that the system would not end with the server; absent: nowhere. */
+  dataDir?: string;
+  /** The server's environment, of which plugins see what they were granted. */
+  environment: (name: string) => string | undefined;
+  log: Log;
+  metrics: PluginMetrics;
+  clock: Clock;
+  /** A fresh UUID. */
+  uuid: () => string;
+  maxProcesses: number;
+  /** Driver threads. */
+  threads: number;
+  /** For tests: another driver, a shorter life of idle children, a faster watch. */
+  driverFile?: string;
+  idleMs?: number;
+  watch?: WatchTiming;
+}
+
+/** How long a child without a call is kept. */
+const IDLE_MS = 60_000;
+/** How often queues and idle children are looked at. */
+const TICK_MS = 250;
+/** How long a start waits for the first child, and a stop for the last. */
+const CHILD_MS = 10_000;
+const LAST_CHILD_MS = 3000;
+
+/** Wires catalog, pool, slots, admission, gateway and quarantine into the one interface that the routes know. */
+export function createPluginHost(deps: PluginHostDeps): PluginHost {
+  const { log, clock, metrics } = deps;
+  const calls = new RunningCalls();
+  const quarantine = new Quarantine(clock);
+  const capabilities = bindCapabilities(deps.services);
+  const gateway = new Gateway({ capabilities, calls, log, metrics, clock, uuid: deps.uuid });
+  const orphans: Orphans | undefined =
+    deps.dataDir === undefined ? undefined : createOrphans(deps.dataDir, systemStartTime, killProcess);
+
+  let pool: DriverPool | undefined;
+  let catalog: Catalog | undefined;
+  let compiler: Compiler | undefined;
+  let runner: CallRunner | undefined;
+  let ticking: NodeJS.Timeout | undefined;
+  let closing: Promise<void> | undefined;
+
+  const slots = new Slots(
+    {
+      threads: () => pool?.threads() ?? [],
+      post: (thread, message) => pool?.post(thread, message),
+      clock,
+      log,
+      maxProcesses: deps.maxProcesses,
+      idleMs: deps.idleMs ?? IDLE_MS,
+    },
+    { changed: () => admission.pump(), spawned, gone },
+  );
+  const admission = new Admission(slots, clock);
+
+  function spawned(slot: Slot): void {
+    if (slots.confinement?.pdeathsig === true) return;
+    orphans?.note(slot.pids).catch((error: unknown) => log.warn({ err: error }, 'A sandbox process was not noted'));
+  }
+
+  function gone(slot: Slot, { cause, detail, stderr, culprit }: Closed, watched: boolean): void {
+    if (!watched) for (const pid of slot.pids) killProcess(pid);
+    orphans?.forget(slot.pids);
+    const { pluginId } = slot;
+    if (cause === 'closed') return;
+    metrics.processKilled(pluginId, cause);
+    if (pluginId === '') return;
+    log.warn({ pluginId, cause, detail, culprit, stderr }, 'A sandbox process was lost');
+    const backOffMs = watched ? quarantine.killed(pluginId, `${cause}: ${detail}`) : 0;
+    if (backOffMs > 0) log.error({ pluginId, cause, backOffMs }, 'A plugin is backed off');
+  }
+
+  function heard(thread: number, message: DriverMessage): void {
+    if (message.type !== 'request') {
+      slots.handle(message);
+      return;
+    }
+    const { slot, call } = message;
+    gateway
+      .answer(slot, call, message.message)
+      .then((reply) => pool?.post(thread, { type: 'reply', slot, call, message: { id: message.message.id, reply } }))
+      .catch((error: unknown) => log.error({ err: error }, 'A capability call was not answered'));
+  }
+
+  function tick(): void {
+    admission.tick();
+    slots.tick();
+    metrics.load({ processes: slots.size, running: calls.size, queued: admission.queued });
+  }
+
+  async function start(): Promise<void> {
+    const swept = (await orphans?.sweep()) ?? [];
+    if (swept.length > 0) log.warn({ pids: swept }, 'Ended sandbox processes that an earlier server left behind');
+    const root = await pluginsRoot(deps.pluginsDir);
+    compiler = createCompiler({ root, sandboxDir: deps.sandboxDir });
+    const watch = deps.watch === undefined ? {} : { watch: deps.watch };
+    const plugins = new Catalog({
+      ...watch,
+      entries: deps.entries,
+      root,
+      compiler,
+      environment: deps.environment,
+      log,
+    });
+    catalog = plugins;
+    const [runtime] = await Promise.all([compiler.runtime(), plugins.start()]);
+    const threads = await createDriverPool(
+      {
+        filename: deps.driverFile ?? join(deps.sandboxDir, 'driver', 'driver.ts'),
+        data: { protocol: PROTOCOL_VERSION, runtime, sandboxDir: deps.sandboxDir },
+        threads: deps.threads,
+        log,
+      },
+      { threadReady: () => slots.fill(0), message: heard, threadLost: (thread) => slots.threadLost(thread) },
+    );
+    pool = threads;
+    const plugin = (id: string) => plugins.get(id);
+    runner = new CallRunner({ pool: threads, admission, calls, quarantine, plugin, clock, log, metrics });
+    slots.fill(0);
+    ticking = setInterval(tick, TICK_MS);
+    await until(() => slots.settled, CHILD_MS);
+  }
+
+  async function close(graceMs: number): Promise<void> {
+    admission.close();
+    await until(() => calls.size === 0, graceMs);
+    clearInterval(ticking);
+    await catalog?.close();
+    await Promise.race([slots.closeAll(), until(() => slots.size === 0, LAST_CHILD_MS)]);
+    for (const slot of slots.list()) for (const pid of slot.pids) killProcess(pid);
+    await pool?.close();
+    await compiler?.close();
+  }
+
+  return {
+    start,
+    async call(pluginId, request, signal) {
+      const plugin = catalog?.get(pluginId);
+      if (plugin === undefined || runner === undefined) throw new AppError('PLUGIN_NOT_FOUND', { id: pluginId });
+      if (request.method === 'GET' && !plugin.entry.allow_get_invocation) throw new AppError('PLUGIN_GET_DISABLED', {});
+      return runner.run(plugin, request, signal);
+    },
+    status: () => ({
+      threads: pool?.threads().length ?? 0,
+      processes: slots.size,
+      running: calls.size,
+      queued: admission.queued,
+      confinement: slots.confinement,
+      plugins: (catalog?.list() ?? []).map((plugin) => statusOf(plugin, quarantine)),
+    }),
+    close(graceMs) {
+      closing ??= close(graceMs);
+      return closing;
+    },
+  };
+}
+
+function statusOf({ entry, serving, failure }: CatalogPlugin, quarantine: Quarantine): PluginStatus {
+  const version = serving?.version.version ?? null;
+  const backOff = quarantine.backOff(entry.id);
+  if (backOff !== undefined) return { id: entry.id, state: 'backing-off', reason: backOff.reason, version };
+  const state = serving === undefined ? 'broken' : 'serving';
+  return { id: entry.id, state, reason: failure?.message ?? null, version };
+}
+
+/** Resolves when the condition holds, or after `ms`. */
+async function until(condition: () => boolean, ms: number): Promise<void> {
+  const end = performance.now() + ms;
+  while (!condition() && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 5));
+}

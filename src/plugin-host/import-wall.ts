@@ -1,0 +1,88 @@
+import { readdirSync, realpathSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { basename, dirname, join, sep } from 'node:path';
+import type { Plugin } from 'esbuild';
+import { isInside } from './plugin-file.ts';
+
+/** What the wall needs to know of the places on disk. */
+export interface ImportPlaces {
+  /** The plugins folder, without symbolic links. */
+  root: string;
+  /** `sandbox/guest/modules`: one file for each specifier that the guest world brings itself. */
+  modulesDir: string;
+}
+
+const SDK = /^@openzeppelin\/relayer-sdk(\/.*)?$/;
+
+/** Set on our own nested resolution, so that it is not intercepted again. */
+const NESTED = Symbol('nested');
+
+/**
+ * The imports a plugin may make: files of the plugins folder, packages of `node_modules` there or in a folder above
+ * it, and the modules of the guest world. Everything else ends the build, also where a symbolic link leads out.
+ */
+export function importWall({ root, modulesDir }: ImportPlaces): Plugin {
+  const packages = packageFolders(root);
+  const provided = providedModules(modulesDir);
+  const allowed = (file: string) =>
+    isInside(root, file) || isInside(dirname(modulesDir), file) || packages.some((folder) => isInside(folder, file));
+
+  return {
+    name: 'import-wall',
+    setup(build) {
+      build.onResolve({ filter: /./ }, async ({ pluginData, ...args }) => {
+        if (pluginData === NESTED) return undefined;
+        const module = SDK.test(args.path) ? provided.get('@openzeppelin/relayer-sdk') : provided.get(args.path);
+        if (module !== undefined) return { path: module };
+        if (!/^\.{0,2}\//.test(args.path) && args.kind !== 'entry-point') return undefined;
+        if (args.importer.includes(`${sep}node_modules${sep}`)) return undefined;
+        // Resolved here, an author's file is taken for CommonJS or ESM by what it says, not by the "type" of the
+        // package.json that happens to lie above the plugins folder.
+        const found = await build.resolve(args.path, { ...args, pluginData: NESTED });
+        if (found.errors.length > 0 || found.path.includes(`${sep}node_modules${sep}`)) return undefined;
+        return { path: found.path, sideEffects: found.sideEffects };
+      });
+      // The bundler has followed the symbolic links: this is the file that would be read.
+      build.onLoad({ filter: /^\// }, ({ path }) =>
+        allowed(path) ? undefined : { errors: [{ text: `The import leads out of the plugins folder: ${path}` }] },
+      );
+    },
+  };
+}
+
+/** What to tell the author when an import cannot be resolved. */
+export function unresolvedReason(specifier: string): string {
+  return isBuiltin(specifier)
+    ? `Cannot import "${specifier}": it is a module of Node.js, and a plugin runs without Node.js`
+    : `Could not resolve "${specifier}"`;
+}
+
+/** Every `node_modules` that Node's own resolution would look into, without symbolic links. */
+function packageFolders(root: string): string[] {
+  const folders: string[] = [];
+  for (let folder = root; ; folder = dirname(folder)) {
+    const candidate = join(folder, 'node_modules');
+    try {
+      folders.push(realpathSync(candidate));
+    } catch {
+      // Most folders have none.
+    }
+    if (folder === dirname(folder)) return folders;
+  }
+}
+
+/** Specifier to file: `relayer-sdk.ts` is the public SDK, a file named like a Node module stands in for it. */
+function providedModules(modulesDir: string): Map<string, string> {
+  const modules = new Map<string, string>();
+  for (const file of readdirSync(modulesDir)) {
+    if (!file.endsWith('.ts')) continue;
+    const name = basename(file, '.ts');
+    const path = join(modulesDir, file);
+    if (name === 'relayer-sdk') modules.set('@openzeppelin/relayer-sdk', path);
+    else if (isBuiltin(name)) {
+      modules.set(name, path);
+      modules.set(`node:${name}`, path);
+    }
+  }
+  return modules;
+}

@@ -1,0 +1,90 @@
+import { END_CODES, type EndCode, type LogEntry, type Outcome } from '../../sandbox/protocol.ts';
+import type { PluginEntry } from '../domain/plugin.ts';
+import type { PluginAnswer } from './plugin-host.ts';
+import type { TraceEntry } from './trace.ts';
+
+/** What a finished call leaves besides its outcome. */
+export interface CallTrail {
+  logs: readonly LogEntry[];
+  traces: readonly TraceEntry[];
+}
+
+/** The flags of an entry that shape its answers. */
+export type AnswerShape = Pick<PluginEntry, 'emit_logs' | 'emit_traces' | 'raw_response'>;
+
+/** A failure before or around the plugin's own code; `details` goes to the caller. */
+export interface HostFailure {
+  code: string;
+  message: string;
+  status: number;
+  details?: { [key: string]: string | number | null };
+  /** Seconds. */
+  retryAfter?: number;
+}
+
+/**
+ * The HTTP answer of a call. The result is JSON text made and measured inside the guest: it is spliced in, never
+ * parsed, so that its size costs the service no time.
+ */
+export function answerOf(outcome: Outcome, shape: AnswerShape, trail: CallTrail): PluginAnswer {
+  switch (outcome.kind) {
+    case 'returned':
+      if (shape.raw_response) return { status: 200, body: outcome.json };
+      return {
+        status: 200,
+        body: `{"success":true,"data":${outcome.json},"error":null${metadata(shape, trail)}}`,
+      };
+    case 'threw': {
+      const message = outcome.message.trim() === '' ? 'Plugin execution failed' : outcome.message;
+      return failed(httpStatus(outcome.status), outcome.code, outcome.details, message, shape, trail);
+    }
+    case 'ended':
+      return failed(END_CODES[outcome.code].status, outcome.code, '{}', outcome.message, shape, trail);
+    default:
+      throw new Error(`Unknown outcome ${JSON.stringify(outcome satisfies never)}`);
+  }
+}
+
+/** The HTTP answer to a call that never reached plugin code, or that the host itself ended. */
+export function failureAnswer(failure: HostFailure, shape: AnswerShape, trail: CallTrail): PluginAnswer {
+  const details = JSON.stringify(failure.details ?? {});
+  const answer = failed(failure.status, failure.code, details, failure.message, shape, trail);
+  return failure.retryAfter === undefined ? answer : { ...answer, retryAfter: failure.retryAfter };
+}
+
+/** A failure with one of the sandbox's own codes, whose status the protocol fixes. */
+export function ended(code: EndCode, message: string, retryAfter?: number): HostFailure {
+  const failure = { code, message, status: END_CODES[code].status };
+  return retryAfter === undefined ? failure : { ...failure, retryAfter };
+}
+
+function failed(
+  status: number,
+  code: string,
+  details: string,
+  message: string,
+  shape: AnswerShape,
+  trail: CallTrail,
+): PluginAnswer {
+  const data = `{"code":${JSON.stringify(code)},"details":${details}}`;
+  if (shape.raw_response) return { status, body: data };
+  return {
+    status,
+    body: `{"success":false,"data":${data},"error":${JSON.stringify(message)}${metadata(shape, trail)}}`,
+  };
+}
+
+/** Only the enabled keys; nothing at all when none is. */
+function metadata(shape: AnswerShape, { logs, traces }: CallTrail): string {
+  if (!shape.emit_logs && !shape.emit_traces) return '';
+  const enabled = { ...(shape.emit_logs && { logs }), ...(shape.emit_traces && { traces }) };
+  return `,"metadata":${JSON.stringify(enabled)}`;
+}
+
+/** Statuses that a body cannot be sent with. */
+const WITHOUT_BODY = new Set([204, 205, 304]);
+
+/** The status a plugin asked for, or 500 where HTTP could not carry the failure's body with it. */
+function httpStatus(status: number): number {
+  return Number.isInteger(status) && status >= 200 && status <= 599 && !WITHOUT_BODY.has(status) ? status : 500;
+}

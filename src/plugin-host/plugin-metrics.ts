@@ -1,0 +1,11 @@
+/** What the plugin host counts; the metric names belong to `observability/`. */
+export interface PluginMetrics {
+  /** `end` is `returned`, `threw` or one of the sandbox's end codes, never a text of the plugin. */
+  callEnded(pluginId: string, end: string, seconds: number): void;
+  /** One capability call; `answer` says whether it was granted and done. */
+  capabilityCalled(pluginId: string, method: string, answer: 'ok' | 'refused' | 'failed'): void;
+  /** `cause` as in the driver's `closed` message; `pluginId` is empty for a spare. */
+  processKilled(pluginId: string, cause: string): void;
+  /** Children alive, calls running and calls waiting, whenever one of them changed. */
+  load(load: { processes: number; running: number; queued: number }): void;
+}

@@ -1,0 +1,36 @@
+import type { AppError, ErrorCode, ErrorDetails } from '../domain/errors.ts';
+
+/** How existing plugins know a refused payload: of a send, of another call, of an RPC request. */
+export type PayloadPrefix = 'Relayer error: Bad Request: ' | 'Invalid payload: ' | 'Invalid payload: Bad Request: ';
+
+/** What a plugin reads when something broke that is none of its business. */
+export const INTERNAL_FAILURE = 'Relayer error: Internal Server Error';
+
+/**
+ * The text of a failed relayer call, word for word what plugins of the reference compare with. Reasons of faults
+ * inside the service stay in its log.
+ */
+export function relayerFailure(error: AppError, payloadPrefix: PayloadPrefix): string {
+  switch (error.code) {
+    case 'INVALID_REQUEST':
+      return payloadPrefix + error.message;
+    case 'RELAYER_NOT_FOUND':
+    case 'TRANSACTION_NOT_FOUND':
+      return `Relayer error: Not Found: ${error.message}`;
+    case 'RELAYER_PAUSED':
+      return 'Relayer error: Relayer is paused';
+    case 'RELAYER_DISABLED':
+      return 'Relayer error: Relayer is disabled';
+    case 'NOT_SUPPORTED': {
+      const { what, networkType } = detailsOf(error, 'NOT_SUPPORTED');
+      return `Relayer error: Not supported: ${what} not supported for ${networkType.toUpperCase()}`;
+    }
+    default:
+      return `Relayer error: ${error.publicMessage}`;
+  }
+}
+
+/** The union of all details cannot be narrowed by a code; the caller has just compared it. */
+function detailsOf<C extends ErrorCode>(error: AppError, _code: C): ErrorDetails<C> {
+  return error.details as ErrorDetails<C>;
+}

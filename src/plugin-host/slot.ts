@@ -1,0 +1,59 @@
+import type { PluginVersion } from '../../sandbox/protocol.ts';
+
+/** One child process as the host sees it. A slot number is never used again. */
+export interface Slot {
+  readonly id: number;
+  /** The driver thread that owns the child. */
+  readonly thread: number;
+  /** `opening`: starting, without a plugin. `spare`: ready for any. `owned`: one plugin's for good. `closing`. */
+  state: 'opening' | 'spare' | 'owned' | 'closing';
+  /** Empty until owned. */
+  pluginId: string;
+  /** The loaded versions and the measured size of one isolate of each, in bytes. */
+  readonly versions: Map<string, number>;
+  /** The version that the child is evaluating. */
+  loading: string | undefined;
+  running: number;
+  /** Takes no more calls, so that another plugin gets the process. */
+  draining: boolean;
+  /** As last metered. */
+  rssBytes: number;
+  isolates: number;
+  pids: readonly number[];
+  /** When it last had no call, on the clock's `elapsed`. */
+  idleSince: number;
+}
+
+export function newSlot(id: number, thread: number, now: number): Slot {
+  return {
+    id,
+    thread,
+    state: 'opening',
+    pluginId: '',
+    versions: new Map(),
+    loading: undefined,
+    running: 0,
+    draining: false,
+    rssBytes: 0,
+    isolates: 0,
+    pids: [],
+    idleSince: now,
+  };
+}
+
+/**
+ * Whether the child may take one more call of this version: its measured memory and the isolate that the call may
+ * need stay below the plugin's `process_mb`. A child without a call always may, or the plugin could never run.
+ */
+export function hasRoom(slot: Slot, version: PluginVersion): boolean {
+  const isolateBytes = slot.versions.get(version.version);
+  if (slot.state !== 'owned' || slot.draining || isolateBytes === undefined) return false;
+  if (slot.running === 0) return true;
+  const newIsolates = Math.max(0, slot.running + 1 - slot.isolates);
+  return slot.rssBytes + newIsolates * isolateBytes <= version.limits.process_mb * 1_048_576;
+}
+
+/** Whether the child can be ended without disturbing anyone. */
+export function isIdle(slot: Slot): boolean {
+  return slot.state === 'owned' && slot.running === 0 && slot.loading === undefined;
+}

@@ -1,0 +1,260 @@
+import type { Confinement, DriverMessage, HostMessage, PluginVersion } from '../../sandbox/protocol.ts';
+import type { Clock } from '../domain/clock.ts';
+import type { Log } from '../observability/log.ts';
+import { hasRoom, isIdle, newSlot, type Slot } from './slot.ts';
+
+export interface SlotsDeps {
+  threads: () => readonly number[];
+  post: (thread: number, message: HostMessage) => void;
+  clock: Clock;
+  log: Log;
+  /** All children together, the spare among them. */
+  maxProcesses: number;
+  /** How long a child without a call is kept, in ms. */
+  idleMs: number;
+}
+
+export interface SlotsEvents {
+  /** Something may be possible now that was not before. */
+  changed(): void;
+  spawned(slot: Slot): void;
+  /** `watched` is false when the child's driver thread ended: nobody has killed it then. */
+  gone(slot: Slot, closed: Closed, watched: boolean): void;
+}
+
+export type Closed = Extract<DriverMessage, { type: 'closed' }>;
+
+/** Pauses between attempts while children do not start, in ms: doubling from the first to the last. */
+const RETRY_FIRST_MS = 250;
+const RETRY_LAST_MS = 5000;
+
+/**
+ * The child processes: who has which, when one is opened, loaded, ended. One spare is kept ready; at the cap the idle
+ * child that was used least recently gives way.
+ */
+export class Slots {
+  private readonly deps: SlotsDeps;
+  private readonly events: SlotsEvents;
+  private readonly all = new Map<number, Slot>();
+  private readonly owned = new Map<string, Slot[]>();
+  private lastId = 0;
+  private failedStarts = 0;
+  private retryAt = 0;
+  private closed = false;
+  private emptied: (() => void) | undefined;
+  /** What the operating system grants the children, as the latest one found. */
+  confinement: Confinement | undefined;
+
+  constructor(deps: SlotsDeps, events: SlotsEvents) {
+    this.deps = deps;
+    this.events = events;
+  }
+
+  get size(): number {
+    return this.all.size;
+  }
+
+  list(): IterableIterator<Slot> {
+    return this.all.values();
+  }
+
+  /** True once a child is ready, or the first attempts to start one have failed. */
+  get settled(): boolean {
+    return this.failedStarts > 0 || [...this.all.values()].some(({ state }) => state === 'spare' || state === 'owned');
+  }
+
+  /** The plugin's least busy child that may take a call of this version now. */
+  best(version: PluginVersion): Slot | undefined {
+    let best: Slot | undefined;
+    for (const slot of this.of(version.pluginId)) {
+      if (hasRoom(slot, version) && (best === undefined || slot.running < best.running)) best = slot;
+    }
+    return best;
+  }
+
+  enter(slot: Slot): void {
+    slot.running++;
+  }
+
+  leave(slot: Slot): void {
+    slot.running--;
+    if (slot.running === 0) slot.idleSince = this.deps.clock.elapsed();
+    if (slot.draining && isIdle(slot)) this.end(slot, 'gives way to another plugin');
+  }
+
+  /**
+   * Sees to it that a child will be able to take a call of this version.
+   * @returns false when that takes a process which is not there yet: see {@link fill}
+   */
+  provide(version: PluginVersion): boolean {
+    const mine = this.of(version.pluginId).filter(({ draining }) => !draining);
+    if (mine.some(({ loading }) => loading === version.version)) return true;
+    const stale = mine.filter(({ versions }) => !versions.has(version.version));
+    for (const slot of stale) if (slot.loading === undefined) this.load(slot, version);
+    if (stale.length > 0 || mine.length >= version.limits.processes) return true;
+    for (const slot of this.all.values()) {
+      if (slot.state !== 'spare') continue;
+      this.own(slot, version);
+      return true;
+    }
+    return false;
+  }
+
+  /** Gives a busy plugin one more child if one is to be had without taking it from others. */
+  grow(version: PluginVersion): void {
+    if (this.of(version.pluginId).length < version.limits.processes && this.provide(version)) this.fill(0);
+  }
+
+  /** Opens children until there is one for each of the `short` plugins and a spare, as far as the cap lets. */
+  fill(short: number): void {
+    if (this.closed || this.deps.clock.elapsed() < this.retryAt) return;
+    let free = this.count(({ state }) => state === 'opening' || state === 'spare');
+    while (free <= short && this.all.size < this.deps.maxProcesses && this.open()) free++;
+    const onTheWay = free + this.count(({ state, draining }) => state === 'closing' || draining);
+    for (let missing = short - onTheWay; missing > 0; missing--) if (!this.giveWay()) return;
+  }
+
+  /** Ends what has been idle for long and retries what did not start. */
+  tick(): void {
+    const old = this.deps.clock.elapsed() - this.deps.idleMs;
+    for (const slot of this.all.values()) if (isIdle(slot) && slot.idleSince <= old) this.end(slot, 'idle');
+    this.events.changed();
+  }
+
+  /** Takes in what a driver thread says of a child. Capability requests are the gateway's. */
+  handle(message: Exclude<DriverMessage, { type: 'request' }>): void {
+    const slot = this.all.get(message.slot);
+    if (slot === undefined) return;
+    switch (message.type) {
+      case 'spawned':
+        slot.pids = message.pids;
+        this.confinement = message.confinement;
+        this.events.spawned(slot);
+        return;
+      case 'ready':
+        this.failedStarts = 0;
+        if (slot.state === 'opening') slot.state = 'spare';
+        break;
+      case 'loaded':
+        slot.versions.set(message.message.version, message.message.isolate_bytes);
+        slot.loading = undefined;
+        break;
+      case 'meter':
+        slot.rssBytes = message.rss_bytes;
+        slot.isolates = message.isolates;
+        break;
+      case 'closed':
+        this.remove(slot, message, true);
+        break;
+      default:
+        throw new Error(`Unknown message ${JSON.stringify(message satisfies never)}`);
+    }
+    this.events.changed();
+  }
+
+  /** The children of a thread that ended: nobody watches them any more. */
+  threadLost(thread: number): void {
+    for (const slot of [...this.all.values()].filter((one) => one.thread === thread)) {
+      const detail = 'its driver thread ended';
+      this.remove(slot, { type: 'closed', slot: slot.id, cause: 'died', detail, culprit: 0, stderr: '' }, false);
+    }
+    this.events.changed();
+  }
+
+  /** Ends every child; resolves when the last one is gone. */
+  async closeAll(): Promise<void> {
+    this.closed = true;
+    if (this.all.size === 0) return;
+    const gone = new Promise<void>((resolve) => {
+      this.emptied = resolve;
+    });
+    for (const slot of this.all.values()) this.end(slot, 'the server stops');
+    await gone;
+  }
+
+  private of(pluginId: string): Slot[] {
+    return this.owned.get(pluginId) ?? [];
+  }
+
+  private count(matches: (slot: Slot) => boolean): number {
+    let count = 0;
+    for (const slot of this.all.values()) if (matches(slot)) count++;
+    return count;
+  }
+
+  private open(): boolean {
+    const thread = this.quietestThread();
+    if (thread === undefined) return false;
+    const slot = newSlot(++this.lastId, thread, this.deps.clock.elapsed());
+    this.all.set(slot.id, slot);
+    this.deps.post(thread, { type: 'open', slot: slot.id });
+    return true;
+  }
+
+  private quietestThread(): number | undefined {
+    const load = new Map(this.deps.threads().map((thread) => [thread, 0]));
+    for (const { thread } of this.all.values()) {
+      const known = load.get(thread);
+      if (known !== undefined) load.set(thread, known + 1);
+    }
+    return [...load].sort(([, a], [, b]) => a - b)[0]?.[0];
+  }
+
+  private own(slot: Slot, version: PluginVersion): void {
+    slot.state = 'owned';
+    slot.pluginId = version.pluginId;
+    slot.idleSince = this.deps.clock.elapsed();
+    this.owned.set(version.pluginId, [...this.of(version.pluginId), slot]);
+    this.load(slot, version);
+  }
+
+  private load(slot: Slot, version: PluginVersion): void {
+    slot.loading = version.version;
+    this.deps.post(slot.thread, { type: 'load', slot: slot.id, version });
+  }
+
+  /** Makes the child that is missed least free for another plugin, or keeps one from taking more calls. */
+  private giveWay(): boolean {
+    const idle = [...this.all.values()].filter(isIdle).sort((a, b) => a.idleSince - b.idleSince)[0];
+    if (idle !== undefined) {
+      this.end(idle, 'gives way to another plugin');
+      return true;
+    }
+    for (const slots of this.owned.values()) {
+      const surplus = slots.at(-1);
+      if (surplus === undefined || slots.length < 2 || slots.some(({ draining }) => draining)) continue;
+      surplus.draining = true;
+      return true;
+    }
+    return false;
+  }
+
+  private end(slot: Slot, reason: string): void {
+    if (slot.state === 'closing') return;
+    this.disown(slot);
+    slot.state = 'closing';
+    this.deps.post(slot.thread, { type: 'close', slot: slot.id, reason });
+  }
+
+  private disown(slot: Slot): void {
+    const others = this.of(slot.pluginId).filter((other) => other !== slot);
+    if (others.length === 0) this.owned.delete(slot.pluginId);
+    else this.owned.set(slot.pluginId, others);
+  }
+
+  private remove(slot: Slot, closed: Closed, watched: boolean): void {
+    this.all.delete(slot.id);
+    this.disown(slot);
+    if (slot.state === 'opening' && closed.cause !== 'closed') this.startFailed(closed);
+    slot.state = 'closing';
+    this.events.gone(slot, closed, watched);
+    if (this.all.size === 0) this.emptied?.();
+  }
+
+  private startFailed({ detail, stderr }: Closed): void {
+    const pause = Math.min(RETRY_FIRST_MS * 2 ** this.failedStarts, RETRY_LAST_MS);
+    this.failedStarts++;
+    this.retryAt = this.deps.clock.elapsed() + pause;
+    this.deps.log.error({ detail, stderr, retryInMs: pause }, 'A sandbox process did not start');
+  }
+}
