@@ -1,0 +1,57 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { LEAST_KEY_LENGTH } from './environment.ts';
+import { codeOf } from './json-file.ts';
+import { ConfigurationError } from './problems.ts';
+
+/** The key that callers present. */
+export interface ApiKey {
+  key: string;
+  /** The file it lies in; null when the environment gave it. */
+  file: string | null;
+}
+
+/**
+ * The key of the environment, else the one in `<dataDir>/api-key`, which is made when there is none, readable by its
+ * owner only.
+ * @throws ConfigurationError when the file cannot be read or written, or holds something else
+ */
+export async function openApiKey(given: string | undefined, dataDir: string, random = randomBytes): Promise<ApiKey> {
+  if (given !== undefined) return { key: given, file: null };
+  const file = join(dataDir, 'api-key');
+  try {
+    return { key: (await readKey(file)) ?? (await makeKey(dataDir, file, random)), file };
+  } catch (error) {
+    if (error instanceof ConfigurationError) throw error;
+    throw problemWith(file, `cannot be read or made (${codeOf(error)})`);
+  }
+}
+
+async function readKey(file: string): Promise<string | undefined> {
+  let text: string;
+  try {
+    text = (await readFile(file, 'utf8')).trim();
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+  if (text.length < LEAST_KEY_LENGTH || !/^[\x21-\x7e]+$/.test(text)) {
+    throw problemWith(file, `does not hold a key of at least ${LEAST_KEY_LENGTH} visible characters`);
+  }
+  // Whoever copied the folder may have widened it.
+  if (((await stat(file)).mode & 0o077) !== 0) await chmod(file, 0o600);
+  return text;
+}
+
+async function makeKey(dataDir: string, file: string, random: (size: number) => Buffer): Promise<string> {
+  const key = random(32).toString('base64url');
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  // `wx`: of two processes that start at once, the second fails instead of taking away the first one's key.
+  await writeFile(file, `${key}\n`, { mode: 0o600, flag: 'wx' });
+  return key;
+}
+
+function problemWith(file: string, message: string): ConfigurationError {
+  return new ConfigurationError([{ file, path: '', message, advice: 'Delete it to have one made, or set API_KEY' }]);
+}

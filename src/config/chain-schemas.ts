@@ -1,0 +1,17 @@
+import type { z } from 'zod';
+import type { JsonObject } from '../domain/json.ts';
+import type { NetworkType } from '../domain/network-type.ts';
+
+/** What the configuration needs to know of a chain family; each `Chain` has it. */
+export interface ChainSchemas {
+  readonly type: NetworkType;
+  readonly policySchema: z.ZodType<JsonObject>;
+  readonly networkSchema: z.ZodType<JsonObject>;
+  readonly builtInNetworks: readonly JsonObject[];
+}
+
+/** The chain families at hand, by network type. */
+export type KnownChains = ReadonlyMap<NetworkType, ChainSchemas>;
+
+/** The signer kinds at hand, by the `type` of an entry. */
+export type KnownSignerKinds = ReadonlyMap<string, { readonly configSchema: z.ZodType }>;

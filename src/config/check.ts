@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { didYouMean } from './nearest.ts';
+import type { Findings } from './problems.ts';
+
+/** Where in the configuration a value stands. */
+export interface Place {
+  file: string;
+  path: string;
+}
+
+/** Parses a value; each fault becomes a problem at its place, and the result is undefined. */
+export function check<T>(schema: z.ZodType<T>, value: unknown, at: Place, findings: Findings): T | undefined {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  for (const issue of result.error.issues) report(issue, schema, at, findings);
+  return undefined;
+}
+
+/** `relayers[0].policies` and so on. */
+export function pathOf(base: string, steps: readonly PropertyKey[]): string {
+  return steps.reduce<string>((path, step) => {
+    if (typeof step === 'number') return `${path}[${step}]`;
+    return path === '' ? String(step) : `${path}.${String(step)}`;
+  }, base);
+}
+
+function report(issue: z.core.$ZodIssue, schema: z.ZodType, at: Place, findings: Findings): void {
+  const path = pathOf(at.path, issue.path);
+  if (issue.code !== 'unrecognized_keys') {
+    findings.problem(at.file, path, messageOf(issue));
+    return;
+  }
+  const known = keysAt(schema, issue.path);
+  for (const key of issue.keys) {
+    const advice = didYouMean(key, known) ?? (known.length > 0 ? `Known here: ${known.join(', ')}` : undefined);
+    findings.problem(at.file, pathOf(path, [key]), 'unknown key', advice);
+  }
+}
+
+function messageOf(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'invalid_type' && issue.input === undefined && issue.message.includes('undefined')) {
+    return `missing: ${issue.expected} expected`;
+  }
+  return issue.message;
+}
+
+/** The keys that a schema knows at a path, as far as it is made of objects, arrays and records. */
+function keysAt(schema: z.ZodType, steps: readonly PropertyKey[]): string[] {
+  let current: z.core.$ZodType | undefined = schema;
+  for (const step of [...steps, undefined]) {
+    current = unwrap(current);
+    if (step === undefined) break;
+    if (current instanceof z.ZodObject) current = current.shape[String(step)];
+    else if (current instanceof z.ZodArray) current = current.element;
+    else if (current instanceof z.ZodRecord) current = current.valueType;
+    else return [];
+  }
+  return current instanceof z.ZodObject ? Object.keys(current.shape) : [];
+}
+
+function unwrap(schema: z.core.$ZodType | undefined): z.core.$ZodType | undefined {
+  let current = schema;
+  for (;;) {
+    if (current instanceof z.ZodOptional || current instanceof z.ZodNullable || current instanceof z.ZodDefault) {
+      current = current.unwrap();
+    } else if (current instanceof z.ZodPipe) {
+      // `z.preprocess` is a pipe whose first part is the transformation.
+      current = current.in instanceof z.ZodTransform ? current.out : current.in;
+    } else {
+      return current;
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import type { Json, JsonObject } from '../domain/json.ts';
+import type { Network } from '../domain/network.ts';
+import type { PluginEntry } from '../domain/plugin.ts';
+import type { Relayer } from '../domain/relayer.ts';
+import type { Environment } from './environment.ts';
+import type { NotificationEntry } from './schema.ts';
+import type { Variables } from './secrets.ts';
+
+/** Everything that the operator said, checked. */
+export interface Configuration {
+  environment: Environment;
+  /** All variables, for secrets and for what plugins are granted; the process's own over `.env`. */
+  variables: Variables;
+  relayers: RelayerEntry[];
+  signers: SignerEntry[];
+  notifications: NotificationEntry[];
+  networks: Network[];
+  plugins: PluginEntry[];
+  /** Lines for the log: what was ignored, and what may not be meant. */
+  warnings: string[];
+}
+
+/** A declared relayer. Its address comes from its signer, its state from the store. */
+export interface RelayerEntry
+  extends Pick<
+    Relayer,
+    'id' | 'name' | 'network' | 'networkType' | 'paused' | 'signerId' | 'notificationId' | 'customRpcUrls' | 'policies'
+  > {
+  /** The entry as the file has it. */
+  declaration: Json;
+}
+
+/** A declared signer; `config` has been parsed by its kind, secrets are still references. */
+export interface SignerEntry {
+  id: string;
+  type: string;
+  config: JsonObject;
+}

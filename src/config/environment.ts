@@ -1,0 +1,128 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { foreignVariables } from './foreign-variables.ts';
+import type { Findings } from './problems.ts';
+import type { Variables } from './secrets.ts';
+
+/** Fewer characters make a key that can be guessed; the reference has the same bound. */
+export const LEAST_KEY_LENGTH = 32;
+
+const flag = z
+  .string()
+  .toLowerCase()
+  .pipe(z.enum(['true', 'false', '1', '0'], 'must be true or false'))
+  .transform((value) => value === 'true' || value === '1');
+
+const integer = (least: number, most: number) => {
+  const range = `must be a whole number from ${least} to ${most}`;
+  return z
+    .string()
+    .regex(/^\d{1,15}$/, range)
+    .transform(Number)
+    .refine((value) => value >= least && value <= most, range);
+};
+
+const folder = z.string().min(1);
+
+/** Every variable with a meaning here, its range and its default. An empty variable counts as not set. */
+const environmentSchema = z.object({
+  API_KEY: z
+    .string()
+    .regex(
+      new RegExp(`^[\\x21-\\x7e]{${LEAST_KEY_LENGTH},1024}$`),
+      `must have at least ${LEAST_KEY_LENGTH} characters, all of them visible ASCII without spaces`,
+    )
+    .optional(),
+  HOST: z.string().min(1).optional(),
+  APP_PORT: integer(0, 65_535).default(8080),
+  CONFIG_DIR: folder.default('./config'),
+  CONFIG_FILE_NAME: z.string().min(1).default('config.json'),
+  DATA_DIR: folder.default('./data'),
+  PLUGINS_DIR: folder.default('./plugins'),
+  DATABASE_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\/./, 'must be a postgres:// URL')
+    .optional(),
+  STORAGE_ENCRYPTION_KEY: z
+    .string()
+    .refine(
+      (text) => /^[A-Za-z0-9+/]+={0,2}$/.test(text) && Buffer.from(text, 'base64').length === 32,
+      'must be 32 bytes in base64',
+    )
+    .optional(),
+  RESET_STORAGE_ON_START: flag.default(false),
+  TRANSACTION_EXPIRATION_HOURS: z
+    .string()
+    .regex(/^\d{1,6}(\.\d{1,6})?$/, 'must be a number from 0.01 to 87600')
+    .transform(Number)
+    .refine((hours) => hours >= 0.01 && hours <= 87_600, 'must be a number from 0.01 to 87600')
+    .default(4),
+  LOG_LEVEL: z
+    .string()
+    .toLowerCase()
+    .pipe(
+      z.enum(
+        ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
+        'must be one of trace, debug, info, warn, error, fatal, silent',
+      ),
+    )
+    .default('info'),
+  METRICS_ENABLED: flag.default(true),
+  METRICS_PORT: integer(0, 65_535).default(8081),
+  REQUEST_TIMEOUT_SECONDS: integer(1, 3600).default(30),
+  RATE_LIMIT_REQUESTS_PER_SECOND: integer(1, 1_000_000).default(100),
+  RATE_LIMIT_BURST_SIZE: integer(1, 1_000_000).default(300),
+  RPC_ALLOWED_HOSTS: z
+    .string()
+    .default('')
+    .transform((list) => list.split(',').flatMap((host) => host.trim().toLowerCase() || [])),
+  RPC_BLOCK_PRIVATE_IPS: flag.default(false),
+  RPC_TIMEOUT_MS: integer(100, 600_000).default(10_000),
+  PROVIDER_MAX_RETRIES: integer(0, 255).default(3),
+  PROVIDER_RETRY_BASE_DELAY_MS: integer(0, 600_000).default(100),
+  PROVIDER_RETRY_MAX_DELAY_MS: integer(0, 600_000).default(2000),
+  PROVIDER_MAX_FAILOVERS: integer(0, 255).default(3),
+  PROVIDER_FAILURE_THRESHOLD: integer(1, 1000).default(3),
+  PROVIDER_PAUSE_DURATION_SECS: integer(1, 86_400).default(60),
+  PROVIDER_FAILURE_EXPIRATION_SECS: integer(1, 86_400).default(60),
+  PLUGIN_MAX_PROCESSES: integer(1, 1024).default(16),
+  WEBHOOK_BLOCK_PRIVATE_IPS: flag.default(true),
+});
+
+/** The environment as the service uses it; `HOST` is where it listens. */
+export type Environment = z.infer<typeof environmentSchema> & { HOST: string };
+
+/** Variables that no plugin may be granted: they are the service's own credentials. */
+export const SECRET_VARIABLES = ['API_KEY', 'STORAGE_ENCRYPTION_KEY', 'DATABASE_URL'];
+
+/** Reads the variables; each bad value is a problem with its range, and nothing falls back to a default silently. */
+export function readEnvironment(variables: Variables, findings: Findings): Environment | undefined {
+  const given = Object.fromEntries(
+    Object.entries(variables).filter(([, value]) => value !== undefined && value !== ''),
+  );
+  const foreign = foreignVariables(given);
+  if (foreign.length > 0) {
+    findings.warn('environment', '', `these variables have no meaning here and are ignored: ${foreign.join(', ')}`);
+  }
+
+  const result = environmentSchema.safeParse(given);
+  if (!result.success) {
+    // The value is not repeated: it may be a key.
+    for (const issue of result.error.issues) findings.problem('environment', String(issue.path[0]), issue.message);
+    return undefined;
+  }
+  const { API_KEY, HOST = API_KEY === undefined ? '127.0.0.1' : '0.0.0.0' } = result.data;
+  if (API_KEY === undefined && !isLoopback(HOST)) {
+    const message = `without API_KEY the service listens on loopback only, not on ${HOST}`;
+    findings.problem('environment', 'HOST', message, `Set API_KEY to at least ${LEAST_KEY_LENGTH} characters`);
+    return undefined;
+  }
+  return { ...result.data, HOST };
+}
+
+/** Whether an address can only be reached from this machine. */
+function isLoopback(host: string): boolean {
+  if (host === 'localhost') return true;
+  const version = isIP(host);
+  return version === 4 ? host.startsWith('127.') : version === 6 && host === '::1';
+}

@@ -1,0 +1,38 @@
+import { readFile } from 'node:fs/promises';
+import { JsonTextError, parseJson } from '../domain/json-text.ts';
+import type { Findings } from './problems.ts';
+
+/**
+ * Reads a JSON file, with integers beyond 2^53 as decimal strings. A file that cannot be read or is not JSON becomes
+ * a problem, which names line and column and quotes nothing, since the file may hold secrets.
+ * @param shown the file as the operator knows it
+ */
+export async function readJsonFile(
+  path: string,
+  shown: string,
+  findings: Findings,
+  adviceWhenMissing?: string,
+): Promise<{ value: unknown } | undefined> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'ENOENT') findings.problem(shown, '', `there is no such file (${path})`, adviceWhenMissing);
+    else findings.problem(shown, '', `cannot be read (${code}, ${path})`);
+    return undefined;
+  }
+  try {
+    // Editors on Windows begin a file with a byte order mark.
+    return { value: parseJson(text.replace(/^\uFEFF/, ''), 'exact') };
+  } catch (error) {
+    if (!(error instanceof JsonTextError)) throw error;
+    findings.problem(shown, '', `is not valid JSON: ${error.message}`);
+    return undefined;
+  }
+}
+
+/** What the file system says is wrong, as in `EACCES`. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : String(error);
+}

@@ -1,0 +1,99 @@
+import { isAbsolute, join, relative } from 'node:path';
+import { z } from 'zod';
+import type { KnownChains, KnownSignerKinds } from './chain-schemas.ts';
+import type { Configuration } from './configuration.ts';
+import { readEnvironment } from './environment.ts';
+import { readJsonFile } from './json-file.ts';
+import { didYouMean } from './nearest.ts';
+import { readNetworkEntries } from './network-files.ts';
+import { resolveNetworks } from './networks.ts';
+import { Findings, textOf } from './problems.ts';
+import { checkGrants, checkRelayerReferences } from './references.ts';
+import { checkSecrets, type Variables } from './secrets.ts';
+import { idsOf, readNotifications, readPlugins, readRelayers, readSigners, type Section } from './sections.ts';
+import { readVariables } from './variables.ts';
+
+/** What the configuration is read from and checked against. */
+export interface ConfigurationSource {
+  env: Variables;
+  /** Relative paths start here, and `.env` lies here. */
+  cwd: string;
+  chains: KnownChains;
+  signerKinds: KnownSignerKinds;
+}
+
+const SECTIONS = ['relayers', 'signers', 'notifications', 'networks', 'plugins'];
+const EMPTY_FILE = '{ "relayers": [], "signers": [], "notifications": [], "plugins": [] }';
+
+/**
+ * Reads the environment, the configuration file and the network files, and checks them against each other.
+ * @throws ConfigurationError with every problem at once
+ */
+export async function loadConfiguration(source: ConfigurationSource): Promise<Configuration> {
+  const { env, cwd, chains, signerKinds } = source;
+  const findings = new Findings();
+  const variables = await readVariables(env, cwd, findings);
+  const environment = readEnvironment(variables, findings);
+
+  const folder = variables['CONFIG_DIR'] || './config';
+  const path = absolute(cwd, join(folder, variables['CONFIG_FILE_NAME'] || 'config.json'));
+  const file = relative(cwd, path);
+  const sections = await readSections(path, file, findings);
+  const section = (name: string): Section => ({ value: sections.get(name), place: { file, path: name } });
+
+  const relayers = readRelayers(section('relayers'), chains, findings);
+  const signers = readSigners(section('signers'), signerKinds, findings);
+  const notifications = readNotifications(section('notifications'), variables, findings);
+  const plugins = readPlugins(section('plugins'), findings);
+  const networkSource = { declared: sections.get('networks'), file, defaultFolder: join(folder, 'networks'), cwd };
+  const networkEntries = await readNetworkEntries(networkSource, findings);
+  const networks = resolveNetworks(networkEntries, chains, relayers, findings);
+
+  const secretNames = ['signers', 'notifications'].flatMap((name) =>
+    checkSecrets(sections.get(name), { file, path: name }, variables, findings),
+  );
+  const known = {
+    file,
+    networks,
+    relayerIds: idsOf(section('relayers')),
+    signerIds: idsOf(section('signers')),
+    notificationIds: idsOf(section('notifications')),
+    secretNames,
+  };
+  checkRelayerReferences(placed(relayers, section('relayers')), known, findings);
+  checkGrants(placed(plugins, section('plugins')), known, findings);
+
+  findings.settle();
+  if (environment === undefined) throw new Error('the environment is missing without a problem');
+  const warnings = findings.warnings.map(textOf);
+  return { environment, variables, relayers, signers, notifications, networks, plugins, warnings };
+}
+
+async function readSections(path: string, file: string, findings: Findings): Promise<Map<string, unknown>> {
+  const advice = `Create it with ${EMPTY_FILE}, or say with CONFIG_DIR and CONFIG_FILE_NAME where it is`;
+  const content = await readJsonFile(path, file, findings, advice);
+  if (content === undefined) return new Map();
+  const parsed = z.record(z.string(), z.unknown()).safeParse(content.value);
+  if (!parsed.success) {
+    findings.problem(file, '', `must be a JSON object with ${SECTIONS.join(', ')}`);
+    return new Map();
+  }
+  for (const key of Object.keys(parsed.data)) {
+    if (key === '$schema' || SECTIONS.includes(key)) continue;
+    findings.warn(file, key, 'unknown key, ignored', didYouMean(key, SECTIONS));
+  }
+  return new Map(Object.entries(parsed.data));
+}
+
+/** Entries with their place in the file, which those that could not be read have shifted. */
+function placed<T extends { id: string }>(entries: readonly T[], section: Section): { entry: T; path: string }[] {
+  const values = Array.isArray(section.value) ? section.value : [];
+  return entries.map((entry) => {
+    const index = values.findIndex((value: unknown) => idsOf({ ...section, value: [value] })[0] === entry.id);
+    return { entry, path: `${section.place.path}[${index}]` };
+  });
+}
+
+function absolute(cwd: string, path: string): string {
+  return isAbsolute(path) ? path : join(cwd, path);
+}

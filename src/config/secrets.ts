@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { pathOf } from './check.ts';
+import type { Findings } from './problems.ts';
+
+/** A secret of the configuration: the name of an environment variable, or the secret itself. */
+export const secretSchema = z.object({
+  type: z.enum(['env', 'plain']),
+  value: z.string().min(1, 'must not be empty'),
+});
+
+export type Secret = z.infer<typeof secretSchema>;
+
+/** Variables as a process sees them. */
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+/** Reads secrets out of the given variables. A variable that is missing or empty is an error that names it. */
+export function createSecretResolver(variables: Variables): (secret: Secret) => string {
+  return ({ type, value }) => {
+    if (type === 'plain') return value;
+    const resolved = variables[value];
+    if (resolved === undefined || resolved === '') throw new Error(`the environment variable ${value} is not set`);
+    return resolved;
+  };
+}
+
+/**
+ * Finds every `{ "type": "env", "value": "NAME" }` in a part of the configuration and reports each variable that is
+ * missing, so that a wrong secret does not first show when it is needed. Returns the names.
+ */
+export function checkSecrets(
+  part: unknown,
+  at: { file: string; path: string },
+  variables: Variables,
+  findings: Findings,
+): string[] {
+  if (typeof part !== 'object' || part === null) return [];
+  const secret = z.object({ type: z.literal('env'), value: z.string().min(1) }).safeParse(part);
+  if (secret.success) {
+    const name = secret.data.value;
+    if ((variables[name] ?? '') === '') {
+      findings.problem(
+        at.file,
+        at.path,
+        `the environment variable ${name} is not set`,
+        `Set ${name}, in .env for instance`,
+      );
+    }
+    return [name];
+  }
+  return Object.entries(part).flatMap(([key, inner]) => {
+    const step = Array.isArray(part) ? Number(key) : key;
+    return checkSecrets(inner, { file: at.file, path: pathOf(at.path, [step]) }, variables, findings);
+  });
+}
