@@ -36,6 +36,7 @@ export class RelayerHealth {
   readonly #deps: RelayerHealthDeps;
   readonly #watches = new Map<string, Promise<void>>();
   readonly #pauses = new Set<Pause>();
+  #starting: Promise<void> | null = null;
   #closed = false;
 
   constructor(deps: RelayerHealthDeps) {
@@ -43,7 +44,12 @@ export class RelayerHealth {
   }
 
   /** Resolves when all were checked once, or after `firstCheckMs`; the checks go on in either case. */
-  async start(): Promise<void> {
+  start(): Promise<void> {
+    this.#starting ??= this.#checkAll();
+    return this.#starting;
+  }
+
+  async #checkAll(): Promise<void> {
     const { store, timing } = this.#deps;
     const relayers = await store.read.allRelayers();
     const checked = Promise.all(relayers.map(({ id }) => this.#watch(id)));
@@ -54,6 +60,7 @@ export class RelayerHealth {
   async close(): Promise<void> {
     this.#closed = true;
     for (const pause of this.#pauses) pause.end();
+    await Promise.allSettled([this.#starting]);
     await Promise.all(this.#watches.values());
   }
 

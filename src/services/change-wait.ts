@@ -1,3 +1,6 @@
+/** What a timer can hold; a longer wait looks once more after this. */
+const LONGEST_MS = 2 ** 31 - 1;
+
 /** A wait that a change, a pause or an abort ends. A change that comes between two waits ends the next one at once. */
 export class ChangeWait {
   readonly #signal: AbortSignal;
@@ -20,7 +23,7 @@ export class ChangeWait {
   async next(milliseconds: number): Promise<void> {
     if (!this.#changed && !this.#signal.aborted) {
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, milliseconds);
+        const timer = setTimeout(resolve, Math.min(milliseconds, LONGEST_MS));
         this.#wakeUp = () => {
           clearTimeout(timer);
           resolve();

@@ -9,6 +9,6 @@ export function maskUrl(url: string): string {
   const authority = end === -1 ? rest : rest.slice(0, end);
   const tail = end === -1 ? '' : rest.slice(end);
   const host = authority.slice(authority.lastIndexOf('@') + 1);
-  if (tail === '' || tail === '/') return `${scheme}://${host}${tail}`;
-  return `${scheme}://${host}${tail.startsWith('/') ? '/' : ''}${tail.startsWith('/') ? '' : tail.charAt(0)}***`;
+  const hidden = tail === '' || tail === '/' ? tail : `${tail.charAt(0)}***`;
+  return `${scheme}://${host}${hidden}`;
 }

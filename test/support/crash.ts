@@ -1,0 +1,70 @@
+import type { ChainClient } from '../../src/chains/chain.ts';
+import type { Store } from '../../src/store/store.ts';
+
+/**
+ * The death of an engine in the middle of its work: from one moment on nothing that it waits for ever answers, so it
+ * can do nothing more. What it had asked for may still happen, as with a process that is killed.
+ */
+export class Crash {
+  #left: number;
+  #died: () => void = () => {};
+  /** Resolves at the moment of death. */
+  readonly death: Promise<void>;
+
+  /** Dies around the given number of calls from now; at once for 0. */
+  constructor(calls: number) {
+    this.death = new Promise((resolve) => {
+      this.#died = resolve;
+    });
+    this.#left = calls;
+    if (calls === 0) this.#died();
+  }
+
+  /** Dies now. */
+  now(): void {
+    this.#left = 0;
+    this.#died();
+  }
+
+  /** The same store, for as long as the engine lives. */
+  store(store: Store): Store {
+    return {
+      ...store,
+      read: this.#mortal(store.read),
+      write: (body) => this.#call(() => store.write(body)),
+      now: () => this.#call(() => store.now()),
+    };
+  }
+
+  /** The same client, for as long as the engine lives. */
+  client(client: ChainClient): ChainClient {
+    return this.#mortal(client);
+  }
+
+  #mortal<T extends object>(target: T): T {
+    return new Proxy(target, {
+      get: (_, name) => {
+        const member: unknown = Reflect.get(target, name, target);
+        if (typeof member !== 'function') return member;
+        return (...args: unknown[]) => this.#call(() => Reflect.apply(member, target, args) as Promise<unknown>);
+      },
+    });
+  }
+
+  /** Half of the deaths come before the call has its effect, half after: the count goes down on either side of it. */
+  async #call<T>(call: () => Promise<T>): Promise<T> {
+    await this.#step();
+    const result = await call();
+    await this.#step();
+    return result;
+  }
+
+  async #step(): Promise<void> {
+    if (this.#left > 0) {
+      this.#left -= 1;
+      if (this.#left > 0) return;
+      this.#died();
+    }
+    await new Promise<never>(() => {});
+  }
+}

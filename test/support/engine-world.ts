@@ -1,0 +1,177 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Test } from 'tap';
+import type { ChainClient } from '../../src/chains/chain.ts';
+import { systemClock } from '../../src/domain/clock.ts';
+import { laneKey } from '../../src/domain/lane.ts';
+import type { Relayer } from '../../src/domain/relayer.ts';
+import type { Transaction } from '../../src/domain/transaction.ts';
+import type { Engine } from '../../src/engine/engine.ts';
+import type { EngineMetrics } from '../../src/engine/engine-metrics.ts';
+import { createEngine } from '../../src/engine/scheduler.ts';
+import { defaultTiming, type EngineTiming } from '../../src/engine/timing.ts';
+import { createLog } from '../../src/observability/log.ts';
+import { openSqliteStore } from '../../src/store/sqlite.ts';
+import type { Store } from '../../src/store/store.ts';
+import { FakeChain } from './fake-chain.ts';
+import { FakeChainClient, FakeFamily } from './fake-chain-client.ts';
+import { FakeSigner } from './fake-signer.ts';
+
+export const ADDRESS = '0xaa';
+export const LANE = laneKey('evm', '31337', ADDRESS);
+
+/** The engine's pace in tests: as the service's, a hundred times as fast. */
+export const fastTiming: EngineTiming = {
+  ...defaultTiming,
+  lookMs: 2,
+  lookCapMs: 10,
+  retryMs: 2,
+  retryCapMs: 10,
+  reofferMs: 20,
+  driftMs: 30,
+  sweepMs: 20,
+  sweepFloorMs: 2,
+  firstCheckMs: 1_000,
+  recheckMs: [5, 10],
+};
+
+/** Counts what the engine reports. */
+export class FakeEngineMetrics implements EngineMetrics {
+  readonly moves: string[] = [];
+  faults = 0;
+  readonly checks: boolean[] = [];
+
+  moved({ from, to }: { from: string; to: string }): void {
+    this.moves.push(`${from} ${to}`);
+  }
+
+  stepFailed(): void {
+    this.faults += 1;
+  }
+
+  relayerChecked(_relayerId: string, healthy: boolean): void {
+    this.checks.push(healthy);
+  }
+}
+
+/** A store on disk, a fake chain and one relayer; what is opened is closed with the test. */
+export class EngineWorld {
+  readonly store: Store;
+  readonly chain: FakeChain;
+  readonly client: FakeChainClient;
+  readonly family = new FakeFamily();
+  readonly signer = new FakeSigner();
+  readonly metrics = new FakeEngineMetrics();
+  readonly logLines: string[] = [];
+  readonly log = createLog('info', { write: (line) => void this.logLines.push(line) });
+
+  constructor(store: Store, chain: FakeChain) {
+    this.store = store;
+    this.chain = chain;
+    this.client = new FakeChainClient(chain);
+  }
+
+  static async open(t: Pick<Test, 'teardown'>, chain = new FakeChain()): Promise<EngineWorld> {
+    const folder = await mkdtemp(join(tmpdir(), 'isolayer-engine-'));
+    const path = join(folder, 'store.db');
+    const store = await openSqliteStore({ path, log: createLog('silent'), clock: systemClock });
+    const world = new EngineWorld(store, chain);
+    t.teardown(async () => {
+      await store.close();
+      await rm(folder, { recursive: true, force: true });
+    });
+    await store.write(async (writer) => {
+      await writer.putRelayer(relayerNamed('r1'));
+      await writer.pinChainIdentity('evm', 'fake', '31337');
+    });
+    return world;
+  }
+
+  /** An engine over this world; a test may put itself between the engine and the store, the chain or the pace. */
+  engine(parts: { store?: Store; client?: ChainClient; timing?: Partial<EngineTiming> } = {}): Engine {
+    return createEngine({
+      store: parts.store ?? this.store,
+      chains: new Map([['evm', this.family]]),
+      connections: { clientOf: () => parts.client ?? this.client, close: async () => {} },
+      signerOf: async () => this.signer,
+      log: this.log,
+      metrics: this.metrics,
+      clock: systemClock,
+      random: Math.random,
+      timing: { ...fastTiming, ...parts.timing },
+    });
+  }
+
+  /** Stores a pending transaction, as the service does when it accepts one. */
+  async accept(effect: string, more: Partial<Transaction> = {}): Promise<Transaction> {
+    const transaction = pendingTransaction(effect, more);
+    await this.store.write((writer) => writer.insertTransaction(transaction));
+    return transaction;
+  }
+
+  async get({ relayerId, id }: Pick<Transaction, 'relayerId' | 'id'>): Promise<Transaction> {
+    const transaction = await this.store.read.transaction(relayerId, id);
+    if (transaction === undefined) throw new Error(`transaction ${id} is gone`);
+    return transaction;
+  }
+
+  /** Waits until the condition holds; the chain goes on meanwhile if `mining`. */
+  async until(what: string, holds: () => Promise<boolean>, { mining = false, withinMs = 10_000 } = {}): Promise<void> {
+    const end = Date.now() + withinMs;
+    while (!(await holds())) {
+      if (Date.now() > end) throw new Error(`not within ${withinMs} ms: ${what}\n${this.logLines.slice(-5).join('')}`);
+      if (mining) this.chain.mine();
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+  }
+
+  untilStatus(transaction: Transaction, status: string, options: { mining?: boolean } = {}): Promise<void> {
+    const holds = async () => (await this.get(transaction)).status === status;
+    return this.until(`${transaction.id} is ${status}`, holds, options);
+  }
+}
+
+/** A relayer of the fake network. */
+export function relayerNamed(id: string, more: Partial<Relayer> = {}): Relayer {
+  return {
+    id,
+    name: id,
+    network: 'fake',
+    networkType: 'evm',
+    address: ADDRESS,
+    paused: false,
+    disabledReason: null,
+    signerId: 'signer-1',
+    notificationId: null,
+    customRpcUrls: null,
+    policies: {},
+    declaration: null,
+    ...more,
+  };
+}
+
+/** A transaction as the service stores it when it accepts one. */
+export function pendingTransaction(effect: string, more: Partial<Transaction> = {}): Transaction {
+  const now = Date.now();
+  return {
+    id: randomUUID(),
+    relayerId: 'r1',
+    networkType: 'evm',
+    lane: LANE,
+    status: 'pending',
+    statusReason: null,
+    createdAt: now,
+    sentAt: null,
+    confirmedAt: null,
+    validUntil: null,
+    request: { effect },
+    fields: {},
+    sequence: null,
+    hash: null,
+    isCanceled: false,
+    nextActionAt: now,
+    ...more,
+  };
+}

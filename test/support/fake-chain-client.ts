@@ -1,0 +1,174 @@
+import { z } from 'zod';
+import type {
+  Account,
+  BroadcastOutcome,
+  Chain,
+  ChainClient,
+  LaneFigures,
+  Observation,
+  ObservedEntry,
+  ParsedRequest,
+  Preparation,
+  SignedVersion,
+} from '../../src/chains/chain.ts';
+import { AppError, invalidRequest } from '../../src/domain/errors.ts';
+import type { JsonObject, WireObject } from '../../src/domain/json.ts';
+import type { Attempt, Transaction } from '../../src/domain/transaction.ts';
+import type { RpcOutcome } from '../../src/egress/rpc-client.ts';
+import type { Signer } from '../../src/signers/signer.ts';
+import { type FakeChain, type FakeTransaction, hashOf } from './fake-chain.ts';
+
+/** The family of {@link FakeChain}: a request is `{ effect, cost?, reverts?, validUntil? }`. */
+export class FakeFamily implements Chain {
+  readonly type = 'evm';
+  readonly curve = 'secp256k1';
+  readonly unit = 'wei';
+  readonly counter = { statusKey: 'nonce', failure: 'NonceSyncFailed' } as const;
+  readonly policySchema: z.ZodType<JsonObject> = z.record(z.string(), z.json());
+  readonly networkSchema: z.ZodType<JsonObject> = z.record(z.string(), z.json());
+  readonly builtInNetworks: JsonObject[] = [];
+
+  addressOf(publicKey: Uint8Array): string {
+    return `0x${Buffer.from(publicKey).toString('hex')}`;
+  }
+
+  policyView(policies: JsonObject): WireObject | undefined {
+    return Object.keys(policies).length === 0 ? undefined : policies;
+  }
+
+  minimumBalance(policies: JsonObject): bigint {
+    return BigInt(String(policies['min_balance'] ?? 1));
+  }
+
+  parseRequest(body: unknown, _account: Account, now: number): ParsedRequest {
+    const parsed = requestSchema.safeParse(body);
+    if (!parsed.success) throw invalidRequest('missing field `effect`');
+    const { validUntil = null, ...request } = parsed.data;
+    if (validUntil !== null && validUntil <= now) throw invalidRequest('The validUntil time cannot be in the past');
+    return { request, validUntil };
+  }
+
+  transactionView(transaction: Transaction): WireObject {
+    const { id, hash, status, statusReason, sequence } = transaction;
+    return { id, hash, status, status_reason: statusReason, nonce: sequence };
+  }
+
+  costOf(transaction: Transaction): bigint {
+    return BigInt(String(transaction.request['cost'] ?? 1));
+  }
+
+  connect(): ChainClient {
+    throw new Error('the harness connects');
+  }
+}
+
+const requestSchema = z.object({
+  effect: z.string(),
+  cost: z.string().default('1'),
+  reverts: z.boolean().default(false),
+  validUntil: z.number().optional(),
+});
+
+/** One relayer's way to a {@link FakeChain}, with the faults that the chain is told to show. */
+export class FakeChainClient implements ChainClient {
+  readonly #chain: FakeChain;
+  identityText = '31337';
+  /** Overrides what `prepare` says. */
+  onPrepare: ((transaction: Transaction) => Preparation | undefined) | undefined;
+
+  constructor(chain: FakeChain) {
+    this.#chain = chain;
+  }
+
+  identity(): Promise<string> {
+    return this.#ask('identity', () => this.identityText);
+  }
+
+  balance(_address: string): Promise<bigint> {
+    return this.#ask('balance', () => this.#chain.balance);
+  }
+
+  nextSequence(address: string): Promise<bigint> {
+    return this.#ask('nextSequence', () => this.#chain.pendingCount(address));
+  }
+
+  prepare(transaction: Transaction, _account: Account, lane: LaneFigures): Promise<Preparation> {
+    return this.#ask('prepare', () => {
+      const cost = BigInt(String(transaction.request['cost'] ?? 1));
+      const override = this.onPrepare?.(transaction);
+      if (override !== undefined) return override;
+      if (this.#chain.balance < lane.committed + cost) return { kind: 'refused', reason: 'Insufficient balance' };
+      return { kind: 'ready', fields: { price: '1' }, cost };
+    });
+  }
+
+  async sign(transaction: Transaction, fields: JsonObject, sequence: bigint, signer: Signer): Promise<SignedVersion> {
+    await signer.sign('secp256k1', new Uint8Array(32));
+    const signed: FakeTransaction = {
+      from: transaction.lane.split(':')[2] ?? '',
+      nonce: sequence.toString(),
+      effect: String(transaction.request['effect']),
+      cost: String(transaction.request['cost'] ?? 1),
+      reverts: transaction.request['reverts'] === true,
+    };
+    const raw = JSON.stringify(signed);
+    return { raw, hash: hashOf(raw), fields: { ...fields, signature: 'signed' } };
+  }
+
+  async broadcast({ raw }: Attempt): Promise<BroadcastOutcome> {
+    try {
+      return await this.#ask('broadcast', () => this.#chain.submit(raw));
+    } catch (error) {
+      return { kind: 'unknown', reason: error instanceof Error ? error.message : String(error) };
+    }
+  }
+
+  observe(entries: readonly ObservedEntry[]): Promise<Observation[]> {
+    return this.#ask('observe', () => entries.map((entry) => this.#observeOne(entry)));
+  }
+
+  signTransaction(body: unknown): Promise<WireObject> {
+    return Promise.resolve({ signed: JSON.stringify(body) });
+  }
+
+  rpc(body: unknown): Promise<RpcOutcome> {
+    return Promise.resolve({ jsonrpc: '2.0', result: body as JsonObject });
+  }
+
+  #observeOne({ transaction, attempts }: ObservedEntry): Observation {
+    for (const { hash } of attempts) {
+      const found = this.#chain.find(hash);
+      if (found !== undefined) {
+        const reason = found.reverts ? 'Transaction reverted on-chain' : null;
+        return {
+          kind: 'included',
+          hash,
+          succeeded: !found.reverts,
+          final: found.final,
+          reason,
+          fields: { block: found.block },
+        };
+      }
+    }
+    const from = transaction.lane.split(':')[2] ?? '';
+    const sequence = transaction.sequence ?? 0n;
+    const used = this.#chain.finalCount(from);
+    return used > sequence
+      ? { kind: 'displaced', reason: `Nonce ${sequence} consumed externally (on-chain nonce: ${used}).` }
+      : { kind: 'waiting' };
+  }
+
+  async #ask<T>(call: string, answer: () => T): Promise<T> {
+    await new Promise((resolve) => setImmediate(resolve));
+    const fault = this.#chain.fault(call);
+    if (fault === 'request-lost') throw failed(call);
+    const result = answer();
+    await new Promise((resolve) => setImmediate(resolve));
+    if (fault === 'answer-lost') throw failed(call);
+    return result;
+  }
+}
+
+function failed(call: string): AppError {
+  return new AppError('PROVIDER_FAILED', { network: 'fake', reason: `${call} timed out` });
+}
