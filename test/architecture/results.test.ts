@@ -20,7 +20,7 @@ const sample = {
   'breaks.test.ts': "import './gone.ts';\n",
   'crashes.test.ts': "import t from 'tap';\nt.ok(true);\nsetImmediate(() => process.exit(7));\n",
   'fails.test.ts': "import t from 'tap';\nt.test('sum', async (t) => t.equal(1 + 1, 3, 'adds up'));\n",
-  'hangs.test.ts': "import t from 'tap';\nt.test('waits', () => new Promise((r) => setTimeout(r, 1e6)));\n",
+  'hangs.test.ts': "import t from 'tap';\nt.test('waits', () => new Promise((r) => setTimeout(r, 30_000)));\n",
   'passes.test.ts': "import t from 'tap';\nt.ok(true, 'fine');\n",
   'silent.test.ts': "console.log('no test here');\n",
 };
@@ -79,9 +79,9 @@ for (const [what, text] of Object.entries(failing)) {
 
 for (const runner of ['plain', 'coverage'] as const) {
   t.test(`a suite is judged by more than what its files say of themselves (${runner})`, async (t) => {
-    const suite = { name: 'sample', folder: 'test/sample', secondsPerFile: 2, runner };
+    const suite = { name: 'sample', folder: 'test/sample', secondsPerFile: 3, runner };
     const root = t.testdir(sample);
-    const run = (...files: string[]) => runSuite(suite, { root, files, secondsPerFile: 2, measureCoverage: false });
+    const run = (...files: string[]) => runSuite(suite, { root, files, secondsPerFile: 3, measureCoverage: false });
 
     t.match(await run('passes.test.ts'), { passed: 1, failures: [] });
     t.match(await run(), { passed: 0, failures: [{ path: [/holds no test/] }] });

@@ -9,10 +9,10 @@ import { type Failure, TapReader } from './tally.ts';
 const FILES_AT_ONCE = 2;
 
 /** A file that is out of time first gets the chance to say which test hung. */
-const GRACE_MS = 5_000;
+const GRACE_MS = 2_000;
 
 /** How long what a file started may take to be gone after it. */
-const LEFTOVER_MS = 2_000;
+const LEFTOVER_MS = 1_000;
 
 /** Runs test files as plain programs. Each is a process group of its own, so that nothing it started outlives it. */
 export async function runPlain(options: RunOptions): Promise<Outcome> {
