@@ -1,0 +1,77 @@
+/**
+ * The entry of the guest runtime. The host bundles it into one expression whose value is `boot`, with esbuild:
+ *
+ *   entryPoints: ['sandbox/guest/boot.ts'], bundle: true, platform: 'neutral', target: 'es2024', format: 'cjs',
+ *   minifyWhitespace: true, minifySyntax: true, write: false,
+ *   banner: { js: '(function () { "use strict"; const module = { exports: {} };' },
+ *   footer: { js: 'return module.exports.boot; })()' }
+ *
+ * `"use strict"` comes first, so that no function of the runtime can be asked for its caller. Names are not minified:
+ * `URL.name` is `URL`.
+ */
+import type { GuestEntries, GuestSetup, HostFunction, InvocationContext } from '../protocol.ts';
+import { CallEnd } from './call-end.ts';
+import { CapabilityCalls } from './capability-calls.ts';
+import { collectIntrinsics, freezeIntrinsics } from './freeze.ts';
+import { fixArrayBuffer } from './globals/array-buffer.ts';
+import { installGlobals } from './globals/install.ts';
+import { removeGlobals } from './globals/removed.ts';
+import { HostLink } from './host-link.ts';
+import { invokeHandler } from './invoke.ts';
+import { defineProperty, getOwnPropertyDescriptor, parseJson } from './primordials.ts';
+
+/** Where the plugin's bundle leaves its exports (esbuild's `globalName`). */
+const EXPORTS = '__isolayer_plugin__';
+
+/**
+ * Makes the guest's world around the one function that leads out of it, before any plugin code exists, and returns
+ * what the child process calls. The function itself is kept in closures only.
+ */
+export function boot(host: HostFunction): GuestEntries {
+  const link = new HostLink(host);
+  const end = new CallEnd(link);
+  const calls = new CapabilityCalls(link, end);
+
+  removeGlobals(globalThis);
+  fixArrayBuffer(globalThis);
+  const world = installGlobals(globalThis, link, end);
+  const intrinsics = collectIntrinsics(globalThis);
+  let limits: GuestSetup['limits'] = { result_bytes: 0, calls: 0 };
+  let moduleExports: unknown;
+
+  return {
+    setup(text) {
+      const setup = parseJson(text) as GuestSetup;
+      limits = setup.limits;
+      world.process.env = setup.env;
+      // Made first, so that the bundle's `var` finds a property that can be taken away again.
+      defineProperty(globalThis, EXPORTS, { value: undefined, writable: true, configurable: true });
+    },
+
+    seal() {
+      moduleExports = getOwnPropertyDescriptor(globalThis, EXPORTS)?.value;
+      Reflect.deleteProperty(globalThis, EXPORTS);
+      freezeIntrinsics(intrinsics);
+    },
+
+    invoke(text) {
+      const given = parseJson(text) as InvocationContext;
+      world.console.reset();
+      calls.begin(limits.calls);
+      end.begin(limits.result_bytes);
+      invokeHandler(moduleExports, given, calls, end);
+    },
+
+    reply(text) {
+      calls.settle(text);
+    },
+
+    fire(id) {
+      world.timers.fire(id);
+    },
+
+    quiescent() {
+      return !end.open && calls.unanswered === 0 && world.timers.armed === 0;
+    },
+  };
+}

@@ -1,0 +1,129 @@
+import type { CapabilityContract, CapabilityMethod, CapabilityReply, Json, ReplyMessage } from '../protocol.ts';
+import type { CallEnd } from './call-end.ts';
+import type { HostLink } from './host-link.ts';
+import { toJsonText } from './json-text.ts';
+import {
+  defineProperty,
+  enumerableKeys,
+  NativeError,
+  NativePromise,
+  NativeTypeError,
+  parseJson,
+  quote,
+  SafeMap,
+} from './primordials.ts';
+
+type Failed = Extract<CapabilityReply, { ok: false }>['error'];
+
+/** The fields of a capability's parameters, before they are JSON. */
+type Fields<M extends CapabilityMethod> = { [F in keyof CapabilityContract[M]['params']]: unknown };
+
+/** What becomes of an answer on its way to the plugin. */
+export interface Reception<T> {
+  accept?: (value: Json) => T;
+  refuse?: (error: Failed) => Error;
+}
+
+interface Pending {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+  readonly accept: (value: Json) => unknown;
+  readonly refuse: (error: Failed) => Error;
+}
+
+/** The capability calls of the running plugin call: sent at once, settled by number when the replies arrive. */
+export class CapabilityCalls {
+  readonly #link: HostLink;
+  readonly #end: CallEnd;
+  readonly #pending = new SafeMap<number, Pending>();
+  #made = 0;
+  #limit = 0;
+
+  constructor(link: HostLink, end: CallEnd) {
+    this.#link = link;
+    this.#end = end;
+  }
+
+  /** How many have no answer yet. */
+  get unanswered(): number {
+    return this.#pending.size;
+  }
+
+  /** Starts counting anew for a call that may make `limit` capability calls. */
+  begin(limit: number): void {
+    this.#pending.clear();
+    this.#made = 0;
+    this.#limit = limit;
+  }
+
+  /**
+   * Calls a capability. `fields` runs inside the promise, so that a bad argument rejects and never throws. Rejects
+   * with a TypeError that names the path when a field has no JSON text, and with an Error of the reply's message (own
+   * `code` and `status` where the reply has them) when it is refused.
+   */
+  call<T, M extends CapabilityMethod>(method: M, fields: () => Fields<M>, reception: Reception<T> = {}): Promise<T> {
+    return new NativePromise<T>((resolve, reject) => {
+      // Before it is counted: writing the fields may run the plugin's own getters, and these may call again.
+      const params = paramsText(fields());
+      if (!this.#end.open) throw new NativeError(`${method} was called after the plugin call had ended`);
+      const id = ++this.#made;
+      if (id > this.#limit) {
+        const message = `The plugin made more than ${this.#limit} capability calls (limits.calls)`;
+        this.#end.ended('CALL_LIMIT', message);
+        throw new NativeError(message);
+      }
+      const { accept = asIs, refuse = toError } = reception;
+      this.#pending.set(id, { resolve: resolve as (value: unknown) => void, reject, accept, refuse });
+      const refusal = this.#link.request(id, method, params);
+      if (refusal === '') return;
+      this.#pending.delete(id);
+      throw new NativeError(refusal);
+    });
+  }
+
+  /** Settles the call that a reply belongs to; `text` is a {@link ReplyMessage}. One that nobody awaits is dropped. */
+  settle(text: string): void {
+    const { id, reply } = parseJson(text) as ReplyMessage;
+    const pending = this.#pending.get(id);
+    if (pending === undefined) return;
+    this.#pending.delete(id);
+    if (reply.ok) pending.resolve(pending.accept(reply.value));
+    else pending.reject(pending.refuse(reply.error));
+  }
+}
+
+/** The error that a plugin's `catch` sees. */
+export function toError({ message, code, status }: Failed): Error {
+  const error = new NativeError(message);
+  if (code !== undefined) addProperty(error, 'code', code);
+  if (status !== undefined) addProperty(error, 'status', status);
+  return error;
+}
+
+function addProperty(error: Error, name: string, value: unknown): void {
+  defineProperty(error, name, {
+    __proto__: null,
+    value,
+    writable: true,
+    enumerable: true,
+    configurable: true,
+  } as object);
+}
+
+function asIs(value: Json): Json {
+  return value;
+}
+
+function paramsText(fields: object): string {
+  const names = enumerableKeys(fields);
+  let text = '{';
+  for (let index = 0; index < names.length; index++) {
+    const name = names[index] as string;
+    const value = (fields as Record<string, unknown>)[name];
+    if (value === undefined) continue;
+    const json = toJsonText(value, name, Number.POSITIVE_INFINITY);
+    if (!json.ok) throw new NativeTypeError(json.message);
+    text += `${text === '{' ? '' : ','}${quote(name)}:${json.text}`;
+  }
+  return `${text}}`;
+}

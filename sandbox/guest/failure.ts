@@ -1,0 +1,95 @@
+import type { Outcome } from '../protocol.ts';
+import { toJsonText } from './json-text.ts';
+import { isInteger, stringSlice, stringTrim, toText } from './primordials.ts';
+
+type Threw = Extract<Outcome, { kind: 'threw' }>;
+
+/** What a thrown value says, and why its details were left out, if they were. */
+export interface Failure {
+  outcome: Threw;
+  droppedDetails: string | null;
+}
+
+const LONGEST_MESSAGE = 8192;
+const LONGEST_CODE = 256;
+const NO_MESSAGE = 'Plugin execution failed';
+const CODE_OF_NAME = {
+  __proto__: null,
+  SyntaxError: 'SYNTAX_ERROR',
+  TypeError: 'TYPE_ERROR',
+  ReferenceError: 'REFERENCE_ERROR',
+} as unknown as Record<string, string | undefined>;
+
+/**
+ * Makes message, code, status and details of whatever a plugin threw. Never throws: a property that cannot be read
+ * counts as absent.
+ */
+export function describeFailure(thrown: unknown, detailsLimitBytes: number): Failure {
+  if (!isObject(thrown)) return { outcome: failure(textOf(thrown), 'PLUGIN_ERROR', 500, '{}'), droppedDetails: null };
+  const { text, dropped } = detailsOf(thrown, detailsLimitBytes);
+  return { outcome: failure(messageOf(thrown), codeOf(thrown), statusOf(thrown), text), droppedDetails: dropped };
+}
+
+function failure(message: string, code: string, status: number, details: string): Threw {
+  return { kind: 'threw', message, code, status, details };
+}
+
+function messageOf(thrown: object): string {
+  const message = read(thrown, 'message');
+  const text = typeof message === 'string' && message !== '' ? message : textOf(isTruthy(message) ? message : thrown);
+  return stringTrim(text) === '' ? NO_MESSAGE : bounded(text, LONGEST_MESSAGE);
+}
+
+function codeOf(thrown: object): string {
+  const name = read(thrown, 'name');
+  const byName = typeof name === 'string' ? CODE_OF_NAME[name] : undefined;
+  if (byName !== undefined) return byName;
+  const code = read(thrown, 'code');
+  if (typeof code === 'string' && code !== '') return bounded(code, LONGEST_CODE);
+  return typeof code === 'number' ? toText(code) : 'PLUGIN_ERROR';
+}
+
+/** A status below 200 would never end the HTTP exchange (RFC 9110 15.2), one above 599 has no meaning. */
+function statusOf(thrown: object): number {
+  const status = read(thrown, 'status');
+  return typeof status === 'number' && isInteger(status) && status >= 200 && status <= 599 ? status : 500;
+}
+
+function detailsOf(thrown: object, limitBytes: number): { text: string; dropped: string | null } {
+  try {
+    const { details } = thrown as { details?: unknown };
+    if (details === undefined || details === null) return { text: '{}', dropped: null };
+    const json = toJsonText(details, 'details', limitBytes);
+    return json.ok ? { text: json.text, dropped: null } : { text: '{}', dropped: json.message };
+  } catch {
+    return { text: '{}', dropped: 'reading them failed' };
+  }
+}
+
+function read(thrown: object, name: 'message' | 'name' | 'code' | 'status'): unknown {
+  try {
+    return (thrown as Record<typeof name, unknown>)[name];
+  } catch {
+    return undefined;
+  }
+}
+
+function textOf(value: unknown): string {
+  try {
+    return bounded(toText(value), LONGEST_MESSAGE);
+  } catch {
+    return `${NO_MESSAGE}: what was thrown cannot be turned into text`;
+  }
+}
+
+function bounded(text: string, longest: number): string {
+  return text.length <= longest ? text : `${stringSlice(text, 0, longest)}… (${text.length - longest} more characters)`;
+}
+
+function isObject(value: unknown): value is object {
+  return (typeof value === 'object' && value !== null) || typeof value === 'function';
+}
+
+function isTruthy(value: unknown): boolean {
+  return value ? true : false;
+}

@@ -1,0 +1,179 @@
+/**
+ * What a plugin finds in its global scope beyond the language itself. Web APIs as their standards have them; nothing
+ * here reaches the network, a file or another process.
+ */
+
+interface Console {
+  log(...values: unknown[]): void;
+  info(...values: unknown[]): void;
+  warn(...values: unknown[]): void;
+  error(...values: unknown[]): void;
+  debug(...values: unknown[]): void;
+  /** Logged at level `debug`. */
+  trace(...values: unknown[]): void;
+  dir(value: unknown): void;
+  dirxml(...values: unknown[]): void;
+  table(value: unknown): void;
+  group(...values: unknown[]): void;
+  groupCollapsed(...values: unknown[]): void;
+  groupEnd(): void;
+  /** Logs at level `error` when the condition does not hold. */
+  assert(condition: unknown, ...values: unknown[]): void;
+  count(label?: string): void;
+  countReset(label?: string): void;
+  time(label?: string): void;
+  timeLog(label?: string, ...values: unknown[]): void;
+  timeEnd(label?: string): void;
+  clear(): void;
+}
+declare var console: Console;
+
+/** A timer: an object as in Node, which is also a number as in browsers. */
+interface TimerHandle {
+  ref(): this;
+  unref(): this;
+  hasRef(): boolean;
+  [Symbol.toPrimitive](): number;
+}
+declare function setTimeout<A extends unknown[]>(
+  callback: (...args: A) => unknown,
+  delayMs?: number,
+  ...args: A
+): TimerHandle;
+declare function setInterval<A extends unknown[]>(
+  callback: (...args: A) => unknown,
+  delayMs?: number,
+  ...args: A
+): TimerHandle;
+declare function setImmediate<A extends unknown[]>(callback: (...args: A) => unknown, ...args: A): TimerHandle;
+declare function clearTimeout(timer?: TimerHandle | number | string | null): void;
+declare function clearInterval(timer?: TimerHandle | number | string | null): void;
+declare function clearImmediate(timer?: TimerHandle | number | string | null): void;
+declare function queueMicrotask(callback: () => unknown): void;
+
+declare class TextEncoder {
+  readonly encoding: string;
+  encode(input?: string): Uint8Array<ArrayBuffer>;
+  encodeInto(input: string, destination: Uint8Array): { read: number; written: number };
+}
+
+/** Encodings: utf-8, utf-16le, windows-1252. */
+declare class TextDecoder {
+  constructor(label?: string, options?: { fatal?: boolean; ignoreBOM?: boolean });
+  readonly encoding: string;
+  readonly fatal: boolean;
+  readonly ignoreBOM: boolean;
+  decode(input?: ArrayBuffer | ArrayBufferView, options?: { stream?: boolean }): string;
+}
+
+declare class URLSearchParams implements Iterable<[string, string]> {
+  constructor(init?: string | Iterable<readonly [string, string]> | Record<string, string> | URLSearchParams);
+  readonly size: number;
+  append(name: string, value: string): void;
+  delete(name: string, value?: string): void;
+  get(name: string): string | null;
+  getAll(name: string): string[];
+  has(name: string, value?: string): boolean;
+  set(name: string, value: string): void;
+  sort(): void;
+  forEach(callback: (value: string, name: string, params: URLSearchParams) => void, self?: unknown): void;
+  entries(): IterableIterator<[string, string]>;
+  keys(): IterableIterator<string>;
+  values(): IterableIterator<string>;
+  [Symbol.iterator](): IterableIterator<[string, string]>;
+  toString(): string;
+}
+
+declare class URL {
+  constructor(url: string | URL, base?: string | URL);
+  static canParse(url: string | URL, base?: string | URL): boolean;
+  static parse(url: string | URL, base?: string | URL): URL | null;
+  href: string;
+  readonly origin: string;
+  protocol: string;
+  username: string;
+  password: string;
+  host: string;
+  hostname: string;
+  port: string;
+  pathname: string;
+  search: string;
+  readonly searchParams: URLSearchParams;
+  hash: string;
+  toString(): string;
+  toJSON(): string;
+}
+
+interface Crypto {
+  getRandomValues<T extends ArrayBufferView>(array: T): T;
+  randomUUID(): `${string}-${string}-${string}-${string}-${string}`;
+}
+declare var crypto: Crypto;
+
+interface Performance {
+  /** Milliseconds since the isolate began. */
+  now(): number;
+  readonly timeOrigin: number;
+}
+declare var performance: Performance;
+
+declare function atob(data: string): string;
+declare function btoa(data: string): string;
+declare function structuredClone<T>(value: T): T;
+
+declare class DOMException extends Error {
+  constructor(message?: string, nameOrOptions?: string | { name?: string; cause?: unknown });
+  readonly code: number;
+}
+
+declare class Event {
+  constructor(type: string, settings?: { bubbles?: boolean; cancelable?: boolean; composed?: boolean });
+  readonly type: string;
+  readonly target: EventTarget | null;
+  readonly currentTarget: EventTarget | null;
+  readonly defaultPrevented: boolean;
+  preventDefault(): void;
+  stopPropagation(): void;
+  stopImmediatePropagation(): void;
+}
+
+type EventListener = ((event: Event) => unknown) | { handleEvent(event: Event): unknown };
+
+declare class EventTarget {
+  addEventListener(
+    type: string,
+    listener: EventListener | null,
+    options?: boolean | { capture?: boolean; once?: boolean; signal?: AbortSignal },
+  ): void;
+  removeEventListener(type: string, listener: EventListener | null, options?: boolean | { capture?: boolean }): void;
+  dispatchEvent(event: Event): boolean;
+}
+
+declare class AbortSignal extends EventTarget {
+  private constructor();
+  static abort(reason?: unknown): AbortSignal;
+  static timeout(delayMs: number): AbortSignal;
+  static any(signals: Iterable<AbortSignal>): AbortSignal;
+  readonly aborted: boolean;
+  readonly reason: unknown;
+  onabort: ((event: Event) => unknown) | null;
+  throwIfAborted(): void;
+}
+
+declare class AbortController {
+  readonly signal: AbortSignal;
+  abort(reason?: unknown): void;
+}
+
+declare var global: typeof globalThis;
+
+/** The environment entries that the plugin's configuration grants, and what libraries look for. */
+declare var process: {
+  env: Record<string, string | undefined>;
+  readonly version: string;
+  readonly platform: string;
+  readonly arch: string;
+  cwd(): string;
+  nextTick<A extends unknown[]>(callback: (...args: A) => unknown, ...args: A): void;
+  hrtime: { (since?: [number, number]): [number, number]; bigint(): bigint };
+};

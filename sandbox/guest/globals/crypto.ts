@@ -1,0 +1,45 @@
+import type { HostLink } from '../host-link.ts';
+import { DOMException } from './dom-exception.ts';
+
+/** Most bytes that one call may fill (Web Cryptography 10.1.1). */
+const QUOTA_BYTES = 65_536;
+const INTEGER_KINDS = /^(Big)?(Ui|I)nt\d+(Clamped)?Array$/;
+const kindOf = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag)
+  ?.get as () => string | undefined;
+
+/** The part of Web Cryptography that needs no keys; the random bytes are the host's. */
+export function createCrypto(link: HostLink): object {
+  return {
+    getRandomValues<T>(array: T): T {
+      const kind = ArrayBuffer.isView(array) ? kindOf.call(array) : undefined;
+      if (kind === undefined || !INTEGER_KINDS.test(kind)) {
+        throw new DOMException('The argument is not an integer typed array.', 'TypeMismatchError');
+      }
+      const view = array as ArrayBufferView;
+      if (view.byteLength > QUOTA_BYTES) {
+        throw new DOMException(
+          `${view.byteLength} bytes were asked for; one call gives at most ${QUOTA_BYTES}.`,
+          'QuotaExceededError',
+        );
+      }
+      const bytes = new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+      const random = link.random(view.byteLength);
+      for (let index = 0; index < bytes.length; index++) bytes[index] = random.charCodeAt(index);
+      return array;
+    },
+
+    /** Version 4, variant 1 (RFC 9562 5.4). */
+    randomUUID(): string {
+      const random = link.random(16);
+      let uuid = '';
+      for (let index = 0; index < 16; index++) {
+        let byte = random.charCodeAt(index);
+        if (index === 6) byte = (byte & 0x0f) | 0x40;
+        if (index === 8) byte = (byte & 0x3f) | 0x80;
+        if (index === 4 || index === 6 || index === 8 || index === 10) uuid += '-';
+        uuid += (byte < 16 ? '0' : '') + byte.toString(16);
+      }
+      return uuid;
+    },
+  };
+}

@@ -1,0 +1,13 @@
+/**
+ * Globals that a guest must not have: threads' memory and clocks (SharedArrayBuffer, Atomics), memory outside the
+ * heap's limit (WebAssembly), and code that runs when the collector likes, after the call (WeakRef,
+ * FinalizationRegistry).
+ */
+const REMOVED = ['WebAssembly', 'SharedArrayBuffer', 'Atomics', 'WeakRef', 'FinalizationRegistry'];
+
+/** Takes them away; none of them can be reached from what is left. */
+export function removeGlobals(global: object): void {
+  for (const name of REMOVED) {
+    if (!Reflect.deleteProperty(global, name)) throw new Error(`${name} cannot be removed from the guest's world`);
+  }
+}

@@ -1,0 +1,157 @@
+import type { CallEnd } from '../call-end.ts';
+import type { HostLink } from '../host-link.ts';
+import {
+  apply,
+  defineProperty,
+  floor,
+  max,
+  min,
+  NativeError,
+  NativePromise,
+  NativeTypeError,
+  promiseThen,
+  SafeMap,
+  toNumber,
+} from '../primordials.ts';
+
+type Callback = (...args: unknown[]) => unknown;
+
+/** Beyond this a delay no longer fits 32 bits. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+interface TimerFunctions {
+  setTimeout(callback: unknown, delay?: unknown, ...args: unknown[]): object;
+  setInterval(callback: unknown, delay?: unknown, ...args: unknown[]): object;
+  setImmediate(callback: unknown, ...args: unknown[]): object;
+  clearTimeout(handle?: unknown): void;
+  clearInterval(handle?: unknown): void;
+  clearImmediate(handle?: unknown): void;
+  queueMicrotask(callback: unknown): void;
+}
+
+interface Timer {
+  readonly callback: Callback;
+  readonly args: unknown[];
+  /** Milliseconds between two runs; null for a timer that runs once. */
+  readonly every: number | null;
+}
+
+/** The timers of one isolate; the host keeps the time and wakes the guest with a timer's id. */
+export class Timers {
+  readonly #link: HostLink;
+  readonly #end: CallEnd;
+  readonly #armed = new SafeMap<number, Timer>();
+  #lastId = 0;
+
+  constructor(link: HostLink, end: CallEnd) {
+    this.#link = link;
+    this.#end = end;
+  }
+
+  get armed(): number {
+    return this.#armed.size;
+  }
+
+  /** Runs a timer that is due; what its callback throws ends the call. */
+  fire(id: number): void {
+    const timer = this.#armed.get(id);
+    if (timer === undefined) return;
+    if (timer.every === null) this.#armed.delete(id);
+    run(timer.callback, timer.args, this.#end);
+    // A cleared interval is gone from the list; one that the host refuses to wake again ends here.
+    if (timer.every !== null && this.#armed.has(id) && this.#link.arm(id, timer.every) !== '') this.#armed.delete(id);
+  }
+
+  /** The functions of the guest's global scope, by name. */
+  globals(): TimerFunctions {
+    const clear = (handle: unknown): void => this.#clear(handle);
+    return {
+      setTimeout: (callback, delay, ...args) => this.#start(callback, delay, args, false),
+      setInterval: (callback, delay, ...args) => this.#start(callback, delay, args, true),
+      setImmediate: (callback, ...args) => this.#start(callback, 0, args, false),
+      clearTimeout: clear,
+      clearInterval: clear,
+      clearImmediate: clear,
+      queueMicrotask: (callback) => this.queueMicrotask(callback, []),
+    };
+  }
+
+  /** Runs a function after the current one; what it throws ends the call, as it would end a process. */
+  queueMicrotask(callback: unknown, args: unknown[]): void {
+    const due = checked(callback);
+    const now = new NativePromise<void>((resolve) => resolve());
+    // Without a constructor of its own, `then` would ask Promise.prototype and Symbol.species, which may be replaced.
+    defineProperty(now, 'constructor', { __proto__: null, value: undefined } as object);
+    promiseThen(now, () => run(due, args, this.#end));
+  }
+
+  #start(callback: unknown, delay: unknown, args: unknown[], repeats: boolean): TimerHandle {
+    const due = checked(callback);
+    const milliseconds = delayOf(delay);
+    const id = ++this.#lastId;
+    const refusal = this.#link.arm(id, milliseconds);
+    if (refusal !== '') throw new NativeError(refusal);
+    this.#armed.set(id, { callback: due, args, every: repeats ? max(milliseconds, 1) : null });
+    return new TimerHandle(id, this);
+  }
+
+  #clear(handle: unknown): void {
+    const id = TimerHandle.idOf(handle);
+    if (this.#armed.delete(id)) this.#link.disarm(id);
+  }
+
+  /** Whether a timer still waits. */
+  has(id: number): boolean {
+    return this.#armed.has(id);
+  }
+}
+
+/** What `setTimeout` returns: an object as in Node, which is also a number as in browsers. */
+class TimerHandle {
+  readonly #id: number;
+  readonly #timers: Timers;
+
+  constructor(id: number, timers: Timers) {
+    this.#id = id;
+    this.#timers = timers;
+  }
+
+  static idOf(handle: unknown): number {
+    if (typeof handle === 'object' && handle !== null) return #id in handle ? handle.#id : 0;
+    return typeof handle === 'number' || typeof handle === 'string' ? toNumber(handle) : 0;
+  }
+
+  ref(): this {
+    return this;
+  }
+
+  unref(): this {
+    return this;
+  }
+
+  hasRef(): boolean {
+    return this.#timers.has(this.#id);
+  }
+
+  [Symbol.toPrimitive](): number {
+    return this.#id;
+  }
+}
+
+function checked(callback: unknown): Callback {
+  if (typeof callback !== 'function') throw new NativeTypeError('The "callback" argument must be of type function');
+  return callback as Callback;
+}
+
+function delayOf(delay: unknown): number {
+  const number = typeof delay === 'number' || typeof delay === 'string' ? toNumber(delay) : 0;
+  return number > 0 ? max(0, min(floor(number), LONGEST_MS)) : 0;
+}
+
+function run(callback: Callback, args: unknown[], end: CallEnd): void {
+  try {
+    apply(callback, undefined, args);
+  } catch (error) {
+    end.uncaught(error);
+  }
+}

@@ -1,0 +1,73 @@
+import type { HostFunction, LogLevel, Outcome, UrlParts } from '../protocol.ts';
+import { parseJson, quote } from './primordials.ts';
+
+/**
+ * The guest's side of the one function it was given: builds each text by hand from quoted strings, because
+ * JSON.stringify on an object would ask `Object.prototype.toJSON`, which a plugin may have set.
+ */
+export class HostLink {
+  readonly #host: HostFunction;
+
+  constructor(host: HostFunction) {
+    this.#host = host;
+  }
+
+  log(level: LogLevel, message: string): void {
+    this.#host('log', `{"level":${quote(level)},"message":${quote(message)}}`);
+  }
+
+  done(outcome: Outcome): void {
+    this.#host('done', outcomeText(outcome));
+  }
+
+  /** Sends a capability call; `params` is JSON text. Answers with `""`, or with why it was not taken. */
+  request(id: number, method: string, params: string): string {
+    return this.#host('request', `{"id":${id},"method":${quote(method)},"params":${params}}`);
+  }
+
+  /** Asks to be woken for timer `id` after a delay in milliseconds. Answers with `""`, or with why not. */
+  arm(id: number, delayMs: number): string {
+    return this.#host('timer', `${id} ${delayMs}`);
+  }
+
+  disarm(id: number): void {
+    this.#host('clear', `${id}`);
+  }
+
+  /** At most 65536 random bytes, as characters of code 0 to 255. */
+  random(bytes: number): string {
+    return this.#host('random', `${bytes}`);
+  }
+
+  parseUrl(url: string, base: string | undefined): UrlParts | null {
+    return this.#url(base === undefined ? `{"url":${quote(url)}}` : `{"url":${quote(url)},"base":${quote(base)}}`);
+  }
+
+  /** The URL after one of its parts was set, or null when the new value was refused. */
+  changeUrl(href: string, part: keyof UrlParts, value: string): UrlParts | null {
+    return this.#url(`{"href":${quote(href)},"set":${quote(part)},"value":${quote(value)}}`);
+  }
+
+  /** Milliseconds since the isolate began, with a fraction. */
+  now(): number {
+    return +this.#host('now', '');
+  }
+
+  #url(question: string): UrlParts | null {
+    const answer = this.#host('url', question);
+    return answer === '' ? null : (parseJson(answer) as UrlParts);
+  }
+}
+
+function outcomeText(outcome: Outcome): string {
+  switch (outcome.kind) {
+    case 'returned':
+      return `{"kind":"returned","json":${quote(outcome.json)}}`;
+    case 'threw': {
+      const { message, code, status, details } = outcome;
+      return `{"kind":"threw","message":${quote(message)},"code":${quote(code)},"status":${status},"details":${quote(details)}}`;
+    }
+    case 'ended':
+      return `{"kind":"ended","code":${quote(outcome.code)},"message":${quote(outcome.message)}}`;
+  }
+}

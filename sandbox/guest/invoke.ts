@@ -1,0 +1,68 @@
+import type { InvocationContext } from '../protocol.ts';
+import type { CallEnd } from './call-end.ts';
+import type { CapabilityCalls } from './capability-calls.ts';
+import { createContext } from './context.ts';
+import type { PluginContext } from './plugin-api.ts';
+import {
+  apply,
+  defineProperty,
+  isPrototypeOf,
+  NativeError,
+  NativePromise,
+  PromisePrototype,
+  promiseThen,
+} from './primordials.ts';
+
+type Handler = (...args: unknown[]) => unknown;
+
+/**
+ * Runs the plugin's handler: with the context when it declares exactly one parameter, as `handler(api, params)`
+ * otherwise, which is how older plugins are written. Never throws: every way it can go ends the call.
+ */
+export function invokeHandler(
+  moduleExports: unknown,
+  given: InvocationContext,
+  calls: CapabilityCalls,
+  end: CallEnd,
+): void {
+  try {
+    const handler = findHandler(moduleExports);
+    const context = createContext(calls, given);
+    settle(handler.length === 1 ? apply(handler, undefined, [context]) : callWithApi(handler, context), end);
+  } catch (error) {
+    end.threw(error);
+  }
+}
+
+function findHandler(moduleExports: unknown): Handler {
+  const isModule = (typeof moduleExports === 'object' && moduleExports !== null) || typeof moduleExports === 'function';
+  const handler = isModule ? (moduleExports as { handler?: unknown }).handler : undefined;
+  if (typeof handler !== 'function') throw new NativeError('Plugin must export a handler function');
+  return handler as Handler;
+}
+
+function callWithApi(handler: Handler, { api, params }: PluginContext): unknown {
+  return apply(handler, undefined, [api, params]);
+}
+
+/** Ends the call with what the handler's result comes to, awaiting it when it is a promise or a thenable. */
+function settle(result: unknown, end: CallEnd): void {
+  if ((typeof result !== 'object' || result === null) && typeof result !== 'function') {
+    end.returned(result);
+    return;
+  }
+  const onReturned = (value: unknown) => end.returned(value);
+  const onThrown = (error: unknown) => end.threw(error);
+  if (isPrototypeOf(PromisePrototype, result)) {
+    try {
+      promiseThen(result, onReturned, onThrown);
+      return;
+    } catch {
+      // Not a real promise after all, or one whose constructor was replaced; adopted like any thenable.
+    }
+  }
+  const adopted = new NativePromise((resolve) => resolve(result));
+  // Without a constructor of its own, `then` would ask Promise.prototype and Symbol.species, which may be replaced.
+  defineProperty(adopted, 'constructor', { __proto__: null, value: undefined } as object);
+  promiseThen(adopted, onReturned, onThrown);
+}
