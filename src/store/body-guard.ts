@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { KyselyPlugin } from 'kysely';
+import { AppError } from '../domain/errors.ts';
 
 interface Scope {
   open: boolean;
@@ -11,6 +12,7 @@ interface Scope {
  */
 export class BodyGuard {
   readonly #scope = new AsyncLocalStorage<Scope>();
+  #closed = false;
 
   /** Runs a body; when it ends, or is ended by `abandon`, its writer is of no more use. */
   enter<T>(body: () => Promise<T>): { ended: Promise<T>; abandon: () => void } {
@@ -21,8 +23,14 @@ export class BodyGuard {
     return { ended: this.#scope.run(scope, body).finally(close), abandon: close };
   }
 
-  /** Fails inside a body: `store.read` would not see the body's writes, `store.write` would wait for itself. */
+  /** From now on the store is not asked for anything; bodies that have begun may finish. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  /** Fails after {@link close}, and inside a body: `store.read` would not see the body's writes, `store.write` would wait for itself. */
   assertOutside(): void {
+    if (this.#closed) throw new AppError('UNAVAILABLE', { reason: 'The store is closed' });
     if (this.#scope.getStore()?.open) {
       throw new Error('Inside a write body use its writer; store.read and store.write are for outside');
     }

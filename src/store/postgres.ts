@@ -1,16 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Kysely, PostgresDialect, sql } from 'kysely';
+import { Kysely, sql } from 'kysely';
 import pg from 'pg';
 import type { Log } from '../observability/log.ts';
 import { BodyGuard } from './body-guard.ts';
 import { postgresColumns } from './column-types.ts';
 import { migrate } from './migrate.ts';
 import { migrations } from './migrations.ts';
+import { postgresDialect, typeParsers } from './postgres-dialect.ts';
 import { isConnectionTrouble, isSerializationFailure, toldToCaller } from './postgres-errors.ts';
 import { createReader, createWriter } from './queries.ts';
 import type { Tables } from './schema.ts';
 import { checkSeal, type Sealer } from './sealing.ts';
-import type { Reader, Store } from './store.ts';
+import type { Reader, Store, Writer } from './store.ts';
 
 const CONNECTIONS = 10;
 const CONNECT_MS = 5_000;
@@ -22,7 +23,6 @@ const IDLE_IN_TRANSACTION_MS = 5_000;
 const TRIES = 50;
 /** Any fixed number will do; it is the same for all instances on a database. */
 const MIGRATION_LOCK = 4_716_903;
-const INT8 = 20;
 
 export interface PostgresStoreOptions {
   /** `postgres://user:password@host:port/database` */
@@ -49,13 +49,13 @@ export async function openPostgresStore({ url, log, sealer }: PostgresStoreOptio
   });
   // A pooled connection that breaks while idle is replaced at its next use; unheard, the event would end the process.
   pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection was lost'));
-  return compose(new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }));
+  return compose(new Kysely<Tables>({ dialect: postgresDialect(pool) }));
 }
 
 /** On a connection of its own, because a step of the schema may take longer than any query may. */
 async function bringUp(url: string, log: Log, sealer: Sealer | undefined): Promise<void> {
   const pool = new pg.Pool({ ...poolOf(url), max: 1, connectionTimeoutMillis: CONNECT_MS });
-  const whole = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  const whole = new Kysely<Tables>({ dialect: postgresDialect(pool) });
   try {
     await whole.connection().execute(async (db) => {
       // Held until the connection ends.
@@ -76,43 +76,39 @@ function poolOf(url: string): pg.PoolConfig {
     connectionString: url,
     application_name: 'isolayer',
     keepAlive: true,
-    types: {
-      // The one choice of node-postgres that is not ours: it hands 64-bit integers out as text.
-      getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
-        oid === INT8 ? parseInt8 : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
-    },
+    types: typeParsers,
   };
-}
-
-/** All 64-bit integers of the schema are times and counts; one that a number cannot hold is left for the parser. */
-function parseInt8(text: string): number | string {
-  const value = Number(text);
-  return Number.isSafeInteger(value) ? value : text;
 }
 
 function compose(whole: Kysely<Tables>): Store {
   const guard = new BodyGuard();
   // Within a transaction this is its beginning, outside one the moment of the query.
   const now = () => sql<number>`floor(extract(epoch from transaction_timestamp()) * 1000)::bigint`;
+  const running = new Set<Promise<unknown>>();
   let closing: Promise<void> | undefined;
+
+  async function writeOnce<T>(body: (writer: Writer) => Promise<T>): Promise<T> {
+    return whole
+      .transaction()
+      .setIsolationLevel('repeatable read')
+      .execute((db) => guard.enter(() => body(createWriter({ db: db.withPlugin(guard.inside), now }))).ended);
+  }
 
   return {
     read: tellingTrouble(createReader({ db: whole.withPlugin(guard.outside), now })),
     async write(body) {
       guard.assertOutside();
-      return againOnCollision(() =>
-        whole
-          .transaction()
-          .setIsolationLevel('repeatable read')
-          .execute((db) => guard.enter(() => body(createWriter({ db: db.withPlugin(guard.inside), now }))).ended),
-      );
+      const writing = againOnCollision(() => writeOnce(body));
+      running.add(writing);
+      return writing.finally(() => running.delete(writing));
     },
     async now() {
       const { at } = await whole.selectNoFrom(now().as('at')).executeTakeFirstOrThrow().catch(rethrowTold);
       return at;
     },
     close() {
-      closing ??= whole.destroy();
+      guard.close();
+      closing ??= Promise.allSettled(running).then(() => whole.destroy());
       return closing;
     },
   };

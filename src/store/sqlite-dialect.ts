@@ -1,4 +1,4 @@
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -10,6 +10,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
+import { bindable } from './bindable.ts';
 
 /** Distinct statements of the queries, with room for lists of different lengths. */
 const STATEMENTS_KEPT = 256;
@@ -94,11 +95,4 @@ class SqliteConnection implements DatabaseConnection {
     if (oldest !== undefined && this.#statements.size >= STATEMENTS_KEPT) this.#statements.delete(oldest);
     return { statement, returnsRows: statement.columns().length > 0 };
   }
-}
-
-/** Refuses what `node:sqlite` would turn into something else without a word: a Date or NaN into NULL, for instance. */
-function bindable(value: unknown): SQLInputValue {
-  if (value === null || typeof value === 'string') return value;
-  if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
-  throw new TypeError(`A ${typeof value} cannot be stored as it is: ${String(value)}`);
 }

@@ -66,7 +66,8 @@ function compose(writing: DatabaseSync, reading: DatabaseSync, clock: Clock): St
     },
     now: async () => clock.now(),
     async close() {
-      await queue.close();
+      guard.close();
+      await queue.drained();
       if (reading.isOpen) reading.close();
       if (writing.isOpen) writing.close();
     },

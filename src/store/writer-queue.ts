@@ -23,7 +23,6 @@ export class WriterQueue {
   readonly #clock: Clock;
   readonly #jobs: Job[] = [];
   #working = false;
-  #closed = false;
   #whenIdle: (() => void)[] = [];
 
   constructor(database: DatabaseSync, guard: BodyGuard, clock: Clock) {
@@ -34,7 +33,6 @@ export class WriterQueue {
 
   /** Resolves or rejects with the body's end, once that is on disk. */
   run<T>(body: () => Promise<T>): Promise<T> {
-    if (this.#closed) return Promise.reject(new AppError('UNAVAILABLE', { reason: 'The store is closed' }));
     return new Promise<T>((resolve, reject) => {
       this.#jobs.push({
         fail: reject,
@@ -51,9 +49,8 @@ export class WriterQueue {
     });
   }
 
-  /** Finishes what was asked for, and takes no more. Safe to call twice. */
-  async close(): Promise<void> {
-    this.#closed = true;
+  /** Resolves when everything that was asked for has ended. */
+  async drained(): Promise<void> {
     if (this.#working) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
   }
 

@@ -1,0 +1,93 @@
+import type { Test } from 'tap';
+import type { Store } from '../../../src/store/store.ts';
+import { attemptOf, transactionOf } from '../store.ts';
+
+/** What every store keeps of attempts. */
+export function attemptsContract(t: Test, open: (t: Test) => Promise<Store>): void {
+  const withTransactions = async (t: Test, count: number) => {
+    const store = await open(t);
+    const transactions = Array.from({ length: count }, () => transactionOf());
+    await store.write(async (writer) => {
+      for (const transaction of transactions) await writer.insertTransaction(transaction);
+    });
+    const [first = transactionOf(), second = transactionOf()] = transactions;
+    return { store, first, second, transactions };
+  };
+
+  t.test('attempts come back by ordinal, exactly', async (t) => {
+    const { store, first, second } = await withTransactions(t, 2);
+    const attempts = [2, 10, 1].map((ordinal) =>
+      attemptOf(first, { ordinal, sequence: 2n ** 63n + 1n, raw: `0x${'ab'.repeat(100_000)}` }),
+    );
+    await store.write(async (writer) => {
+      for (const attempt of attempts) await writer.insertAttempt(attempt);
+      await writer.insertAttempt(attemptOf(second));
+    });
+    t.strictSame(
+      await store.read.attempts(first.id),
+      attempts.toSorted((a, b) => a.ordinal - b.ordinal),
+    );
+    t.strictSame(await store.read.attempts('no such'), []);
+  });
+
+  t.test('an ordinal and a hash are taken once', async (t) => {
+    const { store, first, second } = await withTransactions(t, 2);
+    const attempt = attemptOf(first);
+    await store.write((writer) => writer.insertAttempt(attempt));
+    for (const twin of [
+      attemptOf(first, { ordinal: 1 }),
+      attemptOf(first, { ordinal: 2, hash: attempt.hash }),
+      attemptOf(second, { hash: attempt.hash }),
+    ]) {
+      await t.rejects(
+        store.write((writer) => writer.insertAttempt(twin)),
+        { name: 'DuplicateRecord' },
+      );
+    }
+    await store.write((writer) => writer.insertAttempt(attemptOf(second, { lane: 'other', hash: attempt.hash })));
+    t.equal((await store.read.attempts(first.id)).length, 1);
+  });
+
+  t.test('an attempt needs its transaction', async (t) => {
+    const { store } = await withTransactions(t, 0);
+    await t.rejects(store.write((writer) => writer.insertAttempt(attemptOf(transactionOf()))));
+  });
+
+  t.test('the next sequence of a lane follows its highest', async (t) => {
+    const { store, first, second } = await withTransactions(t, 2);
+    const { lane } = first;
+    t.equal(await store.read.laneSequence(lane), null);
+    await store.write((writer) => writer.insertAttempt(attemptOf(first, { sequence: 9n })));
+    t.equal(await store.read.laneSequence(lane), 10n);
+    await store.write((writer) => writer.insertAttempt(attemptOf(second, { sequence: 10n })));
+    await store.write((writer) => writer.insertAttempt(attemptOf(second, { ordinal: 2, sequence: 2n ** 53n + 1n })));
+    t.equal(await store.read.laneSequence(lane), 2n ** 53n + 2n);
+    t.equal(await store.read.laneSequence('other'), null);
+  });
+
+  t.test('the first acceptance counts', async (t) => {
+    const { store, first } = await withTransactions(t, 1);
+    await store.write((writer) => writer.insertAttempt(attemptOf(first)));
+    await store.write((writer) => writer.attemptAccepted(first.id, 1, 5));
+    await store.write((writer) => writer.attemptAccepted(first.id, 1, 9));
+    t.equal((await store.read.attempts(first.id))[0]?.acceptedAt, 5);
+    await t.rejects(
+      store.write((writer) => writer.attemptAccepted(first.id, 2, 5)),
+      { message: `There is no attempt ${first.id}/2` },
+    );
+  });
+
+  t.test('the attempts of very many transactions', async (t) => {
+    const { store, first, transactions } = await withTransactions(t, 1001);
+    await store.write(async (writer) => {
+      for (const [index, transaction] of transactions.entries()) {
+        const sequence = BigInt(index);
+        await writer.updateTransaction(transaction.id, 'pending', { status: 'sent', sequence });
+        await writer.insertAttempt(attemptOf(transaction, { sequence }));
+      }
+    });
+    const found = await store.read.openTransactions(first.lane);
+    t.equal(found.length, 1001);
+    t.ok(found.every(({ transaction, attempts }) => attempts[0]?.transactionId === transaction.id));
+  });
+}

@@ -1,0 +1,97 @@
+import type { Test } from 'tap';
+import type { Store, Writer } from '../../../src/store/store.ts';
+import { relayerOf, transactionOf } from '../store.ts';
+
+/** How every store treats write bodies. */
+export function bodiesContract(t: Test, open: (t: Test) => Promise<Store>): void {
+  t.test('a body that throws is undone alone, with its own error', async (t) => {
+    const store = await open(t);
+    const mishap = new Error('mishap');
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 60 }, (_, index) =>
+        store.write(async (writer) => {
+          await writer.insertTransaction(transactionOf({ id: `t${index}` }));
+          if (index % 3 === 0) throw mishap;
+          return index;
+        }),
+      ),
+    );
+    for (const [index, outcome] of outcomes.entries()) {
+      const kept = await store.read.transaction('relayer-1', `t${index}`);
+      if (index % 3 === 0) t.strictSame([outcome.status, kept], ['rejected', undefined]);
+      else t.strictSame([outcome, kept?.id], [{ status: 'fulfilled', value: index }, `t${index}`]);
+    }
+    t.equal(outcomes[0]?.status === 'rejected' && outcomes[0].reason, mishap);
+  });
+
+  t.test('a body sees its own writes; others see them after it resolved', async (t) => {
+    const store = await open(t);
+    const transaction = transactionOf();
+    const seen = await store.write(async (writer) => {
+      await writer.insertTransaction(transaction);
+      return writer.transaction('relayer-1', transaction.id);
+    });
+    t.same(seen, transaction);
+    t.same(await store.read.transaction('relayer-1', transaction.id), transaction);
+  });
+
+  t.test('inside a body the store itself is refused, not dead-locked', async (t) => {
+    const store = await open(t);
+    const advice = { message: 'Inside a write body use its writer; store.read and store.write are for outside' };
+    await store.write(async (writer) => {
+      await t.rejects(store.read.relayer('x'), advice);
+      await t.rejects(
+        store.write(async () => 1),
+        advice,
+      );
+      await writer.putRelayer(relayerOf());
+    });
+    t.ok(await store.read.relayer('relayer-1'), 'and the body goes on');
+    t.ok(
+      await Promise.all([store.write((writer) => writer.relayers({ page: 1, perPage: 1 })), store.read.allRelayers()]),
+    );
+  });
+
+  t.test('a writer is of no use after its body', async (t) => {
+    const store = await open(t);
+    const leaked = await store.write(async (writer): Promise<{ writer: Writer }> => ({ writer }));
+    await t.rejects(leaked.writer.putRelayer(relayerOf()), {
+      message: 'This write body has ended; its writer cannot be used any more',
+    });
+    t.strictSame(await store.read.allRelayers(), []);
+  });
+
+  t.test('a body that throws before its first promise', async (t) => {
+    const store = await open(t);
+    const mishap = new Error('at once');
+    await t.rejects(
+      store.write(() => {
+        throw mishap;
+      }),
+      mishap,
+    );
+    await store.write((writer) => writer.putRelayer(relayerOf()));
+    t.equal((await store.read.allRelayers()).length, 1);
+  });
+
+  t.test('the clock is the present', async (t) => {
+    const store = await open(t);
+    const now = await store.now();
+    t.ok(Number.isSafeInteger(now) && Math.abs(now - Date.now()) < 60_000);
+  });
+
+  t.test('closing waits for what was asked, takes no more, and can be done twice', async (t) => {
+    const store = await open(t);
+    const asked = Array.from({ length: 20 }, (_, index) =>
+      store.write((writer) => writer.putRelayer(relayerOf({ id: `r${index}` }))),
+    );
+    await Promise.all([store.close(), ...asked]);
+    await store.close();
+    const closed = { code: 'UNAVAILABLE', message: 'The store is closed' };
+    await t.rejects(
+      store.write((writer) => writer.putRelayer(relayerOf())),
+      closed,
+    );
+    await t.rejects(store.read.allRelayers(), closed);
+  });
+}

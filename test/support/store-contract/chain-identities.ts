@@ -1,0 +1,27 @@
+import type { Test } from 'tap';
+import type { Store } from '../../../src/store/store.ts';
+
+/** How every store pins a network to its chain. */
+export function chainIdentitiesContract(t: Test, open: (t: Test) => Promise<Store>): void {
+  t.test('a chain is pinned once', async (t) => {
+    const store = await open(t);
+    const pin = (identity: string) => store.write((writer) => writer.pinChainIdentity('evm', 'local', identity));
+    t.equal(await store.read.chainIdentity('evm', 'local'), undefined);
+    await pin('31337');
+    await pin('31337');
+    t.equal(await store.read.chainIdentity('evm', 'local'), '31337');
+    t.equal(await store.read.chainIdentity('solana', 'local'), undefined);
+    await t.rejects(pin('1'), { message: 'Network local (evm) is pinned to chain 31337; it is not 1' });
+    t.equal(await store.read.chainIdentity('evm', 'local'), '31337');
+  });
+
+  t.test('of two that pin at once one wins', async (t) => {
+    const store = await open(t);
+    const outcomes = await Promise.allSettled(
+      ['1', '2', '3', '4'].map((identity) =>
+        store.write((writer) => writer.pinChainIdentity('evm', 'local', identity)),
+      ),
+    );
+    t.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1);
+  });
+}

@@ -1,0 +1,18 @@
+import type { Test } from 'tap';
+import type { Store } from '../../../src/store/store.ts';
+import { attemptsContract } from './attempts.ts';
+import { bodiesContract } from './bodies.ts';
+import { chainIdentitiesContract } from './chain-identities.ts';
+import { kvContract } from './kv.ts';
+import { relayersContract } from './relayers.ts';
+import { transactionsContract } from './transactions.ts';
+
+/** All that a store promises; `open` gives an empty one and sees to its end. */
+export function storeContract(t: Test, open: (t: Test) => Promise<Store>): void {
+  relayersContract(t, open);
+  transactionsContract(t, open);
+  attemptsContract(t, open);
+  chainIdentitiesContract(t, open);
+  kvContract(t, open);
+  bodiesContract(t, open);
+}

@@ -1,0 +1,81 @@
+import type { Test } from 'tap';
+import type { Relayer } from '../../../src/domain/relayer.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { relayerOf } from '../store.ts';
+
+/** What every store keeps of relayers. */
+export function relayersContract(t: Test, open: (t: Test) => Promise<Store>): void {
+  t.test('a relayer comes back as it was put', async (t) => {
+    const store = await open(t);
+    const relayer: Relayer = {
+      id: 'full',
+      name: 'Ünïcode 🚀 "quoted"',
+      network: 'sepolia',
+      networkType: 'evm',
+      address: '0xabc',
+      paused: true,
+      disabledReason: {
+        type: 'Multiple',
+        details: [
+          { type: 'NonceSyncFailed', details: 'a' },
+          { type: 'BalanceCheckFailed', details: 'b' },
+        ],
+      },
+      signerId: 's',
+      notificationId: 'n',
+      customRpcUrls: [{ url: 'http://localhost:1/', weight: 50 }],
+      policies: { min_balance: (2n ** 128n - 1n).toString(), nested: { list: [1, null, 'x', '\0'] } },
+      declaration: { id: 'full', paused: false },
+    };
+    await store.write((writer) => writer.putRelayer(relayer));
+    t.strictSame(await store.read.relayer('full'), relayer);
+    t.equal(await store.read.relayer('Full'), undefined, 'ids are case-sensitive');
+  });
+
+  t.test('nulls and a declaration of null stay what they are', async (t) => {
+    const store = await open(t);
+    await store.write((writer) => writer.putRelayer(relayerOf()));
+    t.strictSame(await store.read.relayer('relayer-1'), relayerOf());
+  });
+
+  t.test('putting it again changes it and not its place', async (t) => {
+    const store = await open(t);
+    await store.write((writer) => writer.putRelayer(relayerOf({ id: 'old' })));
+    await store.write(async (writer) => {
+      while ((await writer.relayer('young')) === undefined) await writer.putRelayer(relayerOf({ id: 'young' }));
+    });
+    await store.write((writer) => writer.putRelayer(relayerOf({ id: 'old', name: 'renamed' })));
+    t.equal((await store.read.relayer('old'))?.name, 'renamed');
+    t.equal((await store.read.allRelayers()).length, 2);
+  });
+
+  t.test('those of one write are listed by id, in pages', async (t) => {
+    const store = await open(t);
+    const ids = ['a', 'B', 'b', '_', '-', 'é', '9', 'aa'];
+    await store.write(async (writer) => {
+      for (const id of ids) await writer.putRelayer(relayerOf({ id }));
+    });
+    const byBytes = ids.toSorted((a, b) => Buffer.compare(Buffer.from(b), Buffer.from(a)));
+    t.strictSame(
+      (await store.read.allRelayers()).map(({ id }) => id),
+      byBytes,
+    );
+    const second = await store.read.relayers({ page: 2, perPage: 3 });
+    t.strictSame(
+      second.items.map(({ id }) => id),
+      byBytes.slice(3, 6),
+    );
+    t.equal(second.total, ids.length);
+    t.strictSame(await store.read.relayers({ page: 1, perPage: 0 }), { items: [], total: ids.length });
+    t.strictSame(await store.read.relayers({ page: Number.MAX_SAFE_INTEGER, perPage: 500 }), {
+      items: [],
+      total: ids.length,
+    });
+  });
+
+  t.test('text that a database cannot hold is replaced where it is prose', async (t) => {
+    const store = await open(t);
+    await store.write((writer) => writer.putRelayer(relayerOf({ name: 'nul\0 and half \ud800 a pair' })));
+    t.equal((await store.read.relayer('relayer-1'))?.name, 'nul\ufffd and half \ufffd a pair');
+  });
+}

@@ -1,0 +1,243 @@
+import type { Test } from 'tap';
+import type { Transaction } from '../../../src/domain/transaction.ts';
+import { canBecome, transactionStatusSchema } from '../../../src/domain/transaction-state.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { attemptOf, transactionOf } from '../store.ts';
+
+const FIRST = { page: 1, perPage: 100 };
+
+/** What every store keeps of transactions. */
+export function transactionsContract(t: Test, open: (t: Test) => Promise<Store>): void {
+  const insert = (store: Store, ...transactions: Transaction[]) =>
+    store.write(async (writer) => {
+      for (const transaction of transactions) await writer.insertTransaction(transaction);
+    });
+
+  t.test('a transaction comes back as it was accepted, under its own relayer only', async (t) => {
+    const store = await open(t);
+    const transaction = transactionOf({
+      status: 'mined',
+      statusReason: 'why',
+      sentAt: 1,
+      confirmedAt: 8_640_000_000_000_000,
+      validUntil: 3,
+      request: { value: (2n ** 256n - 1n).toString(), data: '\0 "\ud800"', 'key with "quotes"': [1.5, -0, 1e300] },
+      fields: { gas: 9_007_199_254_740_991 },
+      sequence: 2n ** 64n - 1n,
+      hash: '0xabc',
+      isCanceled: true,
+      nextActionAt: null,
+    });
+    await insert(store, transaction);
+    t.same(await store.read.transaction('relayer-1', transaction.id), transaction);
+    t.equal(await store.read.transaction('relayer-2', transaction.id), undefined);
+    t.equal(await store.read.transaction('relayer-1', 'no such'), undefined);
+  });
+
+  t.test('an id is taken once, and the body may go on after the refusal', async (t) => {
+    const store = await open(t);
+    const transaction = transactionOf();
+    await insert(store, transaction);
+    await t.rejects(insert(store, { ...transaction, lane: 'other' }), {
+      name: 'DuplicateRecord',
+      message: `Table transactions already holds ${transaction.id}`,
+    });
+    const other = transactionOf();
+    await store.write(async (writer) => {
+      await t.rejects(writer.insertTransaction(transaction), { name: 'DuplicateRecord' });
+      await writer.insertTransaction(other);
+    });
+    t.equal((await store.read.transactions('relayer-1', FIRST)).total, 2);
+  });
+
+  t.test('lists are newest first, ties by id, by relayer and status, in pages', async (t) => {
+    const store = await open(t);
+    const of = (id: string, createdAt: number, given: Partial<Transaction> = {}) =>
+      transactionOf({ id, createdAt, ...given });
+    await insert(
+      store,
+      of('b', 20),
+      of('d', 10),
+      of('a', 20, { isCanceled: true }),
+      of('c', 30, { status: 'confirmed', isCanceled: true }),
+      of('e', 40, { relayerId: 'relayer-2' }),
+    );
+    const ids = async (...args: Parameters<Store['read']['transactions']>) => {
+      const { items, total } = await store.read.transactions(...args);
+      return [...items.map(({ id }) => id), total];
+    };
+    t.strictSame(await ids('relayer-1', FIRST), ['c', 'b', 'a', 'd', 4]);
+    t.strictSame(await ids('relayer-1', { page: 2, perPage: 3 }), ['d', 4]);
+    t.strictSame(await ids('relayer-1', { page: 9, perPage: 3 }), [4]);
+    t.strictSame(await ids('relayer-1', { page: 1, perPage: 0 }), [4]);
+    t.strictSame(await ids('relayer-1', FIRST, 'pending'), ['b', 'd', 2], 'those being canceled are left out');
+    t.strictSame(await ids('relayer-1', FIRST, 'confirmed'), ['c', 1], 'but not of a final status');
+    t.strictSame(await ids('relayer-3', FIRST), [0]);
+  });
+
+  t.test('due work is found by lane, in the order of acceptance', async (t) => {
+    const store = await open(t);
+    t.equal(await store.read.nextActionAt(), null);
+    t.strictSame(await store.read.dueLanes(Number.MAX_SAFE_INTEGER), []);
+    await insert(
+      store,
+      transactionOf({ id: 'z', lane: 'one', nextActionAt: 50, createdAt: 9 }),
+      transactionOf({ id: 'y', lane: 'one', nextActionAt: 10, createdAt: 1 }),
+      transactionOf({ id: 'x', lane: 'one', nextActionAt: 101 }),
+      transactionOf({ id: 'w', lane: 'two', nextActionAt: 100 }),
+      transactionOf({ id: 'v', lane: 'one', nextActionAt: null, status: 'failed' }),
+      transactionOf({ id: 'u', lane: 'one', nextActionAt: 100 }),
+    );
+    t.strictSame(await store.read.dueLanes(100), ['one', 'two']);
+    t.strictSame(await store.read.dueLanes(99), ['one']);
+    t.strictSame(await store.read.dueLanes(9), []);
+    const ids = (due: Transaction[]) => due.map(({ id }) => id);
+    t.strictSame(ids(await store.read.dueTransactions('one', 100, 10)), ['z', 'y', 'u']);
+    t.strictSame(ids(await store.read.dueTransactions('one', 100, 1)), ['z']);
+    t.strictSame(ids(await store.read.dueTransactions('three', 100, 1)), []);
+    t.equal(await store.read.nextActionAt(), 10);
+  });
+
+  t.test('open transactions come by sequence, with all their attempts', async (t) => {
+    const store = await open(t);
+    const high = transactionOf({ id: 'high', sequence: 10n ** 19n, status: 'sent' });
+    const low = transactionOf({ id: 'low', sequence: 9n, status: 'mined' });
+    await insert(
+      store,
+      high,
+      low,
+      transactionOf({ id: 'unsigned' }),
+      transactionOf({ id: 'done', sequence: 1n, status: 'confirmed' }),
+      transactionOf({ id: 'elsewhere', sequence: 1n, status: 'sent', lane: 'other' }),
+    );
+    await store.write(async (writer) => {
+      await writer.insertAttempt(attemptOf(low, { ordinal: 2, sequence: 9n }));
+      await writer.insertAttempt(attemptOf(low, { ordinal: 1, sequence: 9n }));
+    });
+    const found = await store.read.openTransactions(high.lane);
+    t.strictSame(
+      found.map(({ transaction, attempts }) => [transaction.id, ...attempts.map(({ ordinal }) => ordinal)]),
+      [['low', 1, 2], ['high']],
+    );
+    t.strictSame(await store.read.openTransactions('nowhere'), []);
+  });
+
+  t.test('figures of a relayer', async (t) => {
+    const store = await open(t);
+    t.equal(await store.read.pendingCount('relayer-1'), 0);
+    t.equal(await store.read.lastConfirmedAt('relayer-1'), null);
+    await insert(
+      store,
+      ...transactionStatusSchema.options.map((status) => transactionOf({ status })),
+      transactionOf({ confirmedAt: 5, status: 'confirmed' }),
+      transactionOf({ confirmedAt: 7, status: 'confirmed' }),
+      transactionOf({ confirmedAt: 9, relayerId: 'relayer-2' }),
+    );
+    t.equal(await store.read.pendingCount('relayer-1'), 3);
+    t.equal(await store.read.lastConfirmedAt('relayer-1'), 7);
+  });
+
+  t.test('a change needs the status that the caller saw', async (t) => {
+    const store = await open(t);
+    const transaction = transactionOf();
+    await insert(store, transaction);
+    const change = { status: 'sent', sequence: 3n, hash: '0x1', sentAt: 5, fields: { a: 1 }, nextActionAt: 6 } as const;
+    t.equal(await store.write((writer) => writer.updateTransaction(transaction.id, 'pending', change)), true);
+    t.equal(await store.write((writer) => writer.updateTransaction(transaction.id, 'pending', change)), false, 'stale');
+    t.same(await store.read.transaction('relayer-1', transaction.id), { ...transaction, ...change });
+    t.equal(await store.write((writer) => writer.updateTransaction('no such', 'pending', change)), false);
+  });
+
+  t.test('of two that saw the same status one wins', async (t) => {
+    const store = await open(t);
+    const transaction = transactionOf();
+    await insert(store, transaction);
+    const outcomes = await Promise.all(
+      ['sent', 'failed', 'canceled', 'expired'].map((status) =>
+        store.write((writer) =>
+          writer.updateTransaction(transaction.id, 'pending', { status: transactionStatusSchema.parse(status) }),
+        ),
+      ),
+    );
+    t.equal(outcomes.filter(Boolean).length, 1);
+  });
+
+  t.test('each field can be changed alone, cleared, and left', async (t) => {
+    const store = await open(t);
+    const transaction = transactionOf({
+      statusReason: 'r',
+      sequence: 1n,
+      hash: 'h',
+      sentAt: 1,
+      confirmedAt: 2,
+      isCanceled: true,
+    });
+    await insert(store, transaction);
+    const changes = [
+      {},
+      { statusReason: 'new\0' },
+      { statusReason: null },
+      { sequence: null },
+      { hash: null },
+      { sentAt: null },
+      { confirmedAt: null },
+      { isCanceled: false },
+      { nextActionAt: 77 },
+      { status: 'pending' },
+    ] as const;
+    let expected = transaction;
+    for (const change of changes) {
+      t.equal(await store.write((writer) => writer.updateTransaction(transaction.id, 'pending', change)), true);
+      expected = { ...expected, ...change };
+      if (expected.statusReason === 'new\0') expected.statusReason = 'new\ufffd';
+      t.same(await store.read.transaction('relayer-1', transaction.id), expected);
+    }
+  });
+
+  t.test('no step that the state table does not have, and nothing leaves a final status', async (t) => {
+    const store = await open(t);
+    for (const from of transactionStatusSchema.options) {
+      for (const to of transactionStatusSchema.options) {
+        if (from === to || canBecome(from, to)) continue;
+        const transaction = transactionOf({ status: from });
+        await insert(store, transaction);
+        await t.rejects(
+          store.write((writer) => writer.updateTransaction(transaction.id, from, { status: to })),
+          { message: `Transaction ${transaction.id} is ${from} and cannot become ${to}` },
+        );
+        t.equal((await store.read.transaction('relayer-1', transaction.id))?.status, from);
+      }
+    }
+    const done = transactionOf({ status: 'confirmed', nextActionAt: null });
+    await insert(store, done);
+    await t.rejects(store.write((writer) => writer.updateTransaction(done.id, 'confirmed', { nextActionAt: 5 })));
+    t.same(await store.read.transaction('relayer-1', done.id), done);
+  });
+
+  t.test('what becomes final is due no more', async (t) => {
+    const store = await open(t);
+    const transaction = transactionOf();
+    await insert(store, transaction);
+    await store.write((writer) =>
+      writer.updateTransaction(transaction.id, 'pending', { status: 'failed', nextActionAt: 5 }),
+    );
+    t.equal((await store.read.transaction('relayer-1', transaction.id))?.nextActionAt, null);
+    t.equal(await store.read.nextActionAt(), null);
+  });
+
+  t.test('what cannot be kept exactly is refused', async (t) => {
+    const store = await open(t);
+    const bad: Partial<Transaction>[] = [
+      { createdAt: Number.NaN },
+      { createdAt: 1.5 },
+      { nextActionAt: 2 ** 53 },
+      { createdAt: new Date() as unknown as number },
+      { lane: undefined as unknown as string },
+      { sequence: -1n },
+      { sequence: 2n ** 64n },
+      { request: { value: 1n as unknown as string } },
+    ];
+    for (const given of bad) await t.rejects(insert(store, transactionOf(given)), String(Object.values(given)[0]));
+    t.equal((await store.read.transactions('relayer-1', FIRST)).total, 0);
+  });
+}
