@@ -33,9 +33,6 @@ const REMOVED = [
   'setgroups',
   'initgroups',
   'loadEnvFile',
-  'report',
-  'permission',
-  'mainModule',
 ] as const;
 
 /** The part of `process` that tells how it was started. */
@@ -64,18 +61,13 @@ export function missingRestriction(started: StartedProcess): string | null {
  * @returns how this process ends itself from now on: at once, without running anything more.
  */
 export function confine(): () => never {
-  const kill = process.kill.bind(process);
   const abort = process.abort.bind(process);
   for (const name of REMOVED) remove(process, name);
   // os.setPriority would slow any process of the same user, and no permission covers it.
   remove(os, 'setPriority');
   syncBuiltinESMExports();
-
-  return () => {
-    kill(process.pid, 'SIGKILL');
-    // The first process of a PID namespace is immune to its own SIGKILL, but not to the trap that ends abort().
-    return abort();
-  };
+  // Not a signal: the first process of a PID namespace is immune to its own. abort() ends in a trap that it is not.
+  return abort;
 }
 
 function remove(object: object, name: string): void {

@@ -1,0 +1,152 @@
+import type { ChildProcess } from 'node:child_process';
+import { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
+import { FIXED_LIMITS } from '../protocol.ts';
+import { encodeFrame } from './frames.ts';
+import { type Launcher, nodePid } from './launch.ts';
+
+/** How a child ended. */
+export interface Gone {
+  /** Exit code, null when a signal ended it. */
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  /** The last bytes of its standard error. */
+  stderr: string;
+}
+
+export interface ChildEvents {
+  /** @throws whatever makes the child unbearable; it is then handed to `onError` */
+  onBytes(chunk: Buffer): void;
+  onError(error: Error): void;
+  /** Comes once, after the last bytes. */
+  onGone(gone: Gone): void;
+}
+
+/** Bytes of one child that are handled before the others of the thread get their turn. */
+const TURN_BYTES = 262_144;
+/** How long a dead child's streams may take to end; something else might hold their other ends. */
+const DRAIN_MS = 500;
+const CHANNEL_FD = 3;
+
+/** One child process as the driver holds it: its channel, its standard error, its process ids, its end. */
+export class Child {
+  readonly #process: ChildProcess;
+  readonly #launcher: Launcher;
+  readonly #channel: Socket;
+  readonly #events: ChildEvents;
+  #nodePid: number | undefined;
+  #stderr = Buffer.alloc(0);
+  #turnBytes = 0;
+  #exited = false;
+  #gone = false;
+
+  constructor(process: ChildProcess, launcher: Launcher, events: ChildEvents) {
+    this.#process = process;
+    this.#launcher = launcher;
+    this.#events = events;
+    const channel = process.stdio[CHANNEL_FD];
+    if (!(channel instanceof Socket)) throw new Error('the child was started without its channel');
+    this.#channel = channel;
+
+    channel.on('data', (chunk: Buffer) => this.#receive(chunk));
+    // A child that dies breaks the pipe; its exit says more.
+    channel.on('error', () => undefined);
+    const stderr = process.stderr as Readable;
+    stderr.on('data', (chunk: Buffer) => this.#keepStderr(chunk));
+    stderr.on('error', () => undefined);
+    process.on('error', (error) => {
+      events.onError(error);
+      if (process.pid === undefined) this.#finish(null, null);
+    });
+    process.on('exit', (code, signal) => {
+      this.#exited = true;
+      setTimeout(() => this.#finish(code, signal), DRAIN_MS).unref();
+    });
+    process.on('close', (code, signal) => this.#finish(code, signal));
+  }
+
+  /** Every process of the chain, the one that runs node last; complete once the child has spoken. */
+  get pids(): number[] {
+    const started = this.#process.pid;
+    if (started === undefined) return [];
+    const node = this.#node();
+    return node === undefined || node === started ? [started] : [started, node];
+  }
+
+  /** The process whose memory is the child's. */
+  get memoryPid(): number | undefined {
+    return this.#node();
+  }
+
+  /** Bytes that the child has not taken yet. */
+  get backlogBytes(): number {
+    return this.#channel.writableLength;
+  }
+
+  send(kind: number, call: number, text: string): void {
+    if (!this.#channel.writable) return;
+    // All frames of one turn of the loop leave in one system call.
+    if (this.#channel.writableCorked === 0) {
+      this.#channel.cork();
+      process.nextTick(() => this.#channel.uncork());
+    }
+    this.#channel.write(encodeFrame(kind, call, text));
+  }
+
+  /** Ends the whole chain at once. Safe to call twice, and late. */
+  kill(): void {
+    if (!this.#exited) {
+      const node = this.#node();
+      if (node !== undefined && node !== this.#process.pid) killPid(node);
+      this.#process.kill('SIGKILL');
+    }
+    this.#channel.destroy();
+  }
+
+  #node(): number | undefined {
+    const started = this.#process.pid;
+    if (this.#nodePid === undefined && started !== undefined && !this.#exited) {
+      this.#nodePid = nodePid(this.#launcher, started);
+    }
+    return this.#nodePid;
+  }
+
+  #receive(chunk: Buffer): void {
+    try {
+      this.#events.onBytes(chunk);
+    } catch (error) {
+      this.#channel.destroy();
+      this.#events.onError(error instanceof Error ? error : new Error(String(error)));
+      return;
+    }
+    this.#turnBytes += chunk.length;
+    if (this.#turnBytes < TURN_BYTES || this.#channel.isPaused()) return;
+    this.#channel.pause();
+    setImmediate(() => {
+      this.#turnBytes = 0;
+      this.#channel.resume();
+    });
+  }
+
+  #keepStderr(chunk: Buffer): void {
+    const all = Buffer.concat([this.#stderr, chunk]);
+    this.#stderr = Buffer.from(all.subarray(Math.max(0, all.length - FIXED_LIMITS.stderr_bytes)));
+  }
+
+  #finish(code: number | null, signal: NodeJS.Signals | null): void {
+    if (this.#gone) return;
+    this.#gone = true;
+    this.#exited = true;
+    this.#channel.destroy();
+    this.#events.onGone({ code, signal, stderr: this.#stderr.toString('utf8') });
+  }
+}
+
+function killPid(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    // It is gone already.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}

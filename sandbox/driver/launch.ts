@@ -1,0 +1,174 @@
+import type { ChildProcess } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { accessSync, constants, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import type { Confinement } from '../protocol.ts';
+
+/**
+ * What stays open under `--permission --allow-addons` without them: `node:sqlite` and `node:ffi` open any file, and
+ * SIGUSR1 opens the inspector. isolated-vm needs `--no-node-snapshot`. Never `--allow-worker`: a worker with
+ * `execArgv: []` is free of the permission model (nodejs/node #62222).
+ */
+const NODE_FLAGS = [
+  '--permission',
+  '--allow-addons',
+  '--disable-warning=PERM0001',
+  '--no-experimental-sqlite',
+  '--no-experimental-ffi',
+  '--no-node-snapshot',
+  '--disable-sigusr1',
+];
+
+/** Where the system's own tools lie; the environment's PATH has no say in how a child is confined. */
+const TOOL_FOLDERS = ['/usr/bin', '/bin', '/usr/sbin', '/sbin'];
+const PROBE_MS = 5000;
+
+/** One program that restricts itself and becomes, or starts, the next. */
+interface Link {
+  readonly tool: string;
+  readonly args: readonly string[];
+  readonly grants: Partial<Confinement>;
+}
+
+/** From the outside in; each is left out where the system does not have or allow it. */
+const CHAIN: readonly Link[] = [
+  {
+    tool: 'setpriv',
+    args: ['--pdeathsig', 'KILL', '--no-new-privs'],
+    grants: { pdeathsig: true, no_new_privs: true },
+  },
+  { tool: 'prlimit', args: ['--core=0', '--nofile=64'], grants: { core_dumps_off: true } },
+  // When the machine runs out of memory, a sandbox goes before the service.
+  { tool: 'choom', args: ['-n', '1000', '--'], grants: {} },
+  {
+    tool: 'unshare',
+    args: ['--user', '--pid', '--net', '--fork', '--kill-child'],
+    grants: { namespaces: true },
+  },
+];
+
+/** A link as this system has it. */
+interface FoundLink {
+  readonly command: readonly string[];
+  readonly grants: Partial<Confinement>;
+}
+
+/** How children are started on this system. */
+export interface Launcher {
+  readonly confinement: Confinement;
+  /** The chain's command line; empty where none of it works. */
+  readonly prefix: readonly string[];
+}
+
+/** Tries out what this system allows: the whole chain, or else link by link. Once per thread. */
+export async function probeLauncher(platform: NodeJS.Platform): Promise<Launcher> {
+  const links = platform === 'linux' ? CHAIN.flatMap(found) : [];
+  if (await works(links)) return launcherOf(links);
+  let longest: FoundLink[] = [];
+  for (const link of links) {
+    if (await works([...longest, link])) longest = [...longest, link];
+  }
+  return launcherOf(longest);
+}
+
+/**
+ * Starts the child of `sandboxDir` in every restriction there is: no environment, nothing to read but its own code,
+ * descriptor 3 to speak on, standard error to die on.
+ */
+export function launch(launcher: Launcher, sandboxDir: string): ChildProcess {
+  const [command = process.execPath, ...args] = [...launcher.prefix, process.execPath, ...nodeArguments(sandboxDir)];
+  return spawn(command, args, {
+    cwd: '/',
+    env: {},
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+    // A session of its own: the terminal's Ctrl-C is for the server, which lets running calls finish.
+    detached: true,
+  });
+}
+
+/**
+ * The process that runs node: the one that was started or, behind `unshare`, its child.
+ * @returns undefined when it does not run any more, or not yet
+ */
+export function nodePid(launcher: Launcher, startedPid: number): number | undefined {
+  if (!launcher.confinement.namespaces) return startedPid;
+  try {
+    const children = readFileSync(`/proc/${startedPid}/task/${startedPid}/children`, 'utf8');
+    const pid = Number.parseInt(children, 10);
+    return pid > 0 ? pid : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function nodeArguments(sandboxDir: string): string[] {
+  // Resolved from here, not from `sandboxDir`: what is trusted to run beside the guest comes with this file.
+  const here = createRequire(import.meta.url);
+  const isolatedVm = path.dirname(here.resolve('isolated-vm/package.json'));
+  const nodeGypBuild = path.dirname(createRequire(`${isolatedVm}/`).resolve('node-gyp-build/package.json'));
+  const readable = [
+    `${sandboxDir}/`,
+    path.join(sandboxDir, '..', 'package.json'),
+    `${isolatedVm}/`,
+    `${nodeGypBuild}/`,
+    // node-gyp-build tells musl from glibc by it.
+    '/etc/alpine-release',
+  ];
+  return [
+    ...NODE_FLAGS,
+    ...readable.map((place) => `--allow-fs-read=${place}`),
+    path.join(sandboxDir, 'process', 'main.ts'),
+  ];
+}
+
+function toolPath(tool: string): string | undefined {
+  return TOOL_FOLDERS.map((folder) => path.join(folder, tool)).find((file) => {
+    try {
+      accessSync(file, constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** Whether the kernel lists a thread's children: behind `unshare`, node's process id is found no other way. */
+function listsChildren(): boolean {
+  try {
+    readFileSync(`/proc/${process.pid}/task/${process.pid}/children`);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The link as this system has it: once or not at all. */
+function found({ tool, args, grants }: Link): FoundLink[] {
+  const file = toolPath(tool);
+  if (file === undefined || (grants.namespaces === true && !listsChildren())) return [];
+  return [{ command: [file, ...args], grants }];
+}
+
+function launcherOf(links: readonly FoundLink[]): Launcher {
+  const none: Confinement = {
+    permission: true,
+    pdeathsig: false,
+    no_new_privs: false,
+    namespaces: false,
+    core_dumps_off: false,
+  };
+  return {
+    confinement: links.reduce((all, { grants }) => ({ ...all, ...grants }), none),
+    prefix: links.flatMap(({ command }) => command),
+  };
+}
+
+function works(links: readonly FoundLink[]): Promise<boolean> {
+  const [command = process.execPath, ...args] = [...launcherOf(links).prefix, process.execPath, '--version'];
+  return new Promise((resolve) => {
+    execFile(command, args, { cwd: '/', env: {}, timeout: PROBE_MS, killSignal: 'SIGKILL' }, (error) => {
+      resolve(error === null);
+    });
+  });
+}

@@ -1,0 +1,159 @@
+import {
+  type DoneMessage,
+  END_CODES,
+  type EndCode,
+  type Json,
+  type LoadedMessage,
+  type LogEntry,
+  type LogLevel,
+  type Outcome,
+  type ReadyMessage,
+  type RequestMessage,
+  type Usage,
+} from '../protocol.ts';
+import { ProtocolViolation } from './frames.ts';
+
+/** The longest chain of containers a capability's parameters may have; deeper ones could overflow a reader's stack. */
+export const MOST_DEPTH = 64;
+
+const LOG_LEVELS: readonly LogLevel[] = ['log', 'info', 'warn', 'error', 'debug'];
+const LONGEST_METHOD = 100;
+const LONGEST_VERSION = 200;
+const LONGEST_CODE = 1000;
+
+type Fields = { [key: string]: unknown };
+
+/** @throws ProtocolViolation */
+export function parseReady(text: string): ReadyMessage {
+  const fields = fieldsOf(text, ['protocol', 'node']);
+  return { protocol: whole(fields, 'protocol'), node: line(fields, 'node', LONGEST_VERSION) };
+}
+
+/** @throws ProtocolViolation */
+export function parseLoaded(text: string): LoadedMessage {
+  const fields = fieldsOf(text, ['version', 'isolate_bytes', 'failure']);
+  return {
+    version: line(fields, 'version', LONGEST_VERSION),
+    isolate_bytes: whole(fields, 'isolate_bytes'),
+    failure: fields['failure'] === null ? null : outcomeOf(fields['failure']),
+  };
+}
+
+/** @throws ProtocolViolation */
+export function parseLog(text: string): LogEntry {
+  const fields = fieldsOf(text, ['level', 'message']);
+  const level = LOG_LEVELS.find((known) => known === fields['level']);
+  if (level === undefined) throw new ProtocolViolation('a log entry has no such level');
+  return { level, message: textOf(fields, 'message') };
+}
+
+/** @throws ProtocolViolation */
+export function parseRequest(text: string): RequestMessage {
+  const fields = fieldsOf(text, ['id', 'method', 'params']);
+  return {
+    id: whole(fields, 'id'),
+    method: line(fields, 'method', LONGEST_METHOD),
+    params: fields['params'] as Json,
+  };
+}
+
+/** @throws ProtocolViolation */
+export function parseDone(text: string): DoneMessage {
+  const fields = fieldsOf(text, ['outcome', 'usage', 'dropped_logs', 'isolates']);
+  return {
+    outcome: outcomeOf(fields['outcome']),
+    usage: usageOf(fields['usage']),
+    dropped_logs: whole(fields, 'dropped_logs'),
+    isolates: whole(fields, 'isolates'),
+  };
+}
+
+/** Whether `value` has more than {@link MOST_DEPTH} containers inside each other. */
+export function isTooDeep(value: Json): boolean {
+  let level: Json[] = [value];
+  for (let depth = 0; depth <= MOST_DEPTH; depth += 1) {
+    level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []));
+    if (level.length === 0) return false;
+  }
+  return true;
+}
+
+function outcomeOf(value: unknown): Outcome {
+  const kind = isObject(value) ? value['kind'] : undefined;
+  switch (kind) {
+    case 'returned': {
+      const fields = exactly(value, ['kind', 'json']);
+      return { kind, json: textOf(fields, 'json') };
+    }
+    case 'threw': {
+      const fields = exactly(value, ['kind', 'message', 'code', 'status', 'details']);
+      return {
+        kind,
+        message: textOf(fields, 'message'),
+        code: line(fields, 'code', LONGEST_CODE),
+        status: whole(fields, 'status'),
+        details: textOf(fields, 'details'),
+      };
+    }
+    case 'ended': {
+      const fields = exactly(value, ['kind', 'code', 'message']);
+      return { kind, code: endCode(fields['code']), message: textOf(fields, 'message') };
+    }
+    default:
+      throw new ProtocolViolation('an outcome has no such kind');
+  }
+}
+
+function usageOf(value: unknown): Usage {
+  const fields = exactly(value, ['cpu_ms', 'calls', 'heap_bytes']);
+  const cpuMs = fields['cpu_ms'];
+  if (typeof cpuMs !== 'number' || !(cpuMs >= 0)) throw new ProtocolViolation('cpu_ms is no duration');
+  return { cpu_ms: cpuMs, calls: whole(fields, 'calls'), heap_bytes: whole(fields, 'heap_bytes') };
+}
+
+function endCode(value: unknown): EndCode {
+  const code = (Object.keys(END_CODES) as EndCode[]).find((known) => known === value);
+  if (code === undefined) throw new ProtocolViolation('an outcome has no such code');
+  return code;
+}
+
+function fieldsOf(text: string, names: readonly string[]): Fields {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new ProtocolViolation('a payload is not JSON');
+  }
+  return exactly(value, names);
+}
+
+function exactly(value: unknown, names: readonly string[]): Fields {
+  if (!isObject(value)) throw new ProtocolViolation('a payload is not an object');
+  const keys = Object.keys(value);
+  if (keys.length !== names.length || !names.every((name) => Object.hasOwn(value, name))) {
+    throw new ProtocolViolation(`a payload must have exactly ${names.join(', ')}`);
+  }
+  return value;
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function textOf(fields: Fields, name: string): string {
+  const value = fields[name];
+  if (typeof value !== 'string') throw new ProtocolViolation(`${name} is not a text`);
+  return value;
+}
+
+function line(fields: Fields, name: string, longest: number): string {
+  const value = textOf(fields, name);
+  if (value.length > longest) throw new ProtocolViolation(`${name} is longer than ${longest} characters`);
+  return value;
+}
+
+function whole(fields: Fields, name: string): number {
+  const value = fields[name];
+  if (!Number.isSafeInteger(value) || (value as number) < 0) throw new ProtocolViolation(`${name} is no whole number`);
+  return value as number;
+}

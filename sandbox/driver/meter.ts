@@ -1,0 +1,95 @@
+import { FIXED_LIMITS, type Limits, type LogEntry, type Usage } from '../protocol.ts';
+import { ProtocolViolation } from './frames.ts';
+
+/** What the capability calls of one child may hold in the service's memory at once, in bytes. */
+const MOST_BYTES_IN_FLIGHT = 16 * 1_048_576;
+/** By how much the driver's clock may see more than the limit before the child counts as a liar. */
+const CLOCK_DOUBT = 3;
+const CLOCK_SLACK_MS = 1000;
+
+/** The bytes of unanswered capability calls of one child, over all its calls. */
+export class BytesInFlight {
+  bytes = 0;
+}
+
+/** What becomes of a capability call. */
+export type Admission = 'admitted' | 'call-limit' | 'too-many-bytes';
+
+/**
+ * Counts what one call consumes, by what the driver itself sees. The child counts as well and acts first; here it
+ * is made certain that a child that lies gains nothing.
+ */
+export class Meter {
+  readonly logs: LogEntry[] = [];
+  droppedLogs = 0;
+  readonly #limits: Limits;
+  readonly #shared: BytesInFlight;
+  readonly #pending = new Map<number, number>();
+  #lastRequest = 0;
+  #requests = 0;
+  #logBytes = 0;
+  #cpuMs = 0;
+
+  constructor(limits: Limits, shared: BytesInFlight) {
+    this.#limits = limits;
+    this.#shared = shared;
+  }
+
+  get usage(): Usage {
+    return { cpu_ms: this.#cpuMs, calls: this.#requests, heap_bytes: 0 };
+  }
+
+  /**
+   * Counts a capability call of `bytes` bytes.
+   * @throws ProtocolViolation when our own child would have refused it
+   */
+  request(id: number, bytes: number): Admission {
+    if (id <= this.#lastRequest) throw new ProtocolViolation('the ids of capability calls must count up');
+    if (this.#pending.size >= FIXED_LIMITS.pending_requests) throw new ProtocolViolation('too many unanswered calls');
+    this.#lastRequest = id;
+    if (this.#requests >= this.#limits.calls) return 'call-limit';
+    this.#requests += 1;
+    const admitted = this.#shared.bytes + bytes <= MOST_BYTES_IN_FLIGHT;
+    this.#pending.set(id, admitted ? bytes : 0);
+    if (!admitted) return 'too-many-bytes';
+    this.#shared.bytes += bytes;
+    return 'admitted';
+  }
+
+  /** A capability call is answered; false when it was not waiting. */
+  answered(id: number): boolean {
+    const bytes = this.#pending.get(id);
+    if (bytes === undefined) return false;
+    this.#pending.delete(id);
+    this.#shared.bytes -= bytes;
+    return true;
+  }
+
+  /**
+   * Keeps a log line within the caps.
+   * @throws ProtocolViolation when our own child would have dropped it
+   */
+  log(entry: LogEntry, bytes: number): void {
+    this.#logBytes += bytes;
+    if (this.logs.length >= FIXED_LIMITS.log_lines || this.#logBytes > FIXED_LIMITS.log_bytes) {
+      throw new ProtocolViolation('more log lines than a call may have');
+    }
+    this.logs.push(entry);
+  }
+
+  /**
+   * A stretch of guest code took this long by the driver's clock.
+   * @throws ProtocolViolation when the sum is far beyond what our own child would have allowed
+   */
+  ran(ms: number): void {
+    this.#cpuMs += ms;
+    if (this.#cpuMs > this.#limits.cpu_ms * CLOCK_DOUBT + CLOCK_SLACK_MS) {
+      throw new ProtocolViolation('the call ran for much longer than it may');
+    }
+  }
+
+  /** Nothing of the call waits any more. Safe to call twice. */
+  close(): void {
+    for (const id of [...this.#pending.keys()]) this.answered(id);
+  }
+}

@@ -1,0 +1,68 @@
+import { FIXED_LIMITS } from '../protocol.ts';
+import { ProtocolViolation } from './frames.ts';
+
+/** Guest code that runs on no call's behalf: a module that is evaluated. */
+export const NO_CALL = 0;
+
+/** Follows a child in and out of the guest, and tells when it has been there, or silent, for too long. */
+export class Pulse {
+  #entered: { call: number; since: number } | null = null;
+  #lastEntered = NO_CALL;
+  #heardAt: number;
+
+  /** @param now milliseconds of a monotonic clock, as everywhere here */
+  constructor(now: number) {
+    this.#heardAt = now;
+  }
+
+  /** The call that is inside the guest; {@link NO_CALL} when it is none's, null when the child is outside. */
+  get entered(): number | null {
+    return this.#entered?.call ?? null;
+  }
+
+  /** The call that was inside the guest last. */
+  get lastEntered(): number {
+    return this.#lastEntered;
+  }
+
+  /** The child gave a sign of life, or got something to do after it had nothing. */
+  heard(now: number): void {
+    this.#heardAt = now;
+  }
+
+  /** @throws ProtocolViolation */
+  enter(call: number, now: number): void {
+    if (this.#entered !== null) throw new ProtocolViolation('ENTER within ENTER');
+    this.#entered = { call, since: now };
+    this.#lastEntered = call;
+  }
+
+  /**
+   * @returns how long the stretch took
+   * @throws ProtocolViolation
+   */
+  leave(call: number, now: number): number {
+    const entered = this.#entered;
+    if (entered?.call !== call) throw new ProtocolViolation('LEAVE without ENTER');
+    this.#entered = null;
+    return now - entered.since;
+  }
+
+  /**
+   * Why the child has to go, or null.
+   * @param owesASign whether an honest child would have something to say
+   */
+  overdue(now: number, sliceMs: number, owesASign: boolean): string | null {
+    if (this.#entered !== null) {
+      const mayTake = this.#entered.call === NO_CALL ? FIXED_LIMITS.evaluate_ms : sliceMs;
+      const took = now - this.#entered.since;
+      return took > mayTake + FIXED_LIMITS.overdue_ms
+        ? `it has been inside the guest for ${Math.round(took)} ms; ${mayTake} ms are allowed`
+        : null;
+    }
+    // Between two entries an honest child makes at most one isolate.
+    const mayBeSilent = FIXED_LIMITS.evaluate_ms + sliceMs + FIXED_LIMITS.overdue_ms;
+    const silence = now - this.#heardAt;
+    return owesASign && silence > mayBeSilent ? `it has given no sign of life for ${Math.round(silence)} ms` : null;
+  }
+}

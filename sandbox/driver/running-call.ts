@@ -1,0 +1,80 @@
+import { type CallReport, type CallTask, type Limits, type LogEntry, type Outcome, type Usage } from '../protocol.ts';
+import type { Verdict } from './ending.ts';
+import { type Admission, type BytesInFlight, Meter } from './meter.ts';
+
+/** One call from its task to its report. After the report it may live on until the child has let go of it. */
+export class RunningCall {
+  readonly task: CallTask;
+  readonly limits: Limits;
+  /** Whether the child has begun with it. */
+  begun = false;
+  readonly #meter: Meter;
+  readonly #report: (report: CallReport) => void;
+  readonly #deadline: NodeJS.Timeout;
+  #settled = false;
+
+  /** @param onTimeout called when the call's wall time is over */
+  constructor(
+    task: CallTask,
+    limits: Limits,
+    shared: BytesInFlight,
+    report: (report: CallReport) => void,
+    onTimeout: () => void,
+  ) {
+    this.task = task;
+    this.limits = limits;
+    this.#meter = new Meter(limits, shared);
+    this.#report = report;
+    this.#deadline = setTimeout(onTimeout, task.timeout_ms);
+  }
+
+  /** True when the report is out: nothing more of the call counts. */
+  get settled(): boolean {
+    return this.#settled;
+  }
+
+  request(id: number, bytes: number): Admission {
+    return this.#meter.request(id, bytes);
+  }
+
+  answered(id: number): boolean {
+    return this.#meter.answered(id);
+  }
+
+  log(entry: LogEntry, bytes: number): void {
+    this.#meter.log(entry, bytes);
+  }
+
+  ran(ms: number): void {
+    this.#meter.ran(ms);
+  }
+
+  /** The child's own account of the end. */
+  done(outcome: Outcome, usage: Usage, droppedLogs: number): void {
+    this.#meter.droppedLogs += droppedLogs;
+    this.#settle(this.#checked(outcome), { ...usage, calls: this.#meter.usage.calls }, false);
+  }
+
+  /** An end that the child did not announce. */
+  end({ code, message, lost }: Verdict): void {
+    this.#settle({ kind: 'ended', code, message }, this.#meter.usage, lost);
+  }
+
+  #checked(outcome: Outcome): Outcome {
+    const { result_bytes } = this.limits;
+    if (outcome.kind !== 'returned' || Buffer.byteLength(outcome.json) <= result_bytes) return outcome;
+    return {
+      kind: 'ended',
+      code: 'RESULT_TOO_LARGE',
+      message: `The result is larger than ${result_bytes} bytes (limits.result_bytes)`,
+    };
+  }
+
+  #settle(outcome: Outcome, usage: Usage, lost: boolean): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    clearTimeout(this.#deadline);
+    this.#meter.close();
+    this.#report({ outcome, logs: this.#meter.logs, dropped_logs: this.#meter.droppedLogs, usage, lost });
+  }
+}

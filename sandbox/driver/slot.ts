@@ -1,0 +1,303 @@
+import type { ChildProcess } from 'node:child_process';
+import { performance } from 'node:perf_hooks';
+import {
+  type BootMessage,
+  type CallReport,
+  type CallTask,
+  DOWN,
+  type DriverMessage,
+  FIXED_LIMITS,
+  type Outcome,
+  type PluginVersion,
+  PROTOCOL_VERSION,
+  type ReplyMessage,
+  UP,
+} from '../protocol.ts';
+import { Child, type Gone } from './child.ts';
+import { type Cause, diedOfGuest, diedOfMemory, verdictOn } from './ending.ts';
+import { FrameDecoder, ProtocolViolation, payloadCaps } from './frames.ts';
+import type { Launcher } from './launch.ts';
+import { LoadedVersions } from './loaded-versions.ts';
+import { isTooDeep, MOST_DEPTH, parseDone, parseLoaded, parseLog, parseReady, parseRequest } from './messages.ts';
+import { BytesInFlight } from './meter.ts';
+import { NO_CALL, Pulse } from './pulse.ts';
+import { RunningCall } from './running-call.ts';
+import { ResidentMemory, Watch } from './watch.ts';
+
+/** What a slot is given. */
+export interface SlotParts {
+  readonly slot: number;
+  readonly launcher: Launcher;
+  /** Starts the child's process. */
+  readonly start: () => ChildProcess;
+  /** The guest runtime's text. */
+  readonly runtime: string;
+  readonly post: (message: DriverMessage) => void;
+}
+
+const MIB = 1_048_576;
+/** From the start of the process to READY; generous, for a machine that starts many at once. */
+const START_MS = 10_000;
+/** A child that leaves this much unread gets no further calls. */
+const MOST_BACKLOG_BYTES = 4 * FIXED_LIMITS.down_frame_bytes;
+/** How often the host hears of the child's memory while calls run. */
+const METER_MS = 250;
+
+/**
+ * One child process: started, fed, parsed, metered, watched and, when it fails in any of it, killed. Everything that
+ * is known of it comes from its frames, the clock and the operating system; none of its claims is taken as true.
+ */
+export class Slot {
+  readonly #parts: SlotParts;
+  readonly #child: Child;
+  readonly #decoder: FrameDecoder;
+  readonly #watch: Watch;
+  readonly #pulse: Pulse;
+  readonly #versions = new LoadedVersions();
+  readonly #inFlight = new BytesInFlight();
+  /** Calls that the child has not let go of, whether their report is out or not. */
+  readonly #calls = new Map<number, RunningCall>();
+  readonly #startedAt = performance.now();
+  #ready = false;
+  #isolates = 0;
+  #meteredAt = 0;
+  #ending: { cause: Cause; detail: string; culprit: number } | null = null;
+
+  constructor(parts: SlotParts) {
+    this.#parts = parts;
+    this.#pulse = new Pulse(this.#startedAt);
+    this.#decoder = new FrameDecoder(payloadCaps({ result_bytes: 0 }), (kind, call, text) =>
+      this.#onFrame(kind, call, text),
+    );
+    this.#child = new Child(parts.start(), parts.launcher, {
+      onBytes: (chunk) => this.#decoder.push(chunk),
+      onError: (error) =>
+        this.#end(error instanceof ProtocolViolation ? 'protocol' : 'start', error.message, this.#suspect()),
+      onGone: (gone) => this.#onGone(gone),
+    });
+    this.#watch = new Watch(
+      { judge: (now, rssBytes) => this.#judge(now, rssBytes), isBusy: () => this.#isBusy() },
+      new ResidentMemory(() => this.#child.memoryPid),
+    );
+    this.#watch.wake();
+    const boot: BootMessage = { protocol: PROTOCOL_VERSION, runtime: parts.runtime };
+    this.#child.send(DOWN.BOOT, NO_CALL, JSON.stringify(boot));
+  }
+
+  /** Gives the child a plugin version; `loaded` or `closed` follows. */
+  load(version: PluginVersion): void {
+    if (this.#ending !== null) return;
+    this.#begin();
+    this.#versions.expect(version);
+    this.#child.send(DOWN.LOAD, NO_CALL, JSON.stringify(version));
+  }
+
+  /** Runs one call. Every end is a report. */
+  run(task: CallTask): Promise<CallReport> {
+    return new Promise((resolve) => {
+      const version = this.#versions.find(task.version);
+      if (this.#ending !== null || version === undefined || this.#child.backlogBytes > MOST_BACKLOG_BYTES) {
+        resolve(unableToRun());
+        return;
+      }
+      if (version.failure !== null) {
+        resolve(reportWithout(version.failure, false));
+        return;
+      }
+      const call = new RunningCall(task, version.limits, this.#inFlight, resolve, () =>
+        this.#drop(call, 'TIMEOUT', `Plugin execution timed out after ${task.timeout_ms / 1000} seconds`),
+      );
+      this.#begin();
+      this.#calls.set(task.call, call);
+      this.#child.send(DOWN.INVOKE, task.call, `${task.version}\n${task.context}`);
+    });
+  }
+
+  /** Hands the host's answer to a capability call down; one that comes late is dropped. */
+  reply(id: number, message: ReplyMessage): void {
+    const call = this.#calls.get(id);
+    if (call === undefined || call.settled || !call.answered(message.id)) return;
+    this.#child.send(DOWN.REPLY, id, JSON.stringify(message));
+  }
+
+  /** The client has left. Safe to call late. */
+  cancel(id: number): void {
+    const call = this.#calls.get(id);
+    if (call !== undefined) this.#drop(call, 'CANCELED', 'The client closed the request');
+  }
+
+  /** Kills the child; `closed` follows. Safe to call twice. */
+  close(reason: string): void {
+    this.#end('closed', reason, NO_CALL);
+  }
+
+  #isBusy(): boolean {
+    return this.#calls.size > 0 || this.#versions.loading || !this.#ready;
+  }
+
+  #begin(): void {
+    if (!this.#isBusy()) this.#pulse.heard(performance.now());
+    this.#watch.wake();
+  }
+
+  #onFrame(kind: number, id: number, text: string): void {
+    if (this.#ending !== null) return;
+    const now = performance.now();
+    this.#pulse.heard(now);
+    switch (kind) {
+      case UP.ENTER:
+        if (id !== NO_CALL) this.#callOf(id).begun = true;
+        return this.#pulse.enter(id, now);
+      case UP.LEAVE: {
+        const ms = this.#pulse.leave(id, now);
+        if (id !== NO_CALL) this.#callOf(id).ran(ms);
+        return;
+      }
+      case UP.REQUEST:
+        return this.#onRequest(this.#callOf(id), text);
+      case UP.LOG:
+        return this.#onLog(this.#callOf(id), text);
+      case UP.DONE:
+        return this.#onDone(this.#callOf(id), text);
+      case UP.LOADED:
+        return this.#onLoaded(text);
+      case UP.READY:
+        return this.#onReady(text);
+      default:
+        throw new ProtocolViolation(`no such frame: ${kind}`);
+    }
+  }
+
+  #callOf(id: number): RunningCall {
+    const call = this.#calls.get(id);
+    if (call === undefined) throw new ProtocolViolation(`call ${id} does not run here`);
+    return call;
+  }
+
+  #onReady(text: string): void {
+    const { protocol } = parseReady(text);
+    if (this.#ready || protocol !== PROTOCOL_VERSION) throw new ProtocolViolation('READY came at the wrong time');
+    this.#ready = true;
+    const { slot, launcher, post } = this.#parts;
+    post({ type: 'spawned', slot, pids: this.#child.pids, confinement: launcher.confinement });
+    post({ type: 'ready', slot });
+  }
+
+  #onLoaded(text: string): void {
+    const message = parseLoaded(text);
+    this.#versions.answered(message);
+    this.#decoder.caps = payloadCaps({ result_bytes: this.#versions.resultBytes });
+    this.#parts.post({ type: 'loaded', slot: this.#parts.slot, message });
+  }
+
+  #onLog(call: RunningCall, text: string): void {
+    if (!call.settled) call.log(parseLog(text), Buffer.byteLength(text));
+  }
+
+  #onRequest(call: RunningCall, text: string): void {
+    if (call.settled) return;
+    const message = parseRequest(text);
+    const admission = call.request(message.id, Buffer.byteLength(text));
+    switch (admission) {
+      case 'call-limit': {
+        const { calls } = call.limits;
+        return this.#drop(call, 'CALL_LIMIT', `The plugin made more than ${calls} capability calls (limits.calls)`);
+      }
+      case 'too-many-bytes':
+        return this.#refuse(call, message.id, 'too many bytes are waiting for their answers');
+      case 'admitted':
+        if (isTooDeep(message.params)) {
+          return this.#refuse(call, message.id, `parameters may be nested ${MOST_DEPTH} levels deep`);
+        }
+        return this.#parts.post({ type: 'request', slot: this.#parts.slot, call: call.task.call, message });
+      default:
+        return admission satisfies never;
+    }
+  }
+
+  /** Answers a capability call in the host's place, which need not see it. */
+  #refuse(call: RunningCall, id: number, message: string): void {
+    this.reply(call.task.call, { id, reply: { ok: false, error: { message } } });
+  }
+
+  #onDone(call: RunningCall, text: string): void {
+    const { outcome, usage, dropped_logs: droppedLogs, isolates } = parseDone(text);
+    if (this.#pulse.entered === call.task.call) throw new ProtocolViolation('DONE before LEAVE');
+    this.#isolates = isolates;
+    this.#calls.delete(call.task.call);
+    call.done(outcome, usage, droppedLogs);
+  }
+
+  /** Ends a call for the service at once; the child hears of it when it listens. */
+  #drop(call: RunningCall, code: 'TIMEOUT' | 'CANCELED' | 'CALL_LIMIT', message: string): void {
+    if (call.settled) return;
+    call.end({ code, message, lost: false });
+    this.#child.send(DOWN.END, call.task.call, '');
+  }
+
+  #judge(now: number, rssBytes: number): void {
+    if (this.#ending !== null) return;
+    const { limits } = this.#versions;
+    if (!this.#ready && now - this.#startedAt > START_MS) {
+      return this.#end('start', `it was not ready within ${START_MS} ms`, NO_CALL);
+    }
+    if (rssBytes > limits.process_mb * MIB) {
+      return this.#end('memory', `it takes ${Math.round(rssBytes / MIB)} MiB`, this.#suspect());
+    }
+    const overdue = this.#pulse.overdue(now, limits.slice_ms, this.#owesASign());
+    if (overdue !== null) return this.#end('overdue', overdue, this.#pulse.entered ?? NO_CALL);
+
+    if (now - this.#meteredAt < METER_MS) return;
+    this.#meteredAt = now;
+    const { slot, post } = this.#parts;
+    post({ type: 'meter', slot, rss_bytes: rssBytes, running: this.#calls.size, isolates: this.#isolates });
+  }
+
+  /** Whether an honest child would have something to say: a call it has not begun, or one it should have let go. */
+  #owesASign(): boolean {
+    return this.#versions.loading || [...this.#calls.values()].some((call) => !call.begun || call.settled);
+  }
+
+  /** The call that is inside the guest or, since a child is looked at now and then only, was there last. */
+  #suspect(): number {
+    return this.#pulse.entered ?? this.#pulse.lastEntered;
+  }
+
+  /** Kills the child and ends its calls. The first reason stands. */
+  #end(cause: Cause, detail: string, culprit: number): void {
+    if (this.#ending !== null) return;
+    this.#ending = { cause, detail, culprit };
+    this.#watch.stop();
+    this.#child.kill();
+    this.#endCalls(cause, culprit, false);
+  }
+
+  #endCalls(cause: Cause, culprit: number, memory: boolean): void {
+    for (const call of this.#calls.values()) {
+      call.end(verdictOn(cause, call.task.call === culprit, call.limits, memory));
+    }
+    this.#calls.clear();
+  }
+
+  #onGone(gone: Gone): void {
+    this.#watch.stop();
+    if (this.#ending === null) {
+      const culprit = diedOfGuest(gone) ? this.#suspect() : NO_CALL;
+      const detail = `it died of ${gone.signal ?? `exit code ${gone.code}`}`;
+      this.#ending = { cause: this.#ready ? 'died' : 'start', detail, culprit };
+      this.#endCalls(this.#ending.cause, culprit, diedOfMemory(gone));
+    }
+    this.#parts.post({ type: 'closed', slot: this.#parts.slot, ...this.#ending, stderr: gone.stderr });
+  }
+}
+
+/** The report of a call that was not begun, so that it may be run elsewhere. */
+export function unableToRun(): CallReport {
+  const message = 'The sandbox process cannot take the call';
+  return reportWithout({ kind: 'ended', code: 'SANDBOX_LOST', message }, true);
+}
+
+/** The report of a call that no child has seen. */
+function reportWithout(outcome: Outcome, lost: boolean): CallReport {
+  return { outcome, logs: [], dropped_logs: 0, usage: { cpu_ms: 0, calls: 0, heap_bytes: 0 }, lost };
+}

@@ -1,0 +1,62 @@
+import type { CallReport, CallTask, DriverData, DriverMessage, HostMessage } from '../protocol.ts';
+import { type Launcher, launch } from './launch.ts';
+import { Slot, unableToRun } from './slot.ts';
+
+/** The children of one thread, by the numbers that the host gave them. */
+export class Slots {
+  readonly #data: DriverData;
+  readonly #launcher: Launcher;
+  readonly #post: (message: DriverMessage) => void;
+  readonly #slots = new Map<number, Slot>();
+
+  constructor(data: DriverData, launcher: Launcher, post: (message: DriverMessage) => void) {
+    this.#data = data;
+    this.#launcher = launcher;
+    this.#post = post;
+  }
+
+  /** Acts on one message of the host; one for a slot that is gone is dropped, since `closed` is on its way. */
+  receive(message: HostMessage): void {
+    const slot = this.#slots.get(message.slot);
+    switch (message.type) {
+      case 'open':
+        return this.#open(message.slot);
+      case 'load':
+        return slot?.load(message.version);
+      case 'reply':
+        return slot?.reply(message.call, message.message);
+      case 'cancel':
+        return slot?.cancel(message.call);
+      case 'close':
+        return slot?.close(message.reason);
+      default:
+        return message satisfies never;
+    }
+  }
+
+  /** Runs one call in its slot. */
+  run(task: CallTask): Promise<CallReport> {
+    const slot = this.#slots.get(task.slot);
+    return slot === undefined ? Promise.resolve(unableToRun()) : slot.run(task);
+  }
+
+  /** Kills every child. Safe to call twice. */
+  close(reason: string): void {
+    for (const slot of this.#slots.values()) slot.close(reason);
+  }
+
+  #open(number: number): void {
+    if (this.#slots.has(number)) throw new Error(`slot ${number} is open already`);
+    const slot = new Slot({
+      slot: number,
+      launcher: this.#launcher,
+      start: () => launch(this.#launcher, this.#data.sandboxDir),
+      runtime: this.#data.runtime,
+      post: (message) => {
+        if (message.type === 'closed') this.#slots.delete(number);
+        this.#post(message);
+      },
+    });
+    this.#slots.set(number, slot);
+  }
+}
