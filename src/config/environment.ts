@@ -106,18 +106,16 @@ export function readEnvironment(variables: Variables, findings: Findings): Envir
   }
 
   const result = environmentSchema.safeParse(given);
-  if (!result.success) {
-    // The value is not repeated: it may be a key.
-    for (const issue of result.error.issues) findings.problem('environment', String(issue.path[0]), issue.message);
-    return undefined;
-  }
-  const { API_KEY, HOST = API_KEY === undefined ? '127.0.0.1' : '0.0.0.0' } = result.data;
-  if (API_KEY === undefined && !isLoopback(HOST)) {
+  // The value is not repeated: it may be a key.
+  for (const issue of result.error?.issues ?? []) findings.problem('environment', String(issue.path[0]), issue.message);
+
+  const { HOST = given['API_KEY'] === undefined ? '127.0.0.1' : '0.0.0.0' } = given;
+  if (given['API_KEY'] === undefined && !isLoopback(HOST)) {
     const message = `without API_KEY the service listens on loopback only, not on ${HOST}`;
     findings.problem('environment', 'HOST', message, `Set API_KEY to at least ${LEAST_KEY_LENGTH} characters`);
     return undefined;
   }
-  return { ...result.data, HOST };
+  return result.success ? { ...result.data, HOST } : undefined;
 }
 
 /** Whether an address can only be reached from this machine. */

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { relative } from 'node:path';
 import { JsonTextError, parseJson } from '../domain/json-text.ts';
 import type { Findings } from './problems.ts';
 
@@ -18,8 +19,8 @@ export async function readJsonFile(
     text = await readFile(path, 'utf8');
   } catch (error) {
     const code = codeOf(error);
-    if (code === 'ENOENT') findings.problem(shown, '', `there is no such file (${path})`, adviceWhenMissing);
-    else findings.problem(shown, '', `cannot be read (${code}, ${path})`);
+    if (code === 'ENOENT') findings.problem(shown, '', 'there is no such file', adviceWhenMissing);
+    else findings.problem(shown, '', `cannot be read (${code})`);
     return undefined;
   }
   try {
@@ -30,6 +31,12 @@ export async function readJsonFile(
     findings.problem(shown, '', `is not valid JSON: ${error.message}`);
     return undefined;
   }
+}
+
+/** A path as the operator knows it: relative to the working directory, unless it lies outside of it. */
+export function shownPath(cwd: string, path: string): string {
+  const inside = relative(cwd, path);
+  return inside === '' ? '.' : inside.startsWith('..') ? path : inside;
 }
 
 /** What the file system says is wrong, as in `EACCES`. */

@@ -1,16 +1,24 @@
-import { isAbsolute, join, relative } from 'node:path';
+import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { KnownChains, KnownSignerKinds } from './chain-schemas.ts';
 import type { Configuration } from './configuration.ts';
 import { readEnvironment } from './environment.ts';
-import { readJsonFile } from './json-file.ts';
+import { readJsonFile, shownPath } from './json-file.ts';
 import { didYouMean } from './nearest.ts';
 import { readNetworkEntries } from './network-files.ts';
 import { resolveNetworks } from './networks.ts';
 import { Findings, textOf } from './problems.ts';
 import { checkGrants, checkRelayerReferences } from './references.ts';
 import { checkSecrets, type Variables } from './secrets.ts';
-import { idsOf, readNotifications, readPlugins, readRelayers, readSigners, type Section } from './sections.ts';
+import {
+  idsOf,
+  placesOf,
+  readNotifications,
+  readPlugins,
+  readRelayers,
+  readSigners,
+  type Section,
+} from './sections.ts';
 import { readVariables } from './variables.ts';
 
 /** What the configuration is read from and checked against. */
@@ -36,8 +44,8 @@ export async function loadConfiguration(source: ConfigurationSource): Promise<Co
   const environment = readEnvironment(variables, findings);
 
   const folder = variables['CONFIG_DIR'] || './config';
-  const path = absolute(cwd, join(folder, variables['CONFIG_FILE_NAME'] || 'config.json'));
-  const file = relative(cwd, path);
+  const path = resolve(cwd, folder, variables['CONFIG_FILE_NAME'] || 'config.json');
+  const file = shownPath(cwd, path);
   const sections = await readSections(path, file, findings);
   const section = (name: string): Section => ({ value: sections.get(name), place: { file, path: name } });
 
@@ -49,19 +57,18 @@ export async function loadConfiguration(source: ConfigurationSource): Promise<Co
   const networkEntries = await readNetworkEntries(networkSource, findings);
   const networks = resolveNetworks(networkEntries, chains, relayers, findings);
 
-  const secretNames = ['signers', 'notifications'].flatMap((name) =>
+  const secrets = ['signers', 'notifications'].flatMap((name) =>
     checkSecrets(sections.get(name), { file, path: name }, variables, findings),
   );
   const known = {
-    file,
-    networks,
-    relayerIds: idsOf(section('relayers')),
-    signerIds: idsOf(section('signers')),
-    notificationIds: idsOf(section('notifications')),
-    secretNames,
+    networks: [...networks, ...networkEntries],
+    relayers: idsOf(section('relayers').value),
+    signers: idsOf(section('signers').value),
+    notifications: idsOf(section('notifications').value),
+    secrets,
   };
-  checkRelayerReferences(placed(relayers, section('relayers')), known, findings);
-  checkGrants(placed(plugins, section('plugins')), known, findings);
+  for (const [value, at] of placesOf(section('relayers'))) checkRelayerReferences(value, at, known, findings);
+  for (const [value, at] of placesOf(section('plugins'))) checkGrants(value, at, known, findings);
 
   findings.settle();
   if (environment === undefined) throw new Error('the environment is missing without a problem');
@@ -83,17 +90,4 @@ async function readSections(path: string, file: string, findings: Findings): Pro
     findings.warn(file, key, 'unknown key, ignored', didYouMean(key, SECTIONS));
   }
   return new Map(Object.entries(parsed.data));
-}
-
-/** Entries with their place in the file, which those that could not be read have shifted. */
-function placed<T extends { id: string }>(entries: readonly T[], section: Section): { entry: T; path: string }[] {
-  const values = Array.isArray(section.value) ? section.value : [];
-  return entries.map((entry) => {
-    const index = values.findIndex((value: unknown) => idsOf({ ...section, value: [value] })[0] === entry.id);
-    return { entry, path: `${section.place.path}[${index}]` };
-  });
-}
-
-function absolute(cwd: string, path: string): string {
-  return isAbsolute(path) ? path : join(cwd, path);
 }

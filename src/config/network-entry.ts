@@ -34,7 +34,7 @@ export function parseNetworkEntry(value: unknown, at: Place, findings: Findings)
   const parsed = check(entrySchema, value, at, findings);
   if (parsed === undefined) return undefined;
   const { network, type, from, rpc_urls: rpcUrls, $schema: _, ...fields } = parsed;
-  return { at, name: network, type, from, rpcUrls: rpcUrls ?? undefined, fields: fields as JsonObject };
+  return { at, name: network, type, from, rpcUrls: rpcUrls ?? undefined, fields };
 }
 
 /** Whether an entry only says where a network is reached, and nothing about the network itself. */

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
-import { isAbsolute, join, relative } from 'node:path';
-import { codeOf, readJsonFile } from './json-file.ts';
+import { join, resolve } from 'node:path';
+import { codeOf, readJsonFile, shownPath } from './json-file.ts';
 import { type NetworkEntry, parseNetworkEntry } from './network-entry.ts';
 import type { Findings } from './problems.ts';
 
@@ -33,8 +33,8 @@ async function readFolder(
   findings: Findings,
   presence: 'may be missing' | 'must exist',
 ): Promise<NetworkEntry[]> {
-  const path = isAbsolute(folder) ? folder : join(cwd, folder);
-  const shown = relative(cwd, path) || '.';
+  const path = resolve(cwd, folder);
+  const shown = shownPath(cwd, path);
   try {
     const files = await readdir(path, { withFileTypes: true });
     const names = files.filter((file) => !file.isDirectory() && /\.json$/i.test(file.name)).map(({ name }) => name);

@@ -1,64 +1,69 @@
-import type { Network } from '../domain/network.ts';
-import type { PluginEntry } from '../domain/plugin.ts';
-import type { RelayerEntry } from './configuration.ts';
+import { z } from 'zod';
+import type { NetworkType } from '../domain/network-type.ts';
+import type { Place } from './check.ts';
 import { SECRET_VARIABLES } from './environment.ts';
 import { didYouMean } from './nearest.ts';
 import type { Findings } from './problems.ts';
 
-/** What the parts of the configuration say about each other. The ids include those of entries with other faults. */
-export interface Referable {
-  file: string;
-  networks: readonly Network[];
-  relayerIds: readonly string[];
-  signerIds: readonly string[];
-  notificationIds: readonly string[];
+/** What entries may refer to. Names of entries that have other faults are among them, so that one fault is one line. */
+export interface KnownNames {
+  networks: readonly { type: NetworkType | undefined; name: string }[];
+  relayers: readonly string[];
+  signers: readonly string[];
+  notifications: readonly string[];
   /** Variables that hold secrets of signers and notifications. */
-  secretNames: readonly string[];
+  secrets: readonly string[];
 }
 
-/** Checks that the signer, the notification and the network of each relayer exist. */
+const text = z.string().optional().catch(undefined);
+const relayerNames = z.object({ signer_id: text, notification_id: text, network: text, network_type: text });
+
+/** Checks that the signer, the notification and the network of a relayer exist. */
 export function checkRelayerReferences(
-  relayers: readonly { entry: RelayerEntry; path: string }[],
-  known: Referable,
+  value: unknown,
+  { file, path }: Place,
+  known: KnownNames,
   findings: Findings,
 ): void {
-  for (const { entry, path } of relayers) {
-    const { signerId, notificationId, network, networkType } = entry;
-    if (!known.signerIds.includes(signerId)) {
-      const advice = didYouMean(signerId, known.signerIds) ?? 'Declare it in "signers"';
-      findings.problem(known.file, `${path}.signer_id`, `there is no signer "${signerId}"`, advice);
-    }
-    if (notificationId !== null && !known.notificationIds.includes(notificationId)) {
-      const advice = didYouMean(notificationId, known.notificationIds) ?? 'Declare it in "notifications"';
-      findings.problem(known.file, `${path}.notification_id`, `there is no notification "${notificationId}"`, advice);
-    }
-    const names = known.networks.filter(({ type }) => type === networkType).map(({ name }) => name);
-    if (!names.includes(network)) {
-      const advice =
-        didYouMean(network, names) ??
-        `Describe it in a file of the networks folder: { "network": "${network}", "rpc_urls": ["https://…"] }`;
-      findings.problem(known.file, `${path}.network`, `there is no ${networkType} network "${network}"`, advice);
-    }
+  const names = relayerNames.safeParse(value).data;
+  if (names === undefined) return;
+  const { signer_id: signer, notification_id: notification, network, network_type: type } = names;
+  if (signer !== undefined && !known.signers.includes(signer)) {
+    const advice = didYouMean(signer, known.signers) ?? 'Declare it in "signers"';
+    findings.problem(file, `${path}.signer_id`, `there is no signer "${signer}"`, advice);
   }
+  if (notification !== undefined && !known.notifications.includes(notification)) {
+    const advice = didYouMean(notification, known.notifications) ?? 'Declare it in "notifications"';
+    findings.problem(file, `${path}.notification_id`, `there is no notification "${notification}"`, advice);
+  }
+  if (network === undefined || type === undefined) return;
+  const ofType = known.networks.filter((one) => one.type === undefined || one.type === type).map(({ name }) => name);
+  if (ofType.includes(network)) return;
+  const advice =
+    didYouMean(network, ofType) ??
+    `Describe it in a file of the networks folder: { "network": "${network}", "rpc_urls": ["https://…"] }`;
+  findings.problem(file, `${path}.network`, `there is no ${type} network "${network}"`, advice);
 }
 
-/** Checks what plugins are granted: never a credential of the service, and relayers that exist. */
-export function checkGrants(
-  plugins: readonly { entry: PluginEntry; path: string }[],
-  known: Referable,
-  findings: Findings,
-): void {
-  const secrets = [...SECRET_VARIABLES, ...known.secretNames];
-  for (const { entry, path } of plugins) {
-    for (const [index, name] of (entry.permissions?.env ?? []).entries()) {
-      if (!secrets.includes(name)) continue;
-      const message = `${name} is a credential of the service and cannot be granted to a plugin`;
-      findings.problem(known.file, `${path}.permissions.env[${index}]`, message);
-    }
-    for (const id of Object.keys(entry.permissions?.relayers ?? {})) {
-      if (known.relayerIds.includes(id)) continue;
-      const at = `${path}.permissions.relayers.${id}`;
-      findings.warn(known.file, at, `no relayer "${id}" is declared here`, didYouMean(id, known.relayerIds));
-    }
+const grants = z.object({
+  permissions: z.object({
+    env: z.array(z.unknown()).catch([]),
+    relayers: z.record(z.string(), z.unknown()).catch({}),
+  }),
+});
+
+/** Checks what a plugin is granted: never a credential of the service, and relayers that exist. */
+export function checkGrants(value: unknown, { file, path }: Place, known: KnownNames, findings: Findings): void {
+  const permissions = grants.safeParse(value).data?.permissions;
+  if (permissions === undefined) return;
+  const credentials: readonly unknown[] = [...SECRET_VARIABLES, ...known.secrets];
+  for (const [index, name] of permissions.env.entries()) {
+    if (!credentials.includes(name)) continue;
+    const message = `${String(name)} is a credential of the service and cannot be granted to a plugin`;
+    findings.problem(file, `${path}.permissions.env[${index}]`, message);
+  }
+  for (const id of Object.keys(permissions.relayers).filter((one) => !known.relayers.includes(one))) {
+    const at = `${path}.permissions.relayers.${id}`;
+    findings.warn(file, at, `no relayer "${id}" is declared here`, didYouMean(id, known.relayers));
   }
 }

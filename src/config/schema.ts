@@ -14,7 +14,7 @@ export const relayerEntrySchema = z.object({
   network_type: networkTypeSchema,
   paused: z.boolean(),
   signer_id: name,
-  policies: z.record(z.string(), z.json()).nullish(),
+  policies: z.unknown(),
   notification_id: name.nullish(),
   custom_rpc_urls: rpcUrlsSchema.nullish(),
 });

@@ -1,4 +1,6 @@
-import type { Json } from '../domain/json.ts';
+import { z } from 'zod';
+import type { Json, JsonObject } from '../domain/json.ts';
+import { networkTypeSchema } from '../domain/network-type.ts';
 import { type PluginEntry, pluginEntrySchema } from '../domain/plugin.ts';
 import type { KnownChains, KnownSignerKinds } from './chain-schemas.ts';
 import { check, type Place, pathOf } from './check.ts';
@@ -19,16 +21,8 @@ export function readRelayers(section: Section, chains: KnownChains, findings: Fi
   return entriesOf(section, findings).flatMap(([value, at]) => {
     warnOfUnknownKeys(value, at, findings);
     const entry = check(relayerEntrySchema, value, at, findings);
-    if (entry === undefined) return [];
-    const chain = chains.get(entry.network_type);
-    if (chain === undefined) {
-      const message = `relayers of type ${entry.network_type} are not available in this version`;
-      findings.problem(at.file, `${at.path}.network_type`, message, `Available: ${[...chains.keys()].join(', ')}`);
-      return [];
-    }
-    const policiesAt = { file: at.file, path: `${at.path}.policies` };
-    const policies = check(chain.policySchema, entry.policies ?? {}, policiesAt, findings);
-    if (policies === undefined) return [];
+    const policies = readPolicies(value, at, chains, findings);
+    if (entry === undefined || policies === undefined) return [];
     return [
       {
         id: entry.id,
@@ -45,6 +39,21 @@ export function readRelayers(section: Section, chains: KnownChains, findings: Fi
     ];
   });
 }
+
+/** Policies by the network type, also of an entry that has other faults. */
+function readPolicies(value: unknown, at: Place, chains: KnownChains, findings: Findings): JsonObject | undefined {
+  const { network_type: type, policies } = policiesSchema.safeParse(value).data ?? {};
+  if (type === undefined) return undefined;
+  const chain = chains.get(type);
+  if (chain !== undefined) {
+    return check(chain.policySchema, policies ?? {}, { file: at.file, path: `${at.path}.policies` }, findings);
+  }
+  const message = `relayers of type ${type} are not available in this version`;
+  findings.problem(at.file, `${at.path}.network_type`, message, `Available: ${[...chains.keys()].join(', ')}`);
+  return undefined;
+}
+
+const policiesSchema = z.object({ network_type: networkTypeSchema, policies: z.unknown() });
 
 export function readSigners(section: Section, kinds: KnownSignerKinds, findings: Findings): SignerEntry[] {
   return entriesOf(section, findings).flatMap(([value, at]) => {
@@ -79,30 +88,32 @@ export function readPlugins(section: Section, findings: Findings): PluginEntry[]
 }
 
 /** The ids of a section, also of entries that have other faults. */
-export function idsOf({ value }: Section): string[] {
-  if (!Array.isArray(value)) return [];
-  return value.flatMap((entry: unknown) => {
+export function idsOf(section: unknown): string[] {
+  if (!Array.isArray(section)) return [];
+  return section.flatMap((entry: unknown) => {
     const id = typeof entry === 'object' && entry !== null && 'id' in entry ? entry.id : undefined;
     return typeof id === 'string' ? [id] : [];
   });
 }
 
+/** The entries of a section as they are, each with its place; none when it is not an array. */
+export function placesOf({ value, place }: Section): [unknown, Place][] {
+  if (!Array.isArray(value)) return [];
+  return value.map((entry: unknown, index) => [entry, { file: place.file, path: pathOf(place.path, [index]) }]);
+}
+
 function entriesOf(section: Section, findings: Findings): [unknown, Place][] {
   const { value, place } = section;
-  if (value === undefined) return [];
-  if (!Array.isArray(value)) {
-    findings.problem(place.file, place.path, 'must be an array');
-    return [];
-  }
+  if (value !== undefined && !Array.isArray(value)) findings.problem(place.file, place.path, 'must be an array');
   const seen = new Map<string, string>();
-  return value.map((entry: unknown, index): [unknown, Place] => {
-    const at = { file: place.file, path: pathOf(place.path, [index]) };
-    const [id] = idsOf({ value: [entry], place });
+  const entries = placesOf(section);
+  for (const [entry, at] of entries) {
+    const [id] = idsOf([entry]);
     const earlier = id === undefined ? undefined : seen.get(id);
     if (earlier !== undefined) findings.problem(at.file, `${at.path}.id`, `"${id}" is already the id of ${earlier}`);
     else if (id !== undefined) seen.set(id, at.path);
-    return [entry, at];
-  });
+  }
+  return entries;
 }
 
 /** The reference ignores them, so files exist that have some; a slip in a name is still worth a line. */

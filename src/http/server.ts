@@ -12,6 +12,7 @@ import { answerClientError } from './client-errors.ts';
 import { failure } from './envelope.ts';
 import { retryAfterOf, toAppError } from './errors.ts';
 import { limitHandlers } from './handler-deadline.ts';
+import type { HttpMetrics } from './http-metrics.ts';
 import { acceptJson } from './json-body.ts';
 import { collectRoutes, refuseOtherMethods } from './other-methods.ts';
 import { requestIdOf } from './request-id.ts';
@@ -59,12 +60,6 @@ export interface HttpLimits {
 /** The limits that no variable changes. */
 export const HTTP_LIMITS = { bodyBytes: 2_097_152, arrivalSeconds: 20 } as const;
 
-/** What the server reports; `endpoint` is a route's pattern, or `unmatched`. */
-export interface HttpMetrics {
-  began(endpoint: string): void;
-  ended(request: { endpoint: string; method: string; status: number; seconds: number }): void;
-}
-
 /** The API server. Answers are always JSON, in the envelope but for the probes, raw plugin answers and `rpc`. */
 export interface HttpServer {
   /** Resolves with the URL that it answers at. */
@@ -74,13 +69,18 @@ export interface HttpServer {
 }
 
 export async function createHttpServer(dependencies: HttpServerDependencies): Promise<HttpServer> {
-  const { services, pluginHost, health, limits, newId } = dependencies;
+  const { services, pluginHost, metrics, health, limits, newId } = dependencies;
   const arrivalMs = limits.arrivalSeconds * 1000;
   const app: FastifyInstance = fastify({
     bodyLimit: limits.bodyBytes,
     requestTimeout: arrivalMs,
     // A host header is asked for below, where its absence is answered in the envelope.
-    http: { headersTimeout: arrivalMs, requestTimeout: arrivalMs, connectionsCheckingInterval: 500, requireHostHeader: false },
+    http: {
+      headersTimeout: arrivalMs,
+      requestTimeout: arrivalMs,
+      connectionsCheckingInterval: 500,
+      requireHostHeader: false,
+    },
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 16_384 },
     return503OnClosing: false,
     genReqId: (request) => requestIdOf(request, newId),
@@ -109,8 +109,8 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
     },
     { prefix: '/api/v1' },
   );
-  await app.register(async (plugins) => pluginRoutes(plugins, pluginHost), { prefix: '/api/v1' });
-  await app.register(async (plugins) => pluginRoutes(plugins, pluginHost));
+  await app.register(async (plugins) => pluginRoutes(plugins, pluginHost, metrics), { prefix: '/api/v1' });
+  await app.register(async (plugins) => pluginRoutes(plugins, pluginHost, metrics));
   refuseOtherMethods(app, table);
   // Node would answer an unknown expectation with an empty 417; it may as well be ignored (RFC 9110, 10.1.1).
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
@@ -150,7 +150,7 @@ function admit(app: FastifyInstance, dependencies: HttpServerDependencies, state
 
 /** Counts a request from here to the end of its answer, or to the moment its client left. */
 function measure(request: FastifyRequest, reply: FastifyReply, { metrics, clock }: HttpServerDependencies): void {
-  const endpoint = request.routeOptions.url ?? 'unmatched';
+  const endpoint = endpointOf(request);
   const begun = clock.elapsed();
   metrics.began(endpoint);
   reply.raw.once('close', () => {
@@ -160,24 +160,32 @@ function measure(request: FastifyRequest, reply: FastifyReply, { metrics, clock 
 }
 
 function answerFailure(
-  { log, limits }: HttpServerDependencies,
+  { log, limits, metrics }: HttpServerDependencies,
   thrown: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
   const error = toAppError(thrown, { contentType: request.headers['content-type'], bodyLimit: limits.bodyBytes });
   const { id: requestId, method } = request;
+  if (error.code === 'HANDLER_TIMEOUT') metrics.timedOut(endpointOf(request), method);
   if (error.status === 500) {
     log.error({ requestId, method, route: request.routeOptions.url, err: error }, 'Request failed');
   } else {
     log.debug({ requestId, method, route: request.routeOptions.url, code: error.code }, 'Request refused');
   }
+  // Also for what failed before the first hook, such as a path that cannot be decoded.
+  reply.header('x-request-id', requestId);
   const retryAfter = retryAfterOf(error);
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
   // Fastify closes after a body that it refused, and the caller who is still sending would see a reset instead of
   // the answer. Node discards the rest, for as long as a request may take to arrive.
   reply.removeHeader('connection');
   return reply.code(error.status).send(failure(error));
+}
+
+/** A label: the route's pattern, so that callers cannot make new ones up. */
+function endpointOf(request: FastifyRequest): string {
+  return request.routeOptions.url ?? 'unmatched';
 }
 
 function pathOf(request: FastifyRequest): string {

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import type { Test } from 'tap';
 import { systemClock } from '../../src/domain/clock.ts';
-import { createHttpServer, HTTP_LIMITS, type HttpLimits, type HttpMetrics } from '../../src/http/server.ts';
+import type { HttpMetrics } from '../../src/http/http-metrics.ts';
+import { createHttpServer, HTTP_LIMITS, type HttpLimits } from '../../src/http/server.ts';
 import { createHealth, type HealthCheck } from '../../src/observability/health.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { FakePluginHost } from './fake-plugin-host.ts';
@@ -13,14 +14,24 @@ export const API_KEY = 'a-key-for-tests-that-is-long-enough-0123456789';
 /** Counts what the server reports. */
 export class FakeHttpMetrics implements HttpMetrics {
   begun: string[] = [];
-  ended_: Parameters<HttpMetrics['ended']>[0][] = [];
+  finished: Parameters<HttpMetrics['ended']>[0][] = [];
+  timeouts: string[] = [];
+  pluginCalls: { pluginId: string; method: string; status: number }[] = [];
 
   began(endpoint: string): void {
     this.begun.push(endpoint);
   }
 
   ended(request: Parameters<HttpMetrics['ended']>[0]): void {
-    this.ended_.push(request);
+    this.finished.push(request);
+  }
+
+  timedOut(endpoint: string): void {
+    this.timeouts.push(endpoint);
+  }
+
+  pluginCalled(pluginId: string, method: string, status: number): void {
+    this.pluginCalls.push({ pluginId, method, status });
   }
 }
 

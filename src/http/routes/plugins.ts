@@ -1,13 +1,14 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { PluginHost } from '../../plugin-host/plugin-host.ts';
 import { disconnectSignal } from '../disconnect.ts';
+import type { HttpMetrics } from '../http-metrics.ts';
 import { acceptAnythingAsJson } from '../json-body.ts';
 import { pluginRequestOf } from '../plugin-request.ts';
 
 type CallRequest = FastifyRequest<{ Params: { id: string; '*'?: string } }>;
 
 /** The plugin call, with the route in the path or in the query. The answer is made by the plugin host, as text. */
-export function pluginRoutes(app: FastifyInstance, pluginHost: PluginHost): void {
+export function pluginRoutes(app: FastifyInstance, pluginHost: PluginHost, metrics: HttpMetrics): void {
   acceptAnythingAsJson(app);
   for (const method of ['GET', 'POST'] as const) {
     for (const url of ['/plugins/:id/call', '/plugins/:id/call/*']) {
@@ -17,16 +18,15 @@ export function pluginRoutes(app: FastifyInstance, pluginHost: PluginHost): void
         config: { ownDeadline: true },
         // A HEAD would run the plugin and throw its answer away.
         exposeHeadRoute: false,
-        handler: (request: CallRequest, reply) => call(pluginHost, request, reply, method),
+        handler: async (request: CallRequest, reply) => {
+          const { id, '*': tail = '' } = request.params;
+          const signal = disconnectSignal(reply.raw);
+          const answer = await pluginHost.call(id, pluginRequestOf(request, method, tail), signal);
+          metrics.pluginCalled(id, method, answer.status);
+          if (answer.retryAfter !== undefined) reply.header('retry-after', answer.retryAfter);
+          return reply.code(answer.status).type('application/json; charset=utf-8').send(answer.body);
+        },
       });
     }
   }
-}
-
-async function call(pluginHost: PluginHost, request: CallRequest, reply: FastifyReply, method: 'GET' | 'POST') {
-  const { id, '*': tail = '' } = request.params;
-  const signal = disconnectSignal(reply.raw);
-  const answer = await pluginHost.call(id, pluginRequestOf(request, method, tail), signal);
-  if (answer.retryAfter !== undefined) reply.header('retry-after', answer.retryAfter);
-  return reply.code(answer.status).type('application/json; charset=utf-8').send(answer.body);
 }
