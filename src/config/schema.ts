@@ -14,7 +14,7 @@ export const relayerEntrySchema = z.object({
   network_type: networkTypeSchema,
   paused: z.boolean(),
   signer_id: name,
-  policies: z.unknown(),
+  policies: z.unknown().optional(),
   notification_id: name.nullish(),
   custom_rpc_urls: rpcUrlsSchema.nullish(),
 });

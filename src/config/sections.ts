@@ -53,7 +53,7 @@ function readPolicies(value: unknown, at: Place, chains: KnownChains, findings: 
   return undefined;
 }
 
-const policiesSchema = z.object({ network_type: networkTypeSchema, policies: z.unknown() });
+const policiesSchema = z.object({ network_type: networkTypeSchema, policies: z.unknown().optional() });
 
 export function readSigners(section: Section, kinds: KnownSignerKinds, findings: Findings): SignerEntry[] {
   return entriesOf(section, findings).flatMap(([value, at]) => {
