@@ -8,10 +8,7 @@ import { type Suite, suiteOf, suites } from './suites.ts';
 
 const USAGE = 'npm test [-- [--timeout=<seconds per file>] [--coverage=false] <test files or folders>...]';
 const root = join(import.meta.dirname, '..', '..');
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { timeout: { type: 'string' }, coverage: { type: 'string', default: 'true' } },
-});
+const { values, positionals } = readArguments();
 
 const given = positionals.flatMap((path) => {
   const place = relative(root, resolve(path)).replaceAll('\\', '/');
@@ -41,6 +38,17 @@ process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
 function run(suite: Suite, files: readonly string[], whole: boolean): Promise<Outcome> {
   const measureCoverage = whole && values.coverage !== 'false';
   return runSuite(suite, { root, files, secondsPerFile: seconds ?? suite.secondsPerFile, measureCoverage });
+}
+
+function readArguments() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: { timeout: { type: 'string' }, coverage: { type: 'string', default: 'true' } },
+    });
+  } catch (error) {
+    return fail(error instanceof Error ? error.message : String(error));
+  }
 }
 
 function fail(message: string): never {
