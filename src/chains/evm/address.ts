@@ -1,0 +1,21 @@
+import { getAddress, keccak256 } from 'ethers';
+
+const ADDRESS = /^(0x)?[0-9a-fA-F]{40}$/;
+
+/** 20 bytes in hexadecimal, `0x` optional; one in mixed case must carry its checksum (EIP-55). */
+export function isAddress(text: string): boolean {
+  if (!ADDRESS.test(text)) return false;
+  const digits = text.replace(/^0x/, '');
+  if (digits === digits.toLowerCase() || digits === digits.toUpperCase()) return true;
+  return `0x${digits}` === getAddress(`0x${digits.toLowerCase()}`);
+}
+
+/** The one form in which addresses are compared: `0x` and lower case. */
+export function normalAddress(text: string): string {
+  return `0x${text.replace(/^0x/i, '').toLowerCase()}`;
+}
+
+/** The account of a secp256k1 public key (65 bytes): the last 20 bytes of its hash, as the reference writes it. */
+export function addressOf(publicKey: Uint8Array): string {
+  return `0x${keccak256(publicKey.subarray(1)).slice(-40)}`;
+}

@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import { amountOf, amountSchema } from '../../domain/amount.ts';
+import type { JsonObject, WireObject } from '../../domain/json.ts';
+import { isAddress, normalAddress } from './address.ts';
+
+const address = z.string().refine(isAddress, { error: ({ input }) => `${JSON.stringify(input)} is not an address` });
+
+/** In the order in which answers show them. */
+const fields = z.strictObject({
+  min_balance: amountSchema(128).nullish(),
+  gas_limit_estimation: z.boolean().nullish(),
+  gas_price_cap: amountSchema(128).nullish(),
+  whitelist_receivers: z.array(address).nullish(),
+  eip1559_pricing: z.boolean().nullish(),
+  private_transactions: z.boolean().nullish(),
+  include_revert_data: z.boolean().nullish(),
+});
+
+/** An EVM relayer's policies; null means unset, and what is unset is left out. */
+export const policySchema: z.ZodType<JsonObject> = fields.transform((policies) => {
+  const set = Object.entries(policies).filter(([, value]) => value !== null && value !== undefined);
+  return Object.fromEntries(set) as JsonObject;
+});
+
+/** Policies as the adapter works with them, defaults filled in. */
+export interface EvmPolicy {
+  /** Left on the account by every transaction; 0 switches the reserve off. */
+  minBalance: bigint;
+  estimatesGas: boolean;
+  gasPriceCap: bigint | null;
+  /** In {@link normalAddress} form; null allows every receiver. */
+  whitelist: readonly string[] | null;
+  /** Null follows the network. */
+  eip1559: boolean | null;
+}
+
+/** Takes stored policies apart. */
+export function readPolicy(policies: JsonObject): EvmPolicy {
+  const known = fields.parse(policies);
+  return {
+    minBalance: amountOf(known.min_balance ?? 1),
+    estimatesGas: known.gas_limit_estimation ?? true,
+    gasPriceCap: known.gas_price_cap == null ? null : amountOf(known.gas_price_cap),
+    whitelist: known.whitelist_receivers?.map(normalAddress) ?? null,
+    eip1559: known.eip1559_pricing ?? null,
+  };
+}
+
+/** Policies as the API shows them; nothing when none is set. */
+export function policyView(policies: JsonObject): WireObject | undefined {
+  if (Object.keys(policies).length === 0) return undefined;
+  const known = fields.parse(policies);
+  const view: WireObject = {
+    min_balance: amountOf(known.min_balance ?? 1),
+    gas_limit_estimation: known.gas_limit_estimation ?? true,
+    gas_price_cap: known.gas_price_cap == null ? undefined : amountOf(known.gas_price_cap),
+    whitelist_receivers: known.whitelist_receivers ?? undefined,
+    eip1559_pricing: known.eip1559_pricing ?? undefined,
+    private_transactions: known.private_transactions ?? undefined,
+    include_revert_data: known.include_revert_data ?? false,
+  };
+  return Object.fromEntries(Object.entries(view).filter(([, value]) => value !== undefined));
+}
+
+/** The balance that the health check asks for. */
+export function minimumBalance(policies: JsonObject): bigint {
+  return readPolicy(policies).minBalance;
+}

@@ -1,0 +1,158 @@
+import type { Json, JsonObject } from '../../domain/json.ts';
+import type { ReadOne } from '../../egress/rpc-client.ts';
+
+/** A block, as far as it matters here. */
+export interface Block {
+  number: bigint;
+  hash: string;
+  gasLimit: bigint;
+  /** Null before EIP-1559. */
+  baseFeePerGas: bigint | null;
+}
+
+/** What a node says became of one hash. */
+export interface Receipt {
+  /** Lower case, as are the other hashes and addresses. */
+  transactionHash: string;
+  from: string;
+  blockNumber: bigint;
+  blockHash: string;
+  succeeded: boolean;
+  gasUsed: bigint;
+  effectiveGasPrice: bigint | null;
+}
+
+/** The transaction of a block that took a nonce. */
+export interface BlockTransaction {
+  hash: string;
+  from: string;
+  nonce: bigint;
+}
+
+export function chainId(read: ReadOne): Promise<bigint> {
+  return read('eth_chainId', [], quantity);
+}
+
+export function blockNumber(read: ReadOne): Promise<bigint> {
+  return read('eth_blockNumber', [], quantity);
+}
+
+export function balance(read: ReadOne, address: string): Promise<bigint> {
+  return read('eth_getBalance', [address, 'latest'], quantity);
+}
+
+/** Transactions of the account that are in blocks up to `at`, or also in the pool for `pending`. */
+export function transactionCount(read: ReadOne, address: string, at: bigint | 'latest' | 'pending'): Promise<bigint> {
+  return read('eth_getTransactionCount', [address, typeof at === 'bigint' ? toQuantity(at) : at], quantity);
+}
+
+export function gasPrice(read: ReadOne): Promise<bigint> {
+  return read('eth_gasPrice', [], quantity);
+}
+
+export function latestBlock(read: ReadOne): Promise<Block> {
+  return read('eth_getBlockByNumber', ['latest', false], (answer) => {
+    const block = object(answer);
+    const base = block['baseFeePerGas'];
+    return {
+      number: quantity(block['number']),
+      hash: hash(block['hash']),
+      gasLimit: quantity(block['gasLimit']),
+      baseFeePerGas: base === undefined || base === null ? null : quantity(base),
+    };
+  });
+}
+
+/** The transactions of a block; those of a form without nonce or sender are left out. */
+export function blockTransactions(read: ReadOne, number: bigint): Promise<BlockTransaction[]> {
+  return read('eth_getBlockByNumber', [toQuantity(number), true], (answer) =>
+    array(object(answer)['transactions'])
+      .map(object)
+      .filter((transaction) => 'nonce' in transaction && 'from' in transaction)
+      .map((transaction) => ({
+        hash: hash(transaction['hash']),
+        from: address(transaction['from']),
+        nonce: quantity(transaction['nonce']),
+      })),
+  );
+}
+
+/** Priority fees of the last blocks, one row per block, one column per percentile; nothing where a node has none. */
+export function feeHistory(read: ReadOne, blocks: number, percentiles: readonly number[]): Promise<bigint[][]> {
+  return read('eth_feeHistory', [toQuantity(BigInt(blocks)), 'latest', [...percentiles]], (answer) => {
+    const rewards = object(answer)['reward'];
+    if (rewards === undefined || rewards === null) return [];
+    return array(rewards).map((row) => (row === null ? [] : array(row).map(quantity)));
+  });
+}
+
+export function estimateGas(read: ReadOne, call: JsonObject): Promise<bigint> {
+  return read('eth_estimateGas', [call], quantity);
+}
+
+/** Null when no block of the node's chain has the hash. */
+export function receiptOf(read: ReadOne, transactionHash: string): Promise<Receipt | null> {
+  return read('eth_getTransactionReceipt', [transactionHash], (answer) => (answer === null ? null : receipt(answer)));
+}
+
+export function blockReceipts(read: ReadOne, number: bigint): Promise<Receipt[]> {
+  return read('eth_getBlockReceipts', [toQuantity(number)], (answer) => array(answer).map(receipt));
+}
+
+/** The node's name for the bytes; what it does with them is its own business. */
+export function sentHash(answer: Json): string {
+  return hash(answer);
+}
+
+/** An integer in the RPC's form: `0x` and hexadecimal digits. */
+export function toQuantity(value: bigint): string {
+  return `0x${value.toString(16)}`;
+}
+
+/** Call data in the RPC's form, with or without its `0x`. */
+export function toData(data: string | null): string {
+  return `0x${(data ?? '').replace(/^0x/, '')}`;
+}
+
+/**
+ * Reads the RPC's form of an integer.
+ * @throws TypeError
+ */
+export function quantity(value: Json | undefined): bigint {
+  if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{1,64}$/.test(value)) throw new TypeError('not a quantity');
+  return BigInt(value);
+}
+
+function receipt(answer: Json): Receipt {
+  const found = object(answer);
+  const price = found['effectiveGasPrice'];
+  return {
+    transactionHash: hash(found['transactionHash']),
+    from: address(found['from']),
+    blockNumber: quantity(found['blockNumber']),
+    blockHash: hash(found['blockHash']),
+    succeeded: quantity(found['status']) === 1n,
+    gasUsed: quantity(found['gasUsed']),
+    effectiveGasPrice: price === undefined || price === null ? null : quantity(price),
+  };
+}
+
+function hash(value: Json | undefined): string {
+  if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{64}$/.test(value)) throw new TypeError('not a hash');
+  return value.toLowerCase();
+}
+
+function address(value: Json | undefined): string {
+  if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(value)) throw new TypeError('not an address');
+  return value.toLowerCase();
+}
+
+function object(value: Json | undefined): JsonObject {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new TypeError('not an object');
+  return value;
+}
+
+function array(value: Json | undefined): Json[] {
+  if (!Array.isArray(value)) throw new TypeError('not a list');
+  return value;
+}

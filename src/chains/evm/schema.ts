@@ -1,0 +1,156 @@
+import { z } from 'zod';
+import { amountOf, amountSchema, type JsonAmount } from '../../domain/amount.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import type { Network } from '../../domain/network.ts';
+
+const gasPriceCacheSchema = z
+  .strictObject({
+    enabled: z.boolean().default(false),
+    stale_after_ms: z.int().min(1, 'Gas price cache stale_after_ms must be greater than zero').default(20_000),
+    expire_after_ms: z.int().min(1, 'Gas price cache expire_after_ms must be greater than zero').default(45_000),
+  })
+  .refine(
+    (cache) => cache.expire_after_ms > cache.stale_after_ms,
+    'Gas price cache expire_after_ms must be greater than stale_after_ms',
+  );
+
+/**
+ * The fields of an EVM network entry, after inheritance, beside `type`, `network`, `from` and `rpc_urls`. All may be
+ * absent: the chain id is then asked for, and what hangs on it is decided when it is known.
+ */
+const settingsSchema = z.strictObject({
+  chain_id: amountSchema(64).optional(),
+  required_confirmations: z.int().min(0).max(1_000_000).optional(),
+  symbol: z.string().min(1).default('ETH'),
+  features: z.array(z.string()).optional(),
+  average_blocktime_ms: z.int().min(1).max(86_400_000).default(12_000),
+  is_testnet: z.boolean().optional(),
+  tags: z.array(z.string()).optional(),
+  explorer_urls: z.array(z.url()).optional(),
+  gas_price_cache: gasPriceCacheSchema.optional(),
+});
+
+/** {@link settingsSchema} as the chain interface offers it; what is absent stays absent. */
+export const networkSchema: z.ZodType<JsonObject> = settingsSchema.transform(
+  (settings): JsonObject => JSON.parse(JSON.stringify(settings)) as JsonObject,
+);
+
+/** A network's settings as the adapter works with them. */
+export interface EvmSettings {
+  /** As declared; null when it has to be asked for. */
+  declaredChainId: bigint | null;
+  /** Blocks on top of a transaction's own that make it final, once the chain id is known. */
+  confirmationsOn(chainId: bigint): bigint;
+  /** Null when only a block can tell. */
+  hasEip1559: boolean | null;
+  averageBlocktimeMs: number;
+}
+
+/** The chain ids of anvil, hardhat and ganache, where every block is as good as final. */
+const DEVELOPMENT_CHAINS = new Set([31_337n, 1_337n]);
+
+/** Takes a network's settings apart. */
+export function readSettings({ settings }: Network): EvmSettings {
+  const known = settingsSchema.parse(settings);
+  const declaredChainId = known.chain_id === undefined ? null : amountOf(known.chain_id);
+  return {
+    declaredChainId,
+    confirmationsOn: (chainId) => BigInt(known.required_confirmations ?? (DEVELOPMENT_CHAINS.has(chainId) ? 1 : 12)),
+    // An entry that says its chain id is a whole one, in which absent features mean none, as in the reference.
+    hasEip1559: known.features?.includes('eip1559') ?? (declaredChainId === null ? null : false),
+    averageBlocktimeMs: known.average_blocktime_ms,
+  };
+}
+
+/** What was asked, as {@link readRequest} reads it back from a stored transaction. */
+export interface EvmRequest {
+  /** As given; null creates a contract. */
+  to: string | null;
+  value: bigint;
+  /** As given. */
+  data: string | null;
+  gasLimit: bigint | null;
+  price: RequestedPrice;
+}
+
+export type RequestedPrice =
+  | { kind: 'speed'; speed: Speed }
+  | { kind: 'legacy'; gasPrice: bigint }
+  | { kind: 'eip1559'; maxFeePerGas: bigint; maxPriorityFeePerGas: bigint };
+
+export const speedSchema = z.enum(['fastest', 'fast', 'average', 'safeLow']);
+
+export type Speed = z.output<typeof speedSchema>;
+
+const amount = amountSchema(256);
+
+/** {@link import('../../domain/transaction.ts').Transaction.request}. */
+const storedRequestSchema = z.strictObject({
+  to: z.string().nullable(),
+  value: z.string().regex(/^0x[0-9a-f]{1,64}$/),
+  data: z.string().nullable(),
+  gas_limit: amount.nullable(),
+  gas_price: amount.nullable(),
+  max_fee_per_gas: amount.nullable(),
+  max_priority_fee_per_gas: amount.nullable(),
+  speed: speedSchema.nullable(),
+});
+
+export type StoredRequest = z.output<typeof storedRequestSchema>;
+
+/** Reads a request back from the store. */
+export function readRequest(request: JsonObject): EvmRequest & { stored: StoredRequest } {
+  const stored = storedRequestSchema.parse(request);
+  return {
+    stored,
+    to: stored.to,
+    value: BigInt(stored.value),
+    data: stored.data,
+    gasLimit: integer(stored.gas_limit),
+    price: requestedPrice(stored),
+  };
+}
+
+function requestedPrice(stored: StoredRequest): RequestedPrice {
+  const gasPrice = integer(stored.gas_price);
+  const maxFeePerGas = integer(stored.max_fee_per_gas);
+  const maxPriorityFeePerGas = integer(stored.max_priority_fee_per_gas);
+  if (gasPrice !== null) return { kind: 'legacy', gasPrice };
+  if (maxFeePerGas !== null && maxPriorityFeePerGas !== null) {
+    return { kind: 'eip1559', maxFeePerGas, maxPriorityFeePerGas };
+  }
+  return { kind: 'speed', speed: stored.speed ?? 'fast' };
+}
+
+const signatureSchema = z.strictObject({ r: z.string(), s: z.string(), v: z.int(), sig: z.string() });
+
+const receiptSchema = z.strictObject({
+  block_number: amount,
+  block_hash: z.string(),
+  succeeded: z.boolean(),
+  gas_used: amount,
+  effective_gas_price: amount.nullable(),
+});
+
+/** {@link import('../../domain/transaction.ts').Transaction.fields}. */
+const fieldsSchema = z.strictObject({
+  chain_id: amount,
+  from: z.string(),
+  gas_limit: amount,
+  gas_price: amount.optional(),
+  max_fee_per_gas: amount.optional(),
+  max_priority_fee_per_gas: amount.optional(),
+  signature: signatureSchema.optional(),
+  receipt: receiptSchema.optional(),
+});
+
+export type EvmFields = z.output<typeof fieldsSchema>;
+
+/** What the chain decided about a transaction so far; undefined before it was prepared. */
+export function readFields(fields: JsonObject): EvmFields | undefined {
+  return Object.keys(fields).length === 0 ? undefined : fieldsSchema.parse(fields);
+}
+
+function integer(value: JsonAmount | null): bigint | null {
+  return value === null ? null : amountOf(value);
+}

@@ -1,0 +1,84 @@
+import { type ReadOne, type RpcClient, RpcError } from '../../egress/rpc-client.ts';
+import { blockTransactions, receiptOf, transactionCount } from './provider.ts';
+
+/**
+ * The next nonce of an account by one node's view: what is in blocks or in its pool. Pools are asked on nodes that
+ * keep none, and some answer `pending` with less than `latest`, so the higher of the two counts.
+ */
+export function nextNonce(rpc: RpcClient, address: string): Promise<bigint> {
+  return rpc.onOne(async (read) => {
+    const [pending, latest] = await Promise.all([
+      transactionCount(read, address, 'pending'),
+      transactionCount(read, address, 'latest'),
+    ]);
+    return pending > latest ? pending : latest;
+  });
+}
+
+/** A transaction whose nonce is used, though none of its hashes has a receipt. */
+export interface LostNonce {
+  account: string;
+  sequence: bigint;
+  hashes: readonly string[];
+}
+
+/** So many blocks below the final one, a receipt that is not there is no longer one that a node has yet to see. */
+const BEYOND_ANY_LAG = 64n;
+
+/**
+ * Proves that a nonce was used by another transaction, and says by which: finds the block in which the account's count
+ * passed it, and in that block the transaction that did it. That no receipt is found proves nothing by itself, because
+ * behind one address may stand several nodes of which one lags. Undefined while there is no proof at final depth.
+ */
+export async function whoUsedNonce(read: ReadOne, lost: LostNonce, finalBlock: bigint): Promise<string | undefined> {
+  const { account, sequence, hashes } = lost;
+  if (finalBlock < 0n) return undefined;
+  const count = await transactionCount(read, account, finalBlock);
+  if (count <= sequence) return undefined;
+
+  const passedBy = async (block: bigint) => (await transactionCount(read, account, block)) > sequence;
+  const { block, isFirst } = await firstBlockWhere(passedBy, finalBlock);
+  const user = isFirst ? await userOf(read, lost, block) : undefined;
+  const isProved = user === undefined ? !isFirst && finalBlock - block >= BEYOND_ANY_LAG : !hashes.includes(user);
+  if (!isProved) return undefined;
+  for (const hash of hashes) {
+    if ((await receiptOf(read, hash)) !== null) return undefined;
+  }
+  const said = `Nonce ${sequence} consumed externally (on-chain nonce: ${count}). No matching transaction hash found on-chain.`;
+  return user === undefined ? said : `${said} It was used by ${user} in block ${block}.`;
+}
+
+async function userOf(read: ReadOne, { account, sequence }: LostNonce, block: bigint): Promise<string | undefined> {
+  const transactions = await blockTransactions(read, block);
+  return transactions.find(({ from, nonce }) => from === account && nonce === sequence)?.hash;
+}
+
+/**
+ * Steps back in doubling strides, then halves: recent states are the ones that every node has. Where a node has none
+ * any more, the answer is the oldest block of which it could tell.
+ */
+async function firstBlockWhere(
+  holds: (block: bigint) => Promise<boolean>,
+  last: bigint,
+): Promise<{ block: bigint; isFirst: boolean }> {
+  let high = last;
+  let low = -1n;
+  try {
+    for (let stride = 1n; high - stride >= 0n; stride *= 2n) {
+      if (!(await holds(high - stride))) {
+        low = high - stride;
+        break;
+      }
+      high -= stride;
+    }
+    while (high - low > 1n) {
+      const middle = (low + high) / 2n;
+      if (await holds(middle)) high = middle;
+      else low = middle;
+    }
+    return { block: high, isFirst: true };
+  } catch (error) {
+    if (error instanceof RpcError && error.kind === 'node') return { block: high, isFirst: false };
+    throw error;
+  }
+}

@@ -1,0 +1,9 @@
+import type { Clock } from '../domain/clock.ts';
+import type { NetworkType } from '../domain/network-type.ts';
+import type { Chain } from './chain.ts';
+import { createEvmChain } from './evm/index.ts';
+
+/** The chain families that the service knows. */
+export function createChains(clock: Clock): ReadonlyMap<NetworkType, Chain> {
+  return new Map([createEvmChain(clock)].map((chain) => [chain.type, chain]));
+}

@@ -1,0 +1,39 @@
+import { z } from 'zod';
+
+/**
+ * A non-negative integer as JSON keeps it: a number as far as a double is exact, decimal digits beyond. This is the
+ * form in the store and in parsed configuration; arithmetic is done on {@link amountOf}.
+ */
+export type JsonAmount = number | string;
+
+/** An amount of at most so many bits, given as a JSON number or a decimal string, kept exact. */
+export function amountSchema(bits: number): z.ZodType<JsonAmount> {
+  const limit = 1n << BigInt(bits);
+  return z.unknown().transform((value, context): JsonAmount => {
+    const amount = readAmount(value);
+    if (amount !== undefined && amount >= 0n && amount < limit) return jsonAmount(amount);
+    const isNegative = amount !== undefined && amount < 0n;
+    const message = isNegative
+      ? `negative value cannot be converted to u${bits}`
+      : `expected an integer of at most ${bits} bits, as a number or a decimal string`;
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  });
+}
+
+/** The amount as an integer. */
+export function amountOf(value: JsonAmount): bigint {
+  return BigInt(value);
+}
+
+/** The form that JSON keeps exact. */
+export function jsonAmount(amount: bigint): JsonAmount {
+  return amount <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(amount) : amount.toString();
+}
+
+/** A number beyond 2^53 has lost digits already, so it is not an amount. */
+function readAmount(value: unknown): bigint | undefined {
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return BigInt(value);
+  if (typeof value === 'string' && /^-?\d{1,80}$/.test(value)) return BigInt(value);
+  return undefined;
+}

@@ -1,0 +1,102 @@
+import type { Account, ChainClient } from '../../src/chains/chain.ts';
+import { createEvmChain } from '../../src/chains/evm/index.ts';
+import { systemClock } from '../../src/domain/clock.ts';
+import type { JsonObject } from '../../src/domain/json.ts';
+import type { Network } from '../../src/domain/network.ts';
+import type { Attempt, Transaction } from '../../src/domain/transaction.ts';
+import { createAddressGuard } from '../../src/egress/address-guard.ts';
+import { createHttpClient } from '../../src/egress/http-client.ts';
+import { createRpcClient, type RpcSettings } from '../../src/egress/json-rpc.ts';
+import type { RpcClient } from '../../src/egress/rpc-client.ts';
+import { createKeySigner } from '../../src/signers/key-signer.ts';
+import type { Signer } from '../../src/signers/signer.ts';
+
+/** Tries that end at once, so that a test of failures is quick. */
+export const QUICK: Partial<RpcSettings> = { timeoutMs: 2_000, tries: 1, baseDelayMs: 1, maxDelayMs: 2 };
+
+/** An RPC client to loopback endpoints; close both when done. */
+export function openRpc(urls: readonly string[], settings: Partial<RpcSettings> = QUICK): RpcClient {
+  const http = createHttpClient(createAddressGuard({ allowedHosts: [], blockPrivate: false }));
+  const endpoints = urls.map((url) => ({ url, weight: 100 }));
+  const rpc = createRpcClient({ endpoints, http, clock: systemClock, random: () => 0, settings });
+  return {
+    read: rpc.read,
+    onOne: rpc.onOne,
+    offer: rpc.offer,
+    each: rpc.each,
+    async close() {
+      await rpc.close();
+      await http.close();
+    },
+  };
+}
+
+/** The live side of an EVM network over loopback endpoints. */
+export function openEvm(
+  urls: readonly string[],
+  settings: JsonObject = {},
+  rpcSettings: Partial<RpcSettings> = QUICK,
+): { client: ChainClient; rpc: RpcClient; network: Network } {
+  const rpc = openRpc(urls, rpcSettings);
+  const rpcUrls = urls.map((url) => ({ url, weight: 100 }));
+  const network: Network = { type: 'evm', name: 'testnet', rpcUrls, settings };
+  return { client: createEvmChain(systemClock).connect(network, rpc), rpc, network };
+}
+
+/** A signer over one of anvil's keys. */
+export function signerOf(account: { privateKey: string }): Signer {
+  return createKeySigner('test', Buffer.from(account.privateKey.slice(2), 'hex'));
+}
+
+/** A transaction as the engine would have stored it, pending. */
+export function storedTransaction(
+  account: Account,
+  body: JsonObject,
+  overrides: Partial<Transaction> = {},
+): Transaction {
+  const { request, validUntil } = createEvmChain(systemClock).parseRequest(body, account, 0);
+  return {
+    id: '00000000-0000-4000-8000-000000000001',
+    relayerId: 'relayer',
+    networkType: 'evm',
+    lane: `evm:31337:${account.address}`,
+    status: 'pending',
+    statusReason: null,
+    createdAt: 1_700_000_000_000,
+    sentAt: null,
+    confirmedAt: null,
+    validUntil,
+    request,
+    fields: {},
+    sequence: null,
+    hash: null,
+    isCanceled: false,
+    nextActionAt: 0,
+    ...overrides,
+  };
+}
+
+/** A signed version as the engine would have stored it. */
+export function storedAttempt(transaction: Transaction, sequence: bigint, raw: string, hash: string): Attempt {
+  const { id, lane } = transaction;
+  return { transactionId: id, ordinal: 1, lane, sequence, raw, hash, createdAt: 0, acceptedAt: null };
+}
+
+/** Takes a transaction through preparing, signing and broadcasting, as the engine would. */
+export async function sendThrough(
+  client: ChainClient,
+  account: Account,
+  signer: Signer,
+  body: JsonObject,
+): Promise<{ transaction: Transaction; attempt: Attempt }> {
+  const pending = storedTransaction(account, body);
+  const prepared = await client.prepare(pending, account, { committed: 0n });
+  if (prepared.kind !== 'ready') throw new Error(`not ready: ${prepared.reason}`);
+  const sequence = await client.nextSequence(account.address);
+  const signed = await client.sign(pending, prepared.fields, sequence, signer);
+  const transaction = { ...pending, fields: signed.fields, sequence, hash: signed.hash };
+  const attempt = storedAttempt(transaction, sequence, signed.raw, signed.hash);
+  const outcome = await client.broadcast(attempt);
+  if (outcome.kind !== 'accepted') throw new Error(`${outcome.kind}: ${outcome.reason}`);
+  return { transaction, attempt };
+}

@@ -1,0 +1,127 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Transaction as EthersTransaction, encryptKeystoreJsonSync } from 'ethers';
+import t from 'tap';
+import { createEvmChain } from '../../../../../src/chains/evm/index.ts';
+import { systemClock } from '../../../../../src/domain/clock.ts';
+import { createSignerKinds, openSigner } from '../../../../../src/signers/registry.ts';
+import { startAnvil } from '../../../../support/anvil.ts';
+import { openEvm, openRpc, sendThrough, signerOf, storedTransaction } from '../../../../support/evm.ts';
+import { answersByMethod, startRpcDouble } from '../../../../support/rpc-double.ts';
+
+const RECEIVER = '0x00000000000000000000000000000000000000b0';
+
+t.test('against a real node', async (t) => {
+  const anvil = await startAnvil();
+  t.teardown(() => anvil.stop());
+  const [alice, bob] = anvil.accounts;
+  if (alice === undefined || bob === undefined) throw new Error('anvil has accounts');
+  const { client, rpc } = openEvm([anvil.url]);
+  t.teardown(() => rpc.close());
+
+  await t.test('a keystore sends both transaction types, and the depth makes them final', async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'isolayer-evm-'));
+    t.teardown(() => rm(folder, { recursive: true }));
+    const path = join(folder, 'key.json');
+    await writeFile(path, encryptKeystoreJsonSync(alice, 'open sesame', { scrypt: { N: 1024, r: 8, p: 1 } }));
+    const entry = { id: 'demo', type: 'local', config: { path, passphrase: { type: 'env', value: 'PASS' } } };
+    const signer = await openSigner(createSignerKinds(), entry, () => 'open sesame');
+    t.teardown(() => signer.close());
+
+    const account = { address: alice.address, policies: {} };
+    const legacy = { to: RECEIVER, value: '1000', gas_price: 3_000_000_000 };
+    const bySpeed = { to: RECEIVER, value: 1, data: '0x', speed: 'fast' };
+    for (const [body, type] of [
+      [legacy, 0],
+      [bySpeed, 2],
+    ] as const) {
+      const sent = await sendThrough(client, account, signer, body);
+      const decoded = EthersTransaction.from(sent.attempt.raw);
+      t.match(decoded, { type, chainId: 31_337n, from: decoded.from, hash: sent.attempt.hash });
+      t.equal(decoded.from?.toLowerCase(), alice.address);
+
+      const entries = [{ transaction: sent.transaction, attempts: [sent.attempt] }];
+      const [mined] = await client.observe(entries);
+      t.match(mined, { kind: 'included', hash: sent.attempt.hash, succeeded: true, final: false, reason: null });
+      await anvil.rpc('anvil_mine', ['0x1']);
+      t.match(await client.observe(entries), [{ kind: 'included', final: true }]);
+    }
+    t.equal(await client.balance(RECEIVER), 1001n);
+    t.equal(await client.nextSequence(alice.address), 2n);
+  });
+
+  await t.test('an unknown network needs nothing but an address of a node', async (t) => {
+    t.equal(await client.identity(), '31337');
+    const account = { address: bob.address, policies: {} };
+    const pending = storedTransaction(account, { to: RECEIVER, value: 1, speed: 'average' });
+    const prepared = await client.prepare(pending, account, { committed: 0n });
+    t.match(prepared, { kind: 'ready', fields: { chain_id: 31_337 } });
+    t.ok(prepared.kind === 'ready' && 'max_fee_per_gas' in prepared.fields, 'a block showed that it knows EIP-1559');
+  });
+
+  await t.test('a signer of another account signs nothing', async (t) => {
+    const account = { address: bob.address, policies: {} };
+    await t.rejects(sendThrough(client, account, signerOf(alice), { to: RECEIVER, value: 1, speed: 'fast' }), {
+      code: 'SIGNER_FAILED',
+      message: /its key is that of/,
+    });
+  });
+
+  await t.test('transactions cannot be signed without being sent', async (t) => {
+    const account = { address: alice.address, policies: {} };
+    await t.rejects(client.signTransaction({}, account, signerOf(alice)), {
+      message: 'sign_transaction not supported for EVM',
+    });
+  });
+});
+
+t.test('the chain behind the endpoints', async (t) => {
+  const served = (chain: string) => startRpcDouble(answersByMethod({ eth_chainId: chain }));
+  const one = await served('0x1');
+  const other = await served('0x7a69');
+  const broken = await startRpcDouble(answersByMethod({ eth_chainId: 'mainnet' }));
+  t.teardown(() => Promise.all([one.stop(), other.stop(), broken.stop()]));
+  const identity = async (urls: string[], settings = {}) => {
+    const { client, rpc } = openEvm(urls, settings);
+    return client.identity().finally(() => rpc.close());
+  };
+
+  t.equal(await identity([one.url]), '1');
+  t.equal(await identity([broken.url, one.url]), '1', 'an endpoint that says nothing does not count');
+  await t.rejects(identity([one.url, other.url]), {
+    code: 'PROVIDER_FAILED',
+    message: `The RPC endpoints of network testnet failed: 127.0.0.1:${other.port} serves chain 31337, not 1`,
+  });
+  await t.rejects(identity([one.url], { chain_id: 137 }), { message: /serves chain 1, not 137$/ });
+  await t.rejects(identity([broken.url]), { message: /has no chain id$/ });
+  await t.rejects(identity([]), { message: /no endpoint is switched on$/ });
+  await other.stop();
+  await t.rejects(identity([other.url]), { code: 'PROVIDER_FAILED', message: /ECONNREFUSED/ });
+});
+
+t.test('a failure of the endpoints is a provider failure', async (t) => {
+  const rpc = openRpc([]);
+  t.teardown(() => rpc.close());
+  const network = { type: 'evm' as const, name: 'nowhere', rpcUrls: [], settings: {} };
+  const client = createEvmChain(systemClock).connect(network, rpc);
+  await t.rejects(client.balance(RECEIVER), {
+    code: 'PROVIDER_FAILED',
+    message: /network nowhere failed: no RPC endpoint/,
+  });
+});
+
+t.test('what the chain says of itself', async (t) => {
+  const chain = createEvmChain(systemClock);
+  t.match(chain, { type: 'evm', curve: 'secp256k1', unit: 'wei', counter: { statusKey: 'nonce' } });
+  t.equal(chain.builtInNetworks.length, 58);
+  for (const entry of chain.builtInNetworks) {
+    const { type, network, rpc_urls: urls, ...settings } = entry;
+    t.ok(chain.networkSchema.safeParse(settings).success, `${String(network)} has the form of an entry`);
+    t.equal(type, 'evm');
+    const isLocal = String(network).startsWith('localhost-');
+    t.ok(isLocal || (urls as string[]).some((url) => url.startsWith('https://')), `${String(network)} has an endpoint`);
+  }
+  const ids = new Set(chain.builtInNetworks.map(({ network }) => network));
+  t.equal(ids.size, 58, 'no name twice');
+});
