@@ -94,9 +94,14 @@ export function createCompiler({ root, sandboxDir }: CompilerDeps): Compiler {
         ...FOR_THE_GUEST,
         write: false,
         entryPoints: [join(sandboxDir, 'guest', 'boot.ts')],
-        globalName: '__isolayer_runtime__',
+        format: 'cjs',
+        minifyWhitespace: true,
+        minifySyntax: true,
+        // Strict from its first word, so that no function of the runtime can be asked for its caller.
+        banner: { js: '(function () { "use strict"; const module = { exports: {} };' },
+        footer: { js: 'return module.exports.boot; })()' },
       });
-      return `(() => {\n${outputFiles[0]?.text ?? ''}\nreturn __isolayer_runtime__.boot;\n})()`;
+      return outputFiles[0]?.text ?? '';
     },
 
     close: () => stop(),

@@ -30,21 +30,22 @@ export function importWall({ root, modulesDir }: ImportPlaces): Plugin {
   return {
     name: 'import-wall',
     setup(build) {
-      build.onResolve({ filter: /./ }, async ({ pluginData, ...args }) => {
-        if (pluginData === NESTED) return undefined;
+      build.onResolve({ filter: /./ }, async (args) => {
+        if (args.pluginData === NESTED) return undefined;
         const module = SDK.test(args.path) ? provided.get('@openzeppelin/relayer-sdk') : provided.get(args.path);
         if (module !== undefined) return { path: module };
         if (!/^\.{0,2}\//.test(args.path) && args.kind !== 'entry-point') return undefined;
         if (args.importer.includes(`${sep}node_modules${sep}`)) return undefined;
         // Resolved here, an author's file is taken for CommonJS or ESM by what it says, not by the "type" of the
         // package.json that happens to lie above the plugins folder.
-        const found = await build.resolve(args.path, { ...args, pluginData: NESTED });
+        const { importer, namespace, resolveDir, kind } = args;
+        const found = await build.resolve(args.path, { importer, namespace, resolveDir, kind, pluginData: NESTED });
         if (found.errors.length > 0 || found.path.includes(`${sep}node_modules${sep}`)) return undefined;
         return { path: found.path, sideEffects: found.sideEffects };
       });
       // The bundler has followed the symbolic links: this is the file that would be read.
       build.onLoad({ filter: /^\// }, ({ path }) =>
-        allowed(path) ? undefined : { errors: [{ text: `The import leads out of the plugins folder: ${path}` }] },
+        allowed(path) ? undefined : { errors: [{ text: 'The import leads out of the plugins folder' }] },
       );
     },
   };

@@ -24,7 +24,7 @@ export interface DriverPoolEvents {
 }
 
 export interface DriverPoolDeps {
-  /** The driver's file, `sandbox/driver/driver.ts`. */
+  /** The driver's file, `sandbox/driver/driver.ts`; its export `run` is the task. */
   filename: string;
   data: DriverData;
   threads: number;
@@ -48,6 +48,7 @@ export async function createDriverPool(deps: DriverPoolDeps, events: DriverPoolE
 
   const pool = new Piscina<CallTask, CallReport>({
     filename: deps.filename,
+    name: 'run',
     workerData: deps.data,
     minThreads: deps.threads,
     maxThreads: deps.threads,

@@ -9,8 +9,12 @@ export interface Slot {
   state: 'opening' | 'spare' | 'owned' | 'closing';
   /** Empty until owned. */
   pluginId: string;
-  /** The loaded versions and the measured size of one isolate of each, in bytes. */
-  readonly versions: Map<string, number>;
+  /** The version that new calls may run; the child keeps an older one only for the calls that have begun. */
+  version: string | undefined;
+  /** Measured size of one isolate of that version, in bytes. */
+  isolateBytes: number;
+  /** When that version's module failed to evaluate, on the clock's `elapsed`; absent when it did not fail. */
+  failedAt: number | undefined;
   /** The version that the child is evaluating. */
   loading: string | undefined;
   running: number;
@@ -30,7 +34,9 @@ export function newSlot(id: number, thread: number, now: number): Slot {
     thread,
     state: 'opening',
     pluginId: '',
-    versions: new Map(),
+    version: undefined,
+    isolateBytes: 0,
+    failedAt: undefined,
     loading: undefined,
     running: 0,
     draining: false,
@@ -46,11 +52,10 @@ export function newSlot(id: number, thread: number, now: number): Slot {
  * need stay below the plugin's `process_mb`. A child without a call always may, or the plugin could never run.
  */
 export function hasRoom(slot: Slot, version: PluginVersion): boolean {
-  const isolateBytes = slot.versions.get(version.version);
-  if (slot.state !== 'owned' || slot.draining || isolateBytes === undefined) return false;
+  if (slot.state !== 'owned' || slot.draining || slot.version !== version.version) return false;
   if (slot.running === 0) return true;
   const newIsolates = Math.max(0, slot.running + 1 - slot.isolates);
-  return slot.rssBytes + newIsolates * isolateBytes <= version.limits.process_mb * 1_048_576;
+  return slot.rssBytes + newIsolates * slot.isolateBytes <= version.limits.process_mb * 1_048_576;
 }
 
 /** Whether the child can be ended without disturbing anyone. */

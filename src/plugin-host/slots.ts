@@ -24,6 +24,9 @@ export interface SlotsEvents {
 
 export type Closed = Extract<DriverMessage, { type: 'closed' }>;
 
+/** How long a module that failed to evaluate is taken at its word, in ms. */
+const RELOAD_MS = 5000;
+
 /** Pauses between attempts while children do not start, in ms: doubling from the first to the last. */
 const RETRY_FIRST_MS = 250;
 const RETRY_LAST_MS = 5000;
@@ -89,7 +92,7 @@ export class Slots {
   provide(version: PluginVersion): boolean {
     const mine = this.of(version.pluginId).filter(({ draining }) => !draining);
     if (mine.some(({ loading }) => loading === version.version)) return true;
-    const stale = mine.filter(({ versions }) => !versions.has(version.version));
+    const stale = mine.filter((slot) => slot.version !== version.version);
     for (const slot of stale) if (slot.loading === undefined) this.load(slot, version);
     if (stale.length > 0 || mine.length >= version.limits.processes) return true;
     for (const slot of this.all.values()) {
@@ -114,10 +117,15 @@ export class Slots {
     for (let missing = short - onTheWay; missing > 0; missing--) if (!this.giveWay()) return;
   }
 
-  /** Ends what has been idle for long and retries what did not start. */
+  /** Ends what has been idle for long, and lets what failed to load or to start be tried again. */
   tick(): void {
-    const old = this.deps.clock.elapsed() - this.deps.idleMs;
-    for (const slot of this.all.values()) if (isIdle(slot) && slot.idleSince <= old) this.end(slot, 'idle');
+    const now = this.deps.clock.elapsed();
+    for (const slot of this.all.values()) {
+      if (!isIdle(slot)) continue;
+      if (slot.idleSince <= now - this.deps.idleMs) this.end(slot, 'idle');
+      // A module that took too long on a busy machine would otherwise be broken for as long as it is called.
+      else if (slot.failedAt !== undefined && slot.failedAt <= now - RELOAD_MS) slot.version = undefined;
+    }
     this.events.changed();
   }
 
@@ -136,7 +144,9 @@ export class Slots {
         if (slot.state === 'opening') slot.state = 'spare';
         break;
       case 'loaded':
-        slot.versions.set(message.message.version, message.message.isolate_bytes);
+        slot.version = message.message.version;
+        slot.isolateBytes = message.message.isolate_bytes;
+        slot.failedAt = message.message.failure === null ? undefined : this.deps.clock.elapsed();
         slot.loading = undefined;
         break;
       case 'meter':

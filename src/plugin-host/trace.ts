@@ -22,11 +22,12 @@ export class Traces {
   private left = PAYLOAD_BYTES;
 
   /** Notes a relayer call that begins; the returned function notes its end. */
-  begin(call: Pick<TraceEntry, 'method' | 'relayerId' | 'requestId' | 'payload'>): TraceEnd {
-    const bytes = JSON.stringify(call.payload).length;
+  begin({ method, relayerId, requestId, payload }: TracedCall): TraceEnd {
+    const bytes = JSON.stringify(payload).length;
     const kept = bytes <= this.left;
     if (kept) this.left -= bytes;
-    const entry: TraceEntry = { ...call, payload: kept ? call.payload : null, durationMs: 0, outcome: 'running' };
+    const shown = kept ? payload : null;
+    const entry: TraceEntry = { method, relayerId, requestId, payload: shown, durationMs: 0, outcome: 'running' };
     this.list.push(entry);
     return (outcome, durationMs) => {
       entry.outcome = outcome;
@@ -38,5 +39,7 @@ export class Traces {
     return this.list;
   }
 }
+
+export type TracedCall = Pick<TraceEntry, 'method' | 'relayerId' | 'requestId' | 'payload'>;
 
 export type TraceEnd = (outcome: 'ok' | 'error', durationMs: number) => void;

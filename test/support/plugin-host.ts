@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { systemClock } from '../../src/domain/clock.ts';
+import { type PluginEntry, pluginEntrySchema } from '../../src/domain/plugin.ts';
+import { createLog } from '../../src/observability/log.ts';
+import { createPluginHost, type PluginHostDeps } from '../../src/plugin-host/host.ts';
+import type { PluginHost, PluginRequest } from '../../src/plugin-host/plugin-host.ts';
+import type { PluginMetrics } from '../../src/plugin-host/plugin-metrics.ts';
+import { PluginServices } from './plugin-services.ts';
+
+/** A folder of plugins that is removed at the end of a test. */
+export class PluginFolder {
+  readonly path = realpathSync(mkdtempSync(join(tmpdir(), 'isolayer-plugins-')));
+
+  constructor(files: Record<string, string> = {}) {
+    for (const [name, text] of Object.entries(files)) this.write(name, text);
+  }
+
+  write(name: string, text: string): void {
+    const path = join(this.path, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  }
+
+  remove(name = '.'): void {
+    rmSync(join(this.path, name), { recursive: true, force: true });
+  }
+}
+
+/** Metrics that remember what was counted, one line each. */
+export class RecordedMetrics implements PluginMetrics {
+  readonly lines: string[] = [];
+
+  callEnded(pluginId: string, end: string): void {
+    this.lines.push(`call ${pluginId} ${end}`);
+  }
+
+  capabilityCalled(pluginId: string, method: string, answer: string): void {
+    this.lines.push(`capability ${pluginId} ${method} ${answer}`);
+  }
+
+  processKilled(pluginId: string, cause: string): void {
+    this.lines.push(`killed ${pluginId} ${cause}`);
+  }
+
+  load(): void {
+    // Changes with the weather; nothing to compare.
+  }
+}
+
+export interface RunningHost {
+  host: PluginHost;
+  services: PluginServices;
+  metrics: RecordedMetrics;
+  folder: PluginFolder;
+  /** All log lines so far. */
+  log(): string;
+  call(id: string, params?: unknown, more?: Partial<PluginRequest>, signal?: AbortSignal): Promise<HostAnswer>;
+  close(): Promise<void>;
+}
+
+/** A call's answer with its body parsed. */
+export interface HostAnswer {
+  status: number;
+  // Tests read bodies of many shapes; what is not there is undefined and fails the comparison.
+  body: ReturnType<typeof JSON.parse>;
+  text: string;
+  retryAfter?: number;
+}
+
+export interface HostOptions extends Partial<Omit<PluginHostDeps, 'entries'>> {
+  files?: Record<string, string>;
+  entries?: (Partial<PluginEntry> & { id: string })[];
+}
+
+/** A plugin host with real threads and children, over services in memory. */
+export async function startPluginHost({ files = {}, entries = [], ...deps }: HostOptions = {}): Promise<RunningHost> {
+  const folder = new PluginFolder(files);
+  const services = new PluginServices();
+  const metrics = new RecordedMetrics();
+  const lines: string[] = [];
+  const host = createPluginHost({
+    services,
+    entries: entries.map((entry) => pluginEntrySchema.parse({ path: `${entry.id}.ts`, ...entry })),
+    pluginsDir: folder.path,
+    sandboxDir: resolve(import.meta.dirname, '../../sandbox'),
+    environment: () => undefined,
+    log: createLog('debug', { write: (line) => lines.push(line) }),
+    metrics,
+    clock: systemClock,
+    uuid: randomUUID,
+    maxProcesses: 4,
+    threads: 1,
+    watch: { debounceMs: 20, pollMs: 250 },
+    ...deps,
+  });
+  await host.start();
+  return {
+    host,
+    services,
+    metrics,
+    folder,
+    log: () => lines.join(''),
+    async call(id, params = {}, more = {}, signal = new AbortController().signal) {
+      const request = {
+        method: 'POST',
+        route: '',
+        headers: {},
+        query: {},
+        keyId: 'key-1',
+        requestId: 'req-1',
+      } as const;
+      const { body, ...answer } = await host.call(id, { ...request, params: params as never, ...more }, signal);
+      return { ...answer, text: body, body: JSON.parse(body) };
+    },
+    async close() {
+      await host.close(1000);
+      folder.remove();
+    },
+  };
+}
+
+/** Asks again until the answer is as wanted, at most `ms` long. */
+export async function eventually<T>(
+  ask: () => T | Promise<T>,
+  wanted: (answer: T) => boolean,
+  ms = 10_000,
+): Promise<T> {
+  const end = performance.now() + ms;
+  for (;;) {
+    const answer = await ask();
+    if (wanted(answer) || performance.now() > end) return answer;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

@@ -1,0 +1,92 @@
+import { AppError } from '../../src/domain/errors.ts';
+import type { Json, WireObject } from '../../src/domain/json.ts';
+import type {
+  KvService,
+  RelayersService,
+  RpcService,
+  Services,
+  SigningService,
+  TransactionsService,
+} from '../../src/services/services.ts';
+
+/** Services in memory that know the one relayer `known`; what plugins asked of them can be looked up. */
+export class PluginServices implements Services {
+  /** Requests that were sent, in order. */
+  readonly sent: { relayerId: string; body: unknown }[] = [];
+  readonly store = new Map<string, Json>();
+  /** What waits resolve with; `undefined` waits until the plugin call ends. */
+  waited: WireObject | undefined = { id: 'tx-1', status: 'mined' };
+  /** Resolves every `send`; replace it to hold them back. */
+  beforeSend: () => Promise<void> = () => Promise.resolve();
+  aborted = 0;
+
+  readonly transactions: TransactionsService = {
+    send: async (relayerId, body) => {
+      this.known(relayerId);
+      await this.beforeSend();
+      this.sent.push({ relayerId, body });
+      return { id: `tx-${this.sent.length}`, relayer_id: relayerId, status: 'pending', nonce: 7n, value: 2n ** 70n };
+    },
+    get: (relayerId, id) => {
+      this.known(relayerId);
+      if (!id.startsWith('tx-')) throw new AppError('TRANSACTION_NOT_FOUND', { id });
+      return Promise.resolve({ id, relayer_id: relayerId, status: 'mined' });
+    },
+    list: () => Promise.resolve({ items: [], total: 0 }),
+    wait: (relayerId, _id, { timeoutMs }, signal) => {
+      this.known(relayerId);
+      if (timeoutMs === 0) return Promise.resolve(undefined);
+      if (this.waited !== undefined) return Promise.resolve(this.waited);
+      return new Promise((_, reject) => {
+        signal.addEventListener('abort', () => {
+          this.aborted++;
+          reject(new Error('aborted'));
+        });
+      });
+    },
+  };
+
+  readonly relayers: RelayersService = {
+    get: (relayerId) => {
+      this.known(relayerId);
+      if (relayerId === 'faulty') throw new Error('the secret is swordfish');
+      return Promise.resolve({ id: relayerId, paused: false });
+    },
+    list: () => Promise.resolve({ items: [], total: 0 }),
+    status: (relayerId) => {
+      this.known(relayerId);
+      return Promise.resolve({ network_type: 'evm', balance: '1' });
+    },
+    balance: () => Promise.resolve({ balance: '1', unit: 'wei' }),
+  };
+
+  readonly signing: SigningService = {
+    signTransaction: () => {
+      throw new AppError('NOT_SUPPORTED', { what: 'sign_transaction', networkType: 'evm' });
+    },
+  };
+
+  readonly rpc: RpcService = {
+    call: () => Promise.resolve({ jsonrpc: '2.0', result: '0x1', id: 1 }),
+  };
+
+  readonly kv: KvService = {
+    get: (pluginId, key) => Promise.resolve(this.store.get(`${pluginId}/${validKey(key)}`) ?? null),
+    set: (pluginId, key, value) => {
+      this.store.set(`${pluginId}/${validKey(key)}`, value);
+      return Promise.resolve(true);
+    },
+    del: (pluginId, key) => Promise.resolve(this.store.delete(`${pluginId}/${validKey(key)}`)),
+    exists: (pluginId, key) => Promise.resolve(this.store.has(`${pluginId}/${validKey(key)}`)),
+  };
+
+  private known(id: string): void {
+    if (id === 'paused') throw new AppError('RELAYER_PAUSED', {});
+    if (id !== 'known' && id !== 'faulty') throw new AppError('RELAYER_NOT_FOUND', { id });
+  }
+}
+
+function validKey(key: string): string {
+  if (!/^[A-Za-z0-9:_-]{1,512}$/.test(key)) throw new AppError('INVALID_REQUEST', { reason: 'invalid key' });
+  return key;
+}

@@ -1,0 +1,34 @@
+import t from 'tap';
+import { pluginEntrySchema } from '../../../../src/domain/plugin.ts';
+import { RunningCalls } from '../../../../src/plugin-host/call-record.ts';
+import { grantsOf } from '../../../../src/plugin-host/grants.ts';
+
+const plugin = { id: 'p', grants: grantsOf(pluginEntrySchema.parse({ id: 'p', path: 'p.ts' })), maxCalls: 10 };
+const given = { slot: 3, plugin, requestId: 'r', callerKeyId: 'k' };
+
+t.test('a call is found by its number, in its slot only, until it ends', async (t) => {
+  const calls = new RunningCalls();
+  const record = calls.begin(given);
+  t.equal(record.call, 1);
+  t.equal(calls.begin(given).call, 2);
+  t.equal(calls.find(3, 1), record);
+  t.equal(calls.find(4, 1), undefined, 'another slot cannot speak for it');
+  t.equal(calls.size, 2);
+  calls.end(record);
+  calls.end(record);
+  t.equal(calls.find(3, 1), undefined);
+  t.equal(calls.size, 1);
+});
+
+t.test('the signal is aborted by the end, whether it was asked for before or after', async (t) => {
+  const calls = new RunningCalls();
+  const early = calls.begin(given);
+  const { signal } = early;
+  t.equal(signal.aborted, false);
+  t.equal(early.signal, signal);
+  calls.end(early);
+  t.equal(signal.aborted, true);
+  const late = calls.begin(given);
+  calls.end(late);
+  t.equal(late.signal.aborted, true);
+});

@@ -1,0 +1,48 @@
+import t from 'tap';
+import { type PluginEntry, pluginEntrySchema } from '../../../../src/domain/plugin.ts';
+import { grantsOf } from '../../../../src/plugin-host/grants.ts';
+
+const entry = (permissions?: object): PluginEntry =>
+  pluginEntrySchema.parse({ id: 'payouts', path: 'payouts.ts', ...(permissions && { permissions }) });
+
+t.test('without permissions every relayer and kv are granted, and no environment', async (t) => {
+  const grants = grantsOf(entry());
+  t.equal(grants.refusal({ relayer: 'any', right: 'send' }), undefined);
+  t.equal(grants.refusal({ kv: true }), undefined);
+  t.same(
+    grants.env(() => 'value'),
+    {},
+  );
+});
+
+t.test('with permissions each absent key is denied, and the refusal names the line to add', async (t) => {
+  const grants = grantsOf(entry({}));
+  t.equal(
+    grants.refusal({ relayer: 'sepolia-1', right: 'send' }),
+    'Plugin payouts has no grant to send through relayer sepolia-1: ' +
+      'add "sepolia-1": ["send"] to permissions.relayers of its entry in config.json',
+  );
+  t.equal(
+    grants.refusal({ kv: true }),
+    'Plugin payouts has no grant to use the key-value store: add "kv": true to permissions of its entry in config.json',
+  );
+});
+
+t.test('a relayer with other rights keeps them in the line to add', async (t) => {
+  const grants = grantsOf(entry({ relayers: { main: ['read', 'rpc'] } }));
+  t.equal(grants.refusal({ relayer: 'main', right: 'read' }), undefined);
+  t.match(grants.refusal({ relayer: 'main', right: 'sign' }), 'add "main": ["read", "rpc", "sign"]');
+});
+
+t.test('names of object properties are no relayers', async (t) => {
+  const grants = grantsOf(entry({ relayers: {} }));
+  for (const relayer of ['constructor', '__proto__', 'toString']) {
+    t.match(grants.refusal({ relayer, right: 'read' }), 'has no grant to read relayer');
+  }
+});
+
+t.test('the environment holds the granted entries that exist', async (t) => {
+  const grants = grantsOf(entry({ env: ['NETWORK', 'MISSING'] }));
+  const environment = (name: string) => ({ NETWORK: 'testnet', API_KEY: 'secret' })[name];
+  t.same(grants.env(environment), { NETWORK: 'testnet' });
+});
