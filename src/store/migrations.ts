@@ -71,7 +71,7 @@ async function relayAndKeep(db: Kysely<Tables>, { text, integer, rising, table }
   await db.schema
     .createIndex('transactions_due')
     .on('transactions')
-    .columns(['next_action_at', 'lane'])
+    .column('next_action_at')
     .where(sql.ref('next_action_at'), 'is not', null)
     .execute();
   await db.schema

@@ -154,12 +154,40 @@ export function transactionReads({ db }: Connection): Pick<Reader, TransactionRe
     },
 
     async dueLanes(now) {
+      // From lane to lane along the index: lanes are few, and a backlog in one must not make this slow.
       const rows = await db
-        .selectFrom('transactions')
-        .select('lane')
-        .distinct()
-        .where('next_action_at', '<=', now)
-        .orderBy('lane')
+        .withRecursive('lanes', (from) =>
+          from
+            .selectFrom('transactions')
+            .select((on) => on.fn.min('lane').as('lane'))
+            .where('next_action_at', 'is not', null)
+            .unionAll(
+              from
+                .selectFrom('lanes')
+                .select((on) =>
+                  on
+                    .selectFrom('transactions')
+                    .select((of) => of.fn.min('transactions.lane').as('lane'))
+                    .where('next_action_at', 'is not', null)
+                    .whereRef('transactions.lane', '>', 'lanes.lane')
+                    .$asScalar()
+                    .$notNull()
+                    .as('lane'),
+                )
+                .where('lanes.lane', 'is not', null),
+            ),
+        )
+        .selectFrom('lanes')
+        .select('lanes.lane')
+        .where((on) =>
+          on.exists(
+            on
+              .selectFrom('transactions')
+              .select('transactions.id')
+              .whereRef('transactions.lane', '=', 'lanes.lane')
+              .where('next_action_at', '<=', now),
+          ),
+        )
         .execute();
       return rows.map(({ lane }) => lane);
     },

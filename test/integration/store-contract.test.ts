@@ -2,18 +2,14 @@ import t, { type Test } from 'tap';
 import { createLog } from '../../src/observability/log.ts';
 import { openPostgresStore } from '../../src/store/postgres.ts';
 import { startPostgres } from '../support/postgres.ts';
-import { temporaryStore } from '../support/store.ts';
+import { storeFor } from '../support/store.ts';
 import { storeContract } from '../support/store-contract/contract.ts';
 
 const postgres = await startPostgres();
 t.teardown(() => postgres.stop());
 
 t.test('on SQLite', async (t) => {
-  storeContract(t, async (test: Test) => {
-    const { store, remove } = await temporaryStore();
-    test.teardown(remove);
-    return store;
-  });
+  storeContract(t, storeFor);
 });
 
 t.test('on PostgreSQL', async (t) => {

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Test } from 'tap';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
 import type { Relayer } from '../../src/domain/relayer.ts';
 import type { Attempt, Transaction } from '../../src/domain/transaction.ts';
@@ -29,6 +30,13 @@ export async function temporaryStore(clock: Clock = systemClock): Promise<Tempor
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Opens an empty SQLite store that goes with the test. */
+export async function storeFor(t: Test, clock?: Clock): Promise<Store> {
+  const { store, remove } = await temporaryStore(clock);
+  t.teardown(remove);
+  return store;
 }
 
 /** A relayer of which the caller says only what matters. */

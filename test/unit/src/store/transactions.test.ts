@@ -1,0 +1,77 @@
+import { DatabaseSync } from 'node:sqlite';
+import t from 'tap';
+import { storeFor, temporaryStore, transactionOf } from '../../../support/store.ts';
+import { transactionsContract } from '../../../support/store-contract/transactions.ts';
+
+transactionsContract(t, storeFor);
+
+t.test('a record of unknown shape is an error that names it', async (t) => {
+  const { store, path, remove } = await temporaryStore();
+  t.teardown(remove);
+  const [good, bad] = [transactionOf(), transactionOf()];
+  await store.write(async (writer) => {
+    await writer.insertTransaction(good);
+    await writer.insertTransaction(bad);
+  });
+  const vandal = new DatabaseSync(path);
+  t.teardown(() => vandal.close());
+  for (const damage of [`status = 'lost'`, `sequence = '7'`, `fields = '{"a":'`, `is_canceled = 2`]) {
+    vandal.exec(`update transactions set ${damage} where id = '${bad.id}'`);
+    await t.rejects(
+      store.read.transaction('relayer-1', bad.id),
+      { name: 'UnreadableRecord', message: new RegExp(bad.id) },
+      damage,
+    );
+    t.same(await store.read.transaction('relayer-1', good.id), good);
+    vandal.exec(
+      `update transactions set status = 'pending', sequence = null, fields = '{}', is_canceled = 0 where id = '${bad.id}'`,
+    );
+  }
+});
+
+t.test('what runs often finds its rows by an index', async (t) => {
+  const { store, path, remove } = await temporaryStore();
+  t.teardown(remove);
+  await store.write((writer) => writer.insertTransaction(transactionOf()));
+  const database = new DatabaseSync(path, { readOnly: true });
+  t.teardown(() => database.close());
+  const planOf = (query: string) =>
+    database
+      .prepare(`explain query plan ${query}`)
+      .all()
+      .map(({ detail }) => String(detail))
+      .join('; ');
+  const table = 'from transactions';
+  for (const [query, index] of [
+    [
+      `select min(lane) ${table} where next_action_at is not null and lane > 'x'`,
+      'SEARCH transactions USING COVERING INDEX transactions_due_in_lane',
+    ],
+    [`select 1 ${table} where lane = 'x' and next_action_at <= 5`, 'transactions_due_in_lane (lane=?'],
+    [`select min(next_action_at) ${table} where next_action_at is not null`, 'transactions_due'],
+    [
+      `select * ${table} where lane = 'x' and next_action_at <= 5 order by accepted limit 5`,
+      'transactions_due_in_lane (lane=?)',
+    ],
+    [
+      `select * ${table} where relayer_id = 'x' order by created_at desc, id desc limit 5`,
+      'transactions_by_relayer (relayer_id=?)',
+    ],
+    [
+      `select * ${table} where relayer_id = 'x' and status = 'sent' and is_canceled = 0 order by created_at desc, id desc limit 5`,
+      'transactions_by_relayer_and_status (relayer_id=? AND status=? AND is_canceled=?)',
+    ],
+    [
+      `select count(*) ${table} where relayer_id = 'x' and status in ('sent', 'pending')`,
+      'transactions_by_relayer_and_status (relayer_id=? AND status=?)',
+    ],
+    [
+      `select max(confirmed_at) ${table} where relayer_id = 'x' and confirmed_at is not null`,
+      'transactions_confirmed (relayer_id=?',
+    ],
+  ] as const) {
+    const plan = planOf(query);
+    t.ok(plan.includes(index), plan);
+    t.notOk(plan.includes('ORDER BY'), `sorts nothing: ${plan}`);
+  }
+});
