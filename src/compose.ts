@@ -1,0 +1,219 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { availableParallelism } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Chain } from './chains/chain.ts';
+import { createConnections } from './chains/create-connections.ts';
+import { openApiKey } from './config/api-key.ts';
+import type { Configuration } from './config/configuration.ts';
+import { createSecretResolver } from './config/secrets.ts';
+import { systemClock } from './domain/clock.ts';
+import type { NetworkType } from './domain/network-type.ts';
+import type { Relayer } from './domain/relayer.ts';
+import { createAddressGuard } from './egress/address-guard.ts';
+import type { Engine } from './engine/engine.ts';
+import { createEngine } from './engine/scheduler.ts';
+import { createHttpServer, HTTP_LIMITS } from './http/server.ts';
+import { createHealth } from './observability/health.ts';
+import type { Log } from './observability/log.ts';
+import { createMetrics } from './observability/metrics.ts';
+import { createPluginHost } from './plugin-host/host.ts';
+import type { PluginHost } from './plugin-host/plugin-host.ts';
+import { applyDeclarations, type DeclaredRelayer } from './services/declarations.ts';
+import { createServices } from './services/use-cases.ts';
+import { type KeyRing, openKeyRing } from './signers/key-ring.ts';
+import type { SignerKinds } from './signers/registry.ts';
+import { lockDataDir } from './store/lock.ts';
+import { createSealer } from './store/sealing.ts';
+import { openSqliteStore } from './store/sqlite.ts';
+import { loadSealingKey } from './store/storage-key.ts';
+
+/** What a service is made from. */
+export interface ServiceParts {
+  configuration: Configuration;
+  chains: ReadonlyMap<NetworkType, Chain>;
+  signerKinds: SignerKinds;
+  log: Log;
+}
+
+/** A service that has started. */
+export interface Service {
+  /** Where the API answers, for instance `http://127.0.0.1:8080`. */
+  address: string;
+  /** Where the generated API key lies; null when the environment gave one. */
+  apiKeyFile: string | null;
+  /** Lets what runs come to its end for a while, then ends it. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+/** How long running requests and plugin calls may take to finish once the service is to end. */
+const GRACE_MS = 10_000;
+
+/** The folder of the sandbox's sources, where the child's entry lies. */
+const SANDBOX_DIR = resolve(import.meta.dirname, '..', 'sandbox');
+
+/**
+ * Builds the whole service by hand, from the store upwards, and starts it. The only place where drivers are made.
+ * What was opened is closed again when a later part fails.
+ */
+export async function compose(parts: ServiceParts): Promise<Service> {
+  const opened = new Teardown();
+  try {
+    return await build(parts, opened);
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+async function build({ configuration, chains, signerKinds, log }: ServiceParts, opened: Teardown): Promise<Service> {
+  const { environment, variables } = configuration;
+  const clock = systemClock;
+  const metrics = createMetrics();
+
+  const dataDir = resolve(environment.DATA_DIR);
+  const lock = lockDataDir(dataDir);
+  opened.later(() => lock.release());
+  const apiKey = await openApiKey(environment.API_KEY, dataDir);
+  const keys = loadSealingKey({ dataDir, configured: environment.STORAGE_ENCRYPTION_KEY, randomBytes, log });
+  const sealer = createSealer(keys, randomBytes);
+  const store = await openSqliteStore({ path: join(dataDir, 'isolayer.db'), log, clock, sealer });
+  opened.later(() => store.close());
+
+  const keyRing = await openKeyRing(signerKinds, configuration.signers, createSecretResolver(variables));
+  opened.later(() => keyRing.close());
+  const signerOf = async (relayer: Relayer) => keyRing.signer(relayer.signerId);
+  await applyDeclarations(store, await withAddresses(configuration, chains, keyRing), log);
+
+  const connections = createConnections({
+    networks: configuration.networks,
+    chains,
+    guard: createAddressGuard({
+      allowedHosts: environment.RPC_ALLOWED_HOSTS,
+      blockPrivate: environment.RPC_BLOCK_PRIVATE_IPS,
+    }),
+    clock,
+    random: Math.random,
+    settings: {
+      timeoutMs: environment.RPC_TIMEOUT_MS,
+      tries: environment.PROVIDER_MAX_RETRIES,
+      failovers: environment.PROVIDER_MAX_FAILOVERS,
+      baseDelayMs: environment.PROVIDER_RETRY_BASE_DELAY_MS,
+      maxDelayMs: environment.PROVIDER_RETRY_MAX_DELAY_MS,
+      failureThreshold: environment.PROVIDER_FAILURE_THRESHOLD,
+      failureMemoryMs: environment.PROVIDER_FAILURE_EXPIRATION_SECS * 1000,
+      pauseMs: environment.PROVIDER_PAUSE_DURATION_SECS * 1000,
+    },
+    onRpcCall: (_, report) => metrics.rpc.called(report),
+  });
+  opened.later(() => connections.close());
+  const engine = createEngine({
+    store,
+    chains,
+    connections,
+    signerOf,
+    log,
+    metrics: metrics.engine,
+    clock,
+    random: Math.random,
+  });
+  opened.later(() => engine.close());
+  const services = createServices({ store, chains, connections, signerOf, engine, clock, newId: randomUUID });
+
+  const pluginHost = createPluginHost({
+    services,
+    entries: configuration.plugins,
+    pluginsDir: resolve(environment.PLUGINS_DIR),
+    sandboxDir: SANDBOX_DIR,
+    dataDir,
+    environment: (name) => variables[name],
+    log,
+    metrics: metrics.plugins,
+    clock,
+    uuid: randomUUID,
+    maxProcesses: environment.PLUGIN_MAX_PROCESSES,
+    threads: Math.min(4, availableParallelism()),
+  });
+  opened.later(() => pluginHost.close(0));
+  const server = await createHttpServer({
+    services,
+    pluginHost,
+    apiKey: { id: 'default', key: apiKey.key },
+    log,
+    metrics: metrics.http,
+    health: createHealth(healthChecks(pluginHost, store), clock),
+    limits: { ...HTTP_LIMITS, handlerSeconds: environment.REQUEST_TIMEOUT_SECONDS },
+    clock,
+    newId: randomUUID,
+  });
+
+  await startAll(engine, pluginHost);
+  opened.later(async () => {
+    await Promise.all([server.close(GRACE_MS), pluginHost.close(GRACE_MS)]);
+  });
+  const address = await server.listen({ host: environment.HOST, port: environment.APP_PORT });
+  return { address, apiKeyFile: apiKey.file, close: () => opened.close() };
+}
+
+/** The engine may wait for endpoints and the host for its compiler: neither needs the other. */
+async function startAll(engine: Engine, pluginHost: PluginHost): Promise<void> {
+  await Promise.all([engine.start(), pluginHost.start()]);
+}
+
+async function withAddresses(
+  { relayers }: Configuration,
+  chains: ReadonlyMap<NetworkType, Chain>,
+  keyRing: KeyRing,
+): Promise<DeclaredRelayer[]> {
+  return await Promise.all(
+    relayers.map(async (relayer) => {
+      const chain = chains.get(relayer.networkType);
+      if (chain === undefined) throw new Error(`Relayer ${relayer.id}: no chain family ${relayer.networkType}`);
+      const publicKey = await keyRing.signer(relayer.signerId).publicKey(chain.curve);
+      return { ...relayer, address: chain.addressOf(publicKey) };
+    }),
+  );
+}
+
+function healthChecks(pluginHost: PluginHost, store: { now(): Promise<number> }) {
+  return {
+    store: async () => {
+      await store.now();
+      return { status: 'healthy' as const };
+    },
+    plugins: () => {
+      const { threads, processes, running, queued, confinement, plugins } = pluginHost.status();
+      const unfit = plugins
+        .filter(({ state }) => state !== 'serving')
+        .map(({ id, state, reason }) => ({ id, state, reason }));
+      const status = unfit.length === 0 ? ('healthy' as const) : ('degraded' as const);
+      return { status, threads, processes, running, queued, confinement: { ...confinement }, unfit };
+    },
+  };
+}
+
+/** What was opened, closed in the opposite order; one failure does not keep the rest open. */
+class Teardown {
+  readonly #steps: (() => unknown)[] = [];
+  #closing: Promise<void> | undefined;
+
+  later(step: () => unknown): void {
+    this.#steps.push(step);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#run();
+    return this.#closing;
+  }
+
+  async #run(): Promise<void> {
+    const failures: unknown[] = [];
+    for (const step of this.#steps.toReversed()) {
+      try {
+        await step();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw new AggregateError(failures, 'Not everything could be closed');
+  }
+}

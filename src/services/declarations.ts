@@ -1,0 +1,59 @@
+import type { Json } from '../domain/json.ts';
+import type { Relayer } from '../domain/relayer.ts';
+import type { Log } from '../observability/log.ts';
+import type { Store } from '../store/store.ts';
+
+/** A relayer as the configuration declares it, with the address of its signer. */
+export type DeclaredRelayer = Omit<Relayer, 'disabledReason' | 'declaration'> & { declaration: Json };
+
+/** The fields that clients can change, each with the key of the file that declares it. */
+const CHANGEABLE = {
+  name: 'name',
+  paused: 'paused',
+  notificationId: 'notification_id',
+  customRpcUrls: 'custom_rpc_urls',
+  policies: 'policies',
+} as const satisfies Partial<Record<keyof Relayer, string>>;
+
+/**
+ * Brings the declared relayers and the stored ones together. The file declares, the database remembers: a field whose
+ * declared value differs from the one at the last start takes the file's value, the others keep what clients made of
+ * them. What is no longer declared stays, with a warning.
+ */
+export async function applyDeclarations(store: Store, declared: readonly DeclaredRelayer[], log: Log): Promise<void> {
+  await store.write(async (writer) => {
+    for (const relayer of declared) await writer.putRelayer(merge(relayer, await writer.relayer(relayer.id)));
+  });
+  const known = new Set(declared.map(({ id }) => id));
+  for (const { id, declaration } of await store.read.allRelayers()) {
+    if (declaration !== null && !known.has(id)) {
+      log.warn({ relayerId: id }, 'a relayer is no longer declared; it stays as it is stored');
+    }
+  }
+}
+
+function merge(declared: DeclaredRelayer, stored: Relayer | undefined): Relayer {
+  if (stored === undefined) return { ...declared, disabledReason: null };
+  const kept = Object.entries(CHANGEABLE)
+    .filter(([, key]) => sameValue(valueAt(declared.declaration, key), valueAt(stored.declaration, key)))
+    .map(([field]) => [field, stored[field as keyof Relayer]]);
+  return { ...declared, disabledReason: stored.disabledReason, ...Object.fromEntries(kept) };
+}
+
+function valueAt(declaration: Json, key: string): Json | undefined {
+  const isObject = typeof declaration === 'object' && declaration !== null && !Array.isArray(declaration);
+  return isObject ? declaration[key] : undefined;
+}
+
+function sameValue(one: Json | undefined, other: Json | undefined): boolean {
+  return canonical(one) === canonical(other);
+}
+
+/** JSON text in which the order of keys does not count. */
+function canonical(value: Json | undefined): string | undefined {
+  return JSON.stringify(value, (_, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  );
+}
