@@ -8,9 +8,15 @@ import { systemClock } from '../../src/domain/clock.ts';
 import { laneKey } from '../../src/domain/lane.ts';
 import type { Relayer } from '../../src/domain/relayer.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
+import { ChangeFeed } from '../../src/engine/change-feed.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { EngineMetrics } from '../../src/engine/engine-metrics.ts';
+import type { LaneStep } from '../../src/engine/lane-step.ts';
+import { Ledger } from '../../src/engine/ledger.ts';
+import { OfferBook } from '../../src/engine/offer-book.ts';
 import { createEngine } from '../../src/engine/scheduler.ts';
+import { Senders } from '../../src/engine/sender.ts';
+import { SequencePlanner } from '../../src/engine/sequence-planner.ts';
 import { defaultTiming, type EngineTiming } from '../../src/engine/timing.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
@@ -104,6 +110,31 @@ export class EngineWorld {
     });
   }
 
+  /** What one step of the relayer's lane works with, as of now. */
+  async step(timing: Partial<EngineTiming> = {}): Promise<LaneStep> {
+    const { store, log, family, client, signer } = this;
+    const entries = await store.read.openTransactions(LANE);
+    return {
+      key: LANE,
+      ledger: new Ledger(store, new ChangeFeed(() => {}), this.metrics),
+      senders: new Senders({
+        store,
+        chains: new Map([['evm', family]]),
+        connections: { clientOf: () => client, close: async () => {} },
+        signerOf: async () => signer,
+      }),
+      planner: new SequencePlanner(fastTiming.driftMs),
+      offers: new OfferBook(),
+      open: new Map(entries.map((entry) => [entry.transaction.id, entry])),
+      now: () => Date.now(),
+      elapsed: () => performance.now(),
+      knownSequence: () => store.read.laneSequence(LANE),
+      timing: { ...fastTiming, ...timing },
+      random: () => 0,
+      log,
+    };
+  }
+
   /** Stores a pending transaction, as the service does when it accepts one. */
   async accept(effect: string, more: Partial<Transaction> = {}): Promise<Transaction> {
     const transaction = pendingTransaction(effect, more);
@@ -174,4 +205,10 @@ export function pendingTransaction(effect: string, more: Partial<Transaction> = 
     nextActionAt: now,
     ...more,
   };
+}
+
+/** What a test knows to be there. */
+export function present<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('not there');
+  return value;
 }

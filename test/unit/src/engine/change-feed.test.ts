@@ -1,0 +1,41 @@
+import t from 'tap';
+import { ChangeFeed } from '../../../../src/engine/change-feed.ts';
+
+t.test('each listener hears of its own transaction, until it stops', async (t) => {
+  const feed = new ChangeFeed(() => t.fail('no listener throws'));
+  const heard: string[] = [];
+  const stop = feed.on('a', () => heard.push('first'));
+  feed.on('a', () => heard.push('second'));
+  feed.on('b', () => heard.push('other'));
+
+  feed.tell('a');
+  stop();
+  stop();
+  feed.tell('a');
+  feed.tell('nobody listens');
+  t.strictSame(heard, ['first', 'second', 'second']);
+});
+
+t.test('nothing is kept for transactions without listeners', async (t) => {
+  const feed = new ChangeFeed(() => {});
+  const stops = [feed.on('a', () => {}), feed.on('a', () => {}), feed.on('b', () => {})];
+  t.equal(feed.size, 2);
+  for (const stop of stops) stop();
+  t.equal(feed.size, 0);
+});
+
+t.test('a listener that throws neither stops the others nor the one who tells', async (t) => {
+  const faults: unknown[] = [];
+  const feed = new ChangeFeed((error) => faults.push(error));
+  let heard = 0;
+  const fault = new Error('broken');
+  feed.on('a', () => {
+    throw fault;
+  });
+  feed.on('a', () => {
+    heard += 1;
+  });
+  feed.tell('a');
+  t.equal(heard, 1);
+  t.strictSame(faults, [fault]);
+});

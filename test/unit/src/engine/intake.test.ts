@@ -1,0 +1,119 @@
+import t from 'tap';
+import type { Transaction } from '../../../../src/domain/transaction.ts';
+import { takeUp } from '../../../../src/engine/intake.ts';
+import { EngineWorld, present } from '../../../support/engine-world.ts';
+
+async function acceptMany(world: EngineWorld, count: number): Promise<Transaction[]> {
+  const accepted = [];
+  for (let index = 0; index < count; index += 1) accepted.push(await world.accept(`pay ${index}`));
+  return accepted;
+}
+
+t.test('sequences follow the order given and lie in the store with their bytes, before anything leaves', async (t) => {
+  const world = await EngineWorld.open(t);
+  const pending = await acceptMany(world, 3);
+  const step = await world.step();
+  await takeUp(step, pending);
+
+  const states = await Promise.all(pending.map((transaction) => world.get(transaction)));
+  t.strictSame(
+    states.map(({ status, sequence }) => [status, sequence]),
+    [
+      ['sent', 0n],
+      ['sent', 1n],
+      ['sent', 2n],
+    ],
+  );
+  for (const { id, hash } of states) {
+    const [attempt, ...others] = await world.store.read.attempts(id);
+    t.match(attempt, { ordinal: 1, hash, acceptedAt: null });
+    t.strictSame(others, []);
+  }
+  t.equal(step.open.size, 3);
+  t.strictSame(world.chain.received, []);
+});
+
+t.test('a failed signature leaves no gap: those behind it move down', async (t) => {
+  const world = await EngineWorld.open(t);
+  const pending = await acceptMany(world, 4);
+  world.signer.failsAt = (signature) => signature === 2;
+  await takeUp(await world.step(), pending);
+
+  const states = await Promise.all(pending.map((transaction) => world.get(transaction)));
+  t.strictSame(
+    states.map(({ status, sequence }) => [status, sequence]),
+    [
+      ['sent', 0n],
+      ['pending', null],
+      ['sent', 1n],
+      ['sent', 2n],
+    ],
+  );
+  t.match(states[1]?.statusReason, /the vault is sealed/);
+  t.equal(world.signer.signatures, 6, 'the first signature is kept, two are made anew');
+});
+
+t.test('a signer that is down fails nothing and takes no sequence', async (t) => {
+  const world = await EngineWorld.open(t);
+  const pending = await acceptMany(world, 2);
+  world.signer.failsAt = () => true;
+  await takeUp(await world.step(), pending);
+  for (const transaction of pending) t.match(await world.get(transaction), { status: 'pending', sequence: null });
+  t.equal(await world.store.read.laneSequence(pending[0]?.lane ?? ''), null);
+});
+
+t.test('what has expired before it was signed ends so, the others go on', async (t) => {
+  const world = await EngineWorld.open(t);
+  const [late, fine] = [await world.accept('late', { validUntil: Date.now() - 1 }), await world.accept('fine')];
+  await takeUp(await world.step(), [late, fine]);
+  t.match(await world.get(late), { status: 'expired', nextActionAt: null, sequence: null });
+  t.match(await world.get(fine), { status: 'sent', sequence: 0n });
+});
+
+t.test('one that changed meanwhile undoes the whole commit, so that there is no gap', async (t) => {
+  const world = await EngineWorld.open(t);
+  const pending = await acceptMany(world, 2);
+  const [first, second] = pending;
+  await world.store.write((writer) => writer.updateTransaction(first?.id ?? '', 'pending', { status: 'canceled' }));
+  await takeUp(await world.step(), pending);
+  t.match(await world.get(present(second)), { status: 'pending', sequence: null });
+
+  await takeUp(await world.step(), second === undefined ? [] : [second]);
+  t.match(await world.get(present(second)), { status: 'sent', sequence: 0n });
+});
+
+t.test("without the chain's count nothing is signed", async (t) => {
+  const world = await EngineWorld.open(t);
+  const pending = await acceptMany(world, 2);
+  world.chain.fault = (call) => (call === 'nextSequence' ? 'answer-lost' : undefined);
+  await takeUp(await world.step(), pending);
+  for (const transaction of pending) t.match(await world.get(transaction), { status: 'pending', sequence: null });
+  t.equal(world.signer.signatures, 0);
+});
+
+t.test('a chain that contradicts what was signed makes the lane wait, with the reason', async (t) => {
+  const world = await EngineWorld.open(t);
+  const step = await world.step();
+  step.knownSequence = async () => 9n;
+  const [transaction] = await acceptMany(world, 1);
+  await takeUp(step, transaction === undefined ? [] : [transaction]);
+  t.match(await world.get(present(transaction)), { status: 'pending', statusReason: /expects sequence 0/ });
+});
+
+t.test('bytes that the store refuses hold up none but themselves', async (t) => {
+  const world = await EngineWorld.open(t);
+  const [older] = await acceptMany(world, 1);
+  await takeUp(await world.step(), older === undefined ? [] : [older]);
+  await world.store.write((writer) => writer.updateTransaction(older?.id ?? '', 'sent', { status: 'failed' }));
+
+  // The chain was started anew: the same request under the same sequence gives the very same bytes.
+  const again = await world.accept('pay 0');
+  const other = await world.accept('other');
+  const step = await world.step();
+  step.knownSequence = async () => null;
+  await takeUp(step, [again, other]);
+  t.match(await world.get(again), { status: 'pending', statusReason: 'The signed bytes could not be stored' });
+  t.match(await world.get(other), { status: 'pending', sequence: null });
+  await takeUp(step, [other]);
+  t.match(await world.get(other), { status: 'sent', sequence: 0n });
+});

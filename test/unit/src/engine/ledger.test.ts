@@ -1,0 +1,80 @@
+import t from 'tap';
+import type { Attempt, Transaction } from '../../../../src/domain/transaction.ts';
+import { ChangeFeed } from '../../../../src/engine/change-feed.ts';
+import { Ledger } from '../../../../src/engine/ledger.ts';
+import { EngineWorld, LANE } from '../../../support/engine-world.ts';
+
+function attemptOf({ id }: Transaction, sequence: bigint): Attempt {
+  const hash = `hash of ${id}`;
+  return { transactionId: id, ordinal: 1, lane: LANE, sequence, raw: 'bytes', hash, createdAt: 1, acceptedAt: null };
+}
+
+t.test('changes are committed, then told and counted', async (t) => {
+  const world = await EngineWorld.open(t);
+  const feed = new ChangeFeed(() => {});
+  const ledger = new Ledger(world.store, feed, world.metrics);
+  const transaction = await world.accept('pay');
+  const told: string[] = [];
+  feed.on(transaction.id, () => told.push('told'));
+
+  const now = await ledger.apply([{ transaction, set: { status: 'failed', statusReason: 'no', nextActionAt: null } }]);
+  t.equal(now.get(transaction.id)?.status, 'failed');
+  t.equal((await world.get(transaction)).statusReason, 'no');
+  t.strictSame(told, ['told']);
+  t.strictSame(world.metrics.moves, ['pending failed']);
+});
+
+t.test('a change against a status that has gone by is left out, the others are made', async (t) => {
+  const world = await EngineWorld.open(t);
+  const ledger = new Ledger(world.store, new ChangeFeed(() => {}), world.metrics);
+  const [stale, fresh] = [await world.accept('a'), await world.accept('b')];
+  await world.store.write((writer) => writer.updateTransaction(stale.id, 'pending', { status: 'canceled' }));
+
+  const now = await ledger.apply([
+    { transaction: stale, set: { statusReason: 'late' } },
+    { transaction: fresh, set: { statusReason: 'in time' } },
+  ]);
+  t.strictSame([...now.keys()], [fresh.id]);
+  t.equal((await world.get(stale)).statusReason, null);
+});
+
+t.test('signed versions are recorded all or none', async (t) => {
+  const world = await EngineWorld.open(t);
+  const ledger = new Ledger(world.store, new ChangeFeed(() => {}), world.metrics);
+  const [first, second] = [await world.accept('a'), await world.accept('b')];
+  await world.store.write((writer) => writer.updateTransaction(second.id, 'pending', { status: 'canceled' }));
+  const versions = [first, second].map((transaction, index) => ({
+    transaction,
+    set: { status: 'sent', sequence: BigInt(index) } as const,
+    attempt: attemptOf(transaction, BigInt(index)),
+  }));
+
+  t.notOk(await ledger.record(versions));
+  t.equal((await world.get(first)).status, 'pending');
+  t.strictSame(await world.store.read.attempts(first.id), []);
+
+  t.ok(await ledger.record(versions.slice(0, 1)));
+  t.equal((await world.get(first)).status, 'sent');
+  t.equal((await world.store.read.attempts(first.id)).length, 1);
+});
+
+t.test('a fault of the store is not taken for a stale status', async (t) => {
+  const world = await EngineWorld.open(t);
+  const ledger = new Ledger(world.store, new ChangeFeed(() => {}), world.metrics);
+  const [first, second] = [await world.accept('a'), await world.accept('b')];
+  const set = { status: 'sent', sequence: 0n } as const;
+  const attempt = attemptOf(first, 0n);
+  const versions = [
+    { transaction: first, set, attempt },
+    { transaction: second, set, attempt: { ...attempt, transactionId: second.id } },
+  ];
+  await t.rejects(ledger.record(versions), 'the same hash twice');
+  t.equal((await world.get(first)).status, 'pending');
+});
+
+t.test('no changes touch nothing', async (t) => {
+  const world = await EngineWorld.open(t);
+  const store = { ...world.store, write: () => Promise.reject(new Error('must not write')) };
+  const ledger = new Ledger(store, new ChangeFeed(() => {}), world.metrics);
+  t.equal((await ledger.apply([])).size, 0);
+});

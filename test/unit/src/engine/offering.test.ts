@@ -1,0 +1,135 @@
+import t from 'tap';
+import type { BroadcastOutcome } from '../../../../src/chains/chain.ts';
+import type { Attempt, Transaction } from '../../../../src/domain/transaction.ts';
+import { takeUp } from '../../../../src/engine/intake.ts';
+import type { LaneStep } from '../../../../src/engine/lane-step.ts';
+import { offer } from '../../../../src/engine/offering.ts';
+import { EngineWorld, present } from '../../../support/engine-world.ts';
+
+/** A step with so many signed transactions, not yet offered. */
+async function signed(world: EngineWorld, count: number): Promise<{ step: LaneStep; transactions: Transaction[] }> {
+  const pending = [];
+  for (let index = 0; index < count; index += 1) pending.push(await world.accept(`pay ${index}`));
+  const step = await world.step();
+  await takeUp(step, pending);
+  return { step, transactions: await Promise.all(pending.map((transaction) => world.get(transaction))) };
+}
+
+/** Lets the node answer the broadcasts in turn, and tells which sequences it was offered. */
+function answers(world: EngineWorld, outcomes: BroadcastOutcome['kind'][]): bigint[] {
+  const offered: bigint[] = [];
+  world.client.broadcast = async ({ sequence }: Attempt) => {
+    offered.push(sequence);
+    const kind = outcomes.shift() ?? 'accepted';
+    return kind === 'accepted' ? { kind } : { kind, reason: `node says ${kind}` };
+  };
+  return offered;
+}
+
+t.test('taken bytes are submitted, lowest sequence first', async (t) => {
+  const world = await EngineWorld.open(t);
+  const { step, transactions } = await signed(world, 3);
+  const offered = answers(world, []);
+  const { offered: count, notTaken } = await offer(step);
+  t.strictSame([count, notTaken], [3, []]);
+  t.strictSame(offered, [0n, 1n, 2n]);
+  for (const transaction of transactions) {
+    const now = await world.get(transaction);
+    t.equal(now.status, 'submitted');
+    t.ok(now.sentAt !== null && now.nextActionAt !== null && now.nextActionAt > 0);
+    t.ok((await world.store.read.attempts(transaction.id))[0]?.acceptedAt);
+  }
+});
+
+for (const kind of ['unknown', 'refused'] as const) {
+  t.test(
+    `an offer with the outcome ${kind} is repeated later, with the same bytes, and so are those behind it`,
+    async (t) => {
+      const world = await EngineWorld.open(t);
+      const { step, transactions } = await signed(world, 3);
+      const offered = answers(world, ['accepted', kind]);
+      const { notTaken } = await offer(step);
+      t.strictSame(offered, [0n, 1n]);
+      t.strictSame(
+        notTaken.map(({ transaction }) => transaction.id),
+        [transactions[1]?.id],
+      );
+      const [, failed, behind] = await Promise.all(transactions.map((transaction) => world.get(transaction)));
+      t.match(failed, { status: 'sent', statusReason: `node says ${kind}`, hash: transactions[1]?.hash });
+      t.ok((failed?.nextActionAt ?? 0) > (transactions[1]?.nextActionAt ?? 0));
+      t.match(behind, { status: 'sent', statusReason: null, nextActionAt: failed?.nextActionAt });
+    },
+  );
+}
+
+for (const kind of ['sequence-used', 'underpriced'] as const) {
+  t.test(`an offer with the outcome ${kind} stops nobody and is looked for on the chain`, async (t) => {
+    const world = await EngineWorld.open(t);
+    const { step, transactions } = await signed(world, 2);
+    answers(world, [kind]);
+    const { notTaken } = await offer(step);
+    t.strictSame(
+      notTaken.map(({ transaction }) => transaction.id),
+      [transactions[0]?.id],
+    );
+    const [first, second] = await Promise.all(transactions.map((transaction) => world.get(transaction)));
+    t.match(first, { status: 'sent', statusReason: `node says ${kind}` });
+    t.equal(second?.status, 'submitted');
+  });
+}
+
+t.test('a node that misses a lower sequence gets all lower ones first, once in a round', async (t) => {
+  const world = await EngineWorld.open(t);
+  const { step, transactions } = await signed(world, 3);
+  answers(world, []);
+  await offer(step);
+  for (const { id } of transactions.slice(1)) {
+    const entry = step.open.get(id);
+    if (entry === undefined) throw new Error('not open');
+    step.open.set(id, { ...entry, transaction: { ...entry.transaction, nextActionAt: 0 } });
+    step.offers.forget(id);
+  }
+
+  const offered = answers(world, ['sequence-ahead', 'accepted', 'accepted', 'sequence-ahead']);
+  await offer(step);
+  t.strictSame(offered, [1n, 0n, 1n, 2n]);
+  const [first, second, third] = await Promise.all(transactions.map((transaction) => world.get(transaction)));
+  t.equal(first?.status, 'submitted');
+  t.match(second, { status: 'submitted', statusReason: null });
+  t.match(third, { status: 'submitted', statusReason: 'node says sequence-ahead' });
+});
+
+t.test('what a node took lately is not offered again; what it was silent about for long is', async (t) => {
+  const world = await EngineWorld.open(t);
+  const { step, transactions } = await signed(world, 1);
+  const offered = answers(world, []);
+  await offer(step);
+  const id = transactions[0]?.id ?? '';
+  const entry = step.open.get(id);
+  if (entry === undefined) throw new Error('not open');
+  step.open.set(id, { ...entry, transaction: { ...entry.transaction, nextActionAt: 0 } });
+
+  await offer(step);
+  t.equal(offered.length, 1);
+  await offer({ ...step, elapsed: () => performance.now() + step.timing.reofferMs });
+  t.equal(offered.length, 2);
+});
+
+t.test('a fault in the client is no answer', async (t) => {
+  const world = await EngineWorld.open(t);
+  const { step, transactions } = await signed(world, 1);
+  world.client.broadcast = () => Promise.reject(new Error('bug'));
+  await offer(step);
+  t.match(await world.get(present(transactions[0])), { status: 'sent', statusReason: 'bug' });
+});
+
+t.test('bytes that are missing from the store are not made up', async (t) => {
+  const world = await EngineWorld.open(t);
+  const { step, transactions } = await signed(world, 1);
+  const [transaction] = transactions;
+  if (transaction === undefined) throw new Error('nothing was signed');
+  step.open.set(transaction.id, { transaction, attempts: [] });
+  await offer(step);
+  t.match(await world.get(transaction), { status: 'sent', statusReason: 'No signed bytes are stored for it' });
+  t.strictSame(world.chain.received, []);
+});

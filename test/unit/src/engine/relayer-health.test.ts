@@ -1,0 +1,153 @@
+import t from 'tap';
+import type { Relayer } from '../../../../src/domain/relayer.ts';
+import { RelayerHealth } from '../../../../src/engine/relayer-health.ts';
+import { EngineWorld, fastTiming, relayerNamed } from '../../../support/engine-world.ts';
+
+function healthOf(world: EngineWorld, timing: Partial<typeof fastTiming> = {}): RelayerHealth {
+  return new RelayerHealth({
+    store: world.store,
+    chains: new Map([['evm', world.family]]),
+    connections: { clientOf: () => world.client, close: async () => {} },
+    log: world.log,
+    metrics: world.metrics,
+    timing: { ...fastTiming, ...timing },
+  });
+}
+
+async function relayer(world: EngineWorld): Promise<Relayer | undefined> {
+  return world.store.read.relayer('r1');
+}
+
+/** The checks of one start, no repetition. */
+async function checkOnce(world: EngineWorld): Promise<void> {
+  const health = healthOf(world, { recheckMs: [600_000] });
+  await health.start();
+  await health.close();
+}
+
+t.test('a fit relayer stays enabled, and one that was disabled is enabled', async (t) => {
+  const world = await EngineWorld.open(t);
+  const disabledReason = { type: 'RpcValidationFailed', details: 'RPC endpoint validation failed' } as const;
+  await world.store.write((writer) => writer.putRelayer(relayerNamed('r1', { disabledReason })));
+  await checkOnce(world);
+  t.equal((await relayer(world))?.disabledReason, null);
+  t.strictSame(world.metrics.checks, [true]);
+  t.match(world.logLines.join(''), /relayer enabled/);
+});
+
+t.test('an empty account disables, with the constant text for clients and the cause in the log', async (t) => {
+  const world = await EngineWorld.open(t);
+  world.chain.balance = 0n;
+  await checkOnce(world);
+  t.strictSame((await relayer(world))?.disabledReason, { type: 'BalanceCheckFailed', details: 'Insufficient balance' });
+  t.match(world.logLines.join(''), /the balance is 0, the policy asks for 1/);
+});
+
+t.test('endpoints that do not answer disable with every check that failed', async (t) => {
+  const world = await EngineWorld.open(t);
+  world.chain.fault = () => 'request-lost';
+  await checkOnce(world);
+  t.strictSame((await relayer(world))?.disabledReason, {
+    type: 'Multiple',
+    details: [
+      { type: 'RpcValidationFailed', details: 'RPC endpoint validation failed' },
+      { type: 'NonceSyncFailed', details: 'Nonce synchronization failed' },
+      { type: 'BalanceCheckFailed', details: 'Insufficient balance' },
+    ],
+  });
+});
+
+t.test('the first contact pins the chain; endpoints that serve another one later disable', async (t) => {
+  const world = await EngineWorld.open(t);
+  await world.store.write((writer) => writer.putRelayer(relayerNamed('r1', { network: 'fresh' })));
+  await checkOnce(world);
+  t.equal(await world.store.read.chainIdentity('evm', 'fresh'), '31337');
+
+  world.client.identityText = '1';
+  await checkOnce(world);
+  t.match((await relayer(world))?.disabledReason, { type: 'RpcValidationFailed' });
+  t.match(world.logLines.join(''), /serve chain 1, but network fresh was chain 31337/);
+});
+
+t.test('a disabled relayer is checked again and again, and enabled once it is fit', async (t) => {
+  const world = await EngineWorld.open(t);
+  world.chain.balance = 0n;
+  const health = healthOf(world);
+  t.teardown(() => health.close());
+  await health.start();
+  await world.until('several checks', async () => world.metrics.checks.length > 3);
+  t.ok((await relayer(world))?.disabledReason);
+  world.chain.balance = 10n;
+  await world.until('it is enabled', async () => (await relayer(world))?.disabledReason === null);
+});
+
+t.test('what clients changed meanwhile is kept', async (t) => {
+  const world = await EngineWorld.open(t);
+  world.chain.balance = 0n;
+  const { client } = world;
+  const balance = client.balance.bind(client);
+  client.balance = async (address) => {
+    await world.store.write((writer) => writer.putRelayer(relayerNamed('r1', { paused: true })));
+    return balance(address);
+  };
+  await checkOnce(world);
+  t.match(await relayer(world), { paused: true, disabledReason: { type: 'BalanceCheckFailed' } });
+});
+
+t.test('a network or a family that is not known disables its relayer only', async (t) => {
+  const world = await EngineWorld.open(t);
+  await world.store.write((writer) => writer.putRelayer(relayerNamed('other', { networkType: 'solana' })));
+  const health = new RelayerHealth({
+    store: world.store,
+    chains: new Map([['evm', world.family]]),
+    connections: {
+      clientOf: () => {
+        throw new Error('network fake is not known');
+      },
+      close: async () => {},
+    },
+    log: world.log,
+    metrics: world.metrics,
+    timing: { ...fastTiming, recheckMs: [600_000] },
+  });
+  await health.start();
+  await health.close();
+  for (const id of ['r1', 'other']) {
+    t.match((await world.store.read.relayer(id))?.disabledReason, { type: 'RpcValidationFailed' });
+  }
+});
+
+t.test('the start does not wait for ever for an endpoint, and an end may come at any time', async (t) => {
+  const world = await EngineWorld.open(t);
+  let answer: (balance: bigint) => void = () => {};
+  world.client.balance = () => new Promise((resolve) => (answer = resolve));
+  const health = healthOf(world, { firstCheckMs: 5 });
+  await health.start();
+  t.strictSame(world.metrics.checks, []);
+  const closing = health.close();
+  answer(10n);
+  await closing;
+  await health.close();
+  t.strictSame(world.metrics.checks, [true]);
+});
+
+t.test('a store that fails is no verdict on the relayer', async (t) => {
+  const world = await EngineWorld.open(t);
+  let failures = 0;
+  const write: typeof world.store.write = (body) => {
+    failures += 1;
+    return failures === 1 ? Promise.reject(new Error('disk full')) : world.store.write(body);
+  };
+  world.chain.balance = 0n;
+  const health = new RelayerHealth({
+    store: { ...world.store, write },
+    chains: new Map([['evm', world.family]]),
+    connections: { clientOf: () => world.client, close: async () => {} },
+    log: world.log,
+    metrics: world.metrics,
+    timing: fastTiming,
+  });
+  t.teardown(() => health.close());
+  await health.start();
+  await world.until('the verdict is stored', async () => (await relayer(world))?.disabledReason !== null);
+});
