@@ -19,6 +19,8 @@ import { Senders } from '../../src/engine/sender.ts';
 import { SequencePlanner } from '../../src/engine/sequence-planner.ts';
 import { defaultTiming, type EngineTiming } from '../../src/engine/timing.ts';
 import { createLog } from '../../src/observability/log.ts';
+import type { Services } from '../../src/services/services.ts';
+import { createServices } from '../../src/services/use-cases.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 import { FakeChain } from './fake-chain.ts';
@@ -107,6 +109,19 @@ export class EngineWorld {
       clock: systemClock,
       random: Math.random,
       timing: { ...fastTiming, ...parts.timing },
+    });
+  }
+
+  /** The use cases over this world; without an engine nothing that they accept is driven. */
+  services(engine: Pick<Engine, 'wake' | 'onChange'> = { wake: () => {}, onChange: () => () => {} }): Services {
+    return createServices({
+      store: this.store,
+      chains: new Map([['evm', this.family]]),
+      connections: { clientOf: () => this.client, close: async () => {} },
+      signerOf: async () => this.signer,
+      engine,
+      clock: systemClock,
+      newId: randomUUID,
     });
   }
 

@@ -1,0 +1,105 @@
+import t from 'tap';
+import { EngineWorld, LANE, relayerNamed } from '../../../support/engine-world.ts';
+
+t.test('what was accepted is on disk before the answer, and its lane is woken', async (t) => {
+  const world = await EngineWorld.open(t);
+  const woken: string[] = [];
+  const { transactions } = world.services({ wake: (lane) => woken.push(lane), onChange: () => () => {} });
+  const view = await transactions.send('r1', { effect: 'pay' });
+  t.match(view, { status: 'pending', hash: null });
+  const stored = await world.store.read.transaction('r1', String(view['id']));
+  t.match(stored, { status: 'pending', lane: LANE, request: { effect: 'pay' }, sequence: null });
+  t.equal(stored?.nextActionAt, stored?.createdAt);
+  t.strictSame(woken, [LANE]);
+});
+
+t.test('what is refused leaves nothing behind', async (t) => {
+  const world = await EngineWorld.open(t);
+  const { transactions } = world.services();
+  await t.rejects(transactions.send('none', {}), { code: 'RELAYER_NOT_FOUND' });
+  await t.rejects(transactions.send('r1', { wrong: true }), { code: 'INVALID_REQUEST' });
+  await t.rejects(transactions.send('r1', { effect: 'late', validUntil: 1 }), { code: 'INVALID_REQUEST' });
+  await world.store.write((writer) => writer.putRelayer(relayerNamed('r1', { paused: true })));
+  await t.rejects(transactions.send('r1', { wrong: true }), { code: 'RELAYER_PAUSED' }, 'before the body is read');
+  t.equal((await transactions.list('r1', { page: 1, perPage: 10 })).total, 0);
+});
+
+t.test('a relayer whose chain nobody has seen yet accepts nothing', async (t) => {
+  const world = await EngineWorld.open(t);
+  await world.store.write((writer) => writer.putRelayer(relayerNamed('new', { network: 'unseen' })));
+  await t.rejects(world.services().transactions.send('new', { effect: 'pay' }), { code: 'RELAYER_DISABLED' });
+});
+
+t.test('a transaction is visible under its own relayer only', async (t) => {
+  const world = await EngineWorld.open(t);
+  await world.store.write((writer) => writer.putRelayer(relayerNamed('r2')));
+  const { transactions } = world.services();
+  const { id } = await world.accept('pay');
+  t.match(await transactions.get('r1', id), { id });
+  await t.rejects(transactions.get('r2', id), { code: 'TRANSACTION_NOT_FOUND' });
+  await t.rejects(transactions.get('none', id), { code: 'RELAYER_NOT_FOUND' });
+  const signal = AbortSignal.timeout(1_000);
+  await t.rejects(transactions.wait('r2', id, { intervalMs: 1, timeoutMs: 5 }, signal), {
+    code: 'TRANSACTION_NOT_FOUND',
+  });
+  t.strictSame(await transactions.list('r2', { page: 1, perPage: 10 }), { items: [], total: 0 });
+});
+
+t.test('lists can be narrowed to a status', async (t) => {
+  const world = await EngineWorld.open(t);
+  const { transactions } = world.services();
+  const [first, second] = [await world.accept('a'), await world.accept('b')];
+  await world.store.write((writer) => writer.updateTransaction(first.id, 'pending', { status: 'failed' }));
+  const { items, total } = await transactions.list('r1', { page: 1, perPage: 10 }, 'pending');
+  t.equal(total, 1);
+  t.match(items, [{ id: second.id, status: 'pending' }]);
+});
+
+t.test('a wait ends as soon as the engine says that the transaction is mined', async (t) => {
+  const world = await EngineWorld.open(t);
+  const engine = world.engine();
+  t.teardown(() => engine.close());
+  await engine.start();
+  const { transactions } = world.services(engine);
+  const { id } = await transactions.send('r1', { effect: 'pay' });
+  const timing = { intervalMs: 600_000, timeoutMs: 600_000 };
+  const waiting = transactions.wait('r1', String(id), timing, new AbortController().signal);
+  await world.until('submitted', async () => world.chain.received.length > 0);
+  world.chain.mine();
+  t.match(await waiting, { id, status: 'mined' });
+});
+
+t.test('a wait finds by itself what nobody told it', async (t) => {
+  const world = await EngineWorld.open(t);
+  const transaction = await world.accept('pay');
+  const { transactions } = world.services();
+  const timing = { intervalMs: 0, timeoutMs: 600_000 };
+  const waiting = transactions.wait('r1', transaction.id, timing, new AbortController().signal);
+  await world.store.write((writer) => writer.updateTransaction(transaction.id, 'pending', { status: 'failed' }));
+  t.match(await waiting, { status: 'failed' });
+});
+
+t.test('a wait ends with nothing after its time, and with the reason when it is aborted', async (t) => {
+  const world = await EngineWorld.open(t);
+  const { id } = await world.accept('pay');
+  let listeners = 0;
+  const { transactions } = world.services({
+    wake: () => {},
+    onChange: () => {
+      listeners += 1;
+      return () => {
+        listeners -= 1;
+      };
+    },
+  });
+  const never = new AbortController().signal;
+  t.equal(await transactions.wait('r1', id, { intervalMs: 5, timeoutMs: 20 }, never), undefined);
+  t.equal(await transactions.wait('r1', id, { intervalMs: 5, timeoutMs: 0 }, never), undefined);
+
+  const abort = new AbortController();
+  const waiting = transactions.wait('r1', id, { intervalMs: 600_000, timeoutMs: 600_000 }, abort.signal);
+  const reason = new Error('the call is over');
+  setImmediate(() => abort.abort(reason));
+  await t.rejects(waiting, reason);
+  t.equal(listeners, 0, 'nobody listens any more');
+});
