@@ -18,7 +18,7 @@ import { installGlobals } from './globals/install.ts';
 import { removeGlobals } from './globals/removed.ts';
 import { HostLink } from './host-link.ts';
 import { invokeHandler } from './invoke.ts';
-import { defineProperty, getOwnPropertyDescriptor, parseJson } from './primordials.ts';
+import { defineProperty, deleteProperty, getOwnPropertyDescriptor, parseJson } from './primordials.ts';
 
 /** Where the plugin's bundle leaves its exports (esbuild's `globalName`). */
 const EXPORTS = '__isolayer_plugin__';
@@ -50,7 +50,7 @@ export function boot(host: HostFunction): GuestEntries {
 
     seal() {
       moduleExports = getOwnPropertyDescriptor(globalThis, EXPORTS)?.value;
-      Reflect.deleteProperty(globalThis, EXPORTS);
+      deleteProperty(globalThis, EXPORTS);
       freezeIntrinsics(intrinsics);
     },
 

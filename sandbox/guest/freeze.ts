@@ -3,7 +3,6 @@ import {
   freeze,
   getOwnPropertyDescriptor,
   getPrototypeOf,
-  hasOwn,
   NativeTypeError,
   ownKeys,
   toText,
@@ -59,86 +58,106 @@ const NAMES = [
   'AsyncDisposableStack',
 ];
 
+/** Prototypes that libraries build on by assignment, as the `buffer` package does on Uint8Array. */
+const ASSIGNED_WHOLLY = ['Object', 'Function', 'Uint8Array', 'TypedArray'];
+
+/** What libraries assign on objects that inherit from any other prototype: transpiled subclasses, mostly. */
+const ASSIGNED = ['constructor', 'toString', 'toLocaleString', 'valueOf', 'name', 'message', 'push', 'then', 'next'];
+
 /** Properties that libraries set on the Error constructor to shape stack traces; V8 reads them there. */
 const STACK_SETTINGS = ['stackTraceLimit', 'prepareStackTrace'];
 
-/** The shared objects as they are when the isolate begins: constructors, namespaces and the nameless ones. */
-export function collectIntrinsics(global: object): object[] {
-  const found: object[] = [];
+/** One shared object, and which of its properties may be assigned on objects that inherit from it. */
+export interface Intrinsic {
+  readonly object: object;
+  readonly assigned: 'all' | readonly string[];
+  /** Properties that stay as they are. */
+  readonly open: readonly string[];
+}
+
+/** The shared objects as they are when the isolate begins: constructors with their prototypes, namespaces, iterators. */
+export function collectIntrinsics(global: object): Intrinsic[] {
+  const TypedArray = getPrototypeOf(Uint8Array) as { name: string };
+  const found: Intrinsic[] = [];
   for (const name of NAMES) {
-    const value = getOwnPropertyDescriptor(global, name)?.value as unknown;
-    if ((typeof value === 'object' && value !== null) || typeof value === 'function') found.push(value);
+    const object = getOwnPropertyDescriptor(global, name)?.value as unknown;
+    if (typeof object === 'function') found.push(...constructorAndPrototype(object as { name: string }));
+    else if (typeof object === 'object' && object !== null) found.push({ object, assigned: [], open: [] });
   }
-  const iterators = [
-    [][Symbol.iterator](),
-    ''[Symbol.iterator](),
-    new Map().keys(),
-    new Set().keys(),
-    'a'.matchAll(/a/g),
-  ];
-  const functions = [function* () {}, async () => {}, async function* () {}];
-  return [
-    ...found,
-    getPrototypeOf(Uint8Array) as object,
-    ...iterators.map((iterator) => getPrototypeOf(iterator) as object),
-    ...functions.map((sample) => (sample as { constructor: object }).constructor),
-    // %GeneratorPrototype% and %AsyncGeneratorPrototype%, with the iterator prototypes above them.
-    ...[functions[0], functions[2]].flatMap((sample) => lineage(getPrototypeOf(sample?.prototype as object))),
-  ];
+  found.push(...constructorAndPrototype(TypedArray));
+  for (const sample of [function* () {}, async () => {}, async function* () {}]) {
+    found.push(...constructorAndPrototype(sample.constructor as unknown as { name: string }));
+    for (const object of lineage(sample.prototype)) found.push({ object, assigned: ASSIGNED, open: [] });
+  }
+  for (const iterator of [''[Symbol.iterator](), new Map().keys(), new Set().keys(), 'a'.matchAll(/a/g)]) {
+    found.push({ object: getPrototypeOf(iterator) as object, assigned: ASSIGNED, open: [] });
+  }
+  // An accessor as `next` of array iterators makes every spread ten times slower.
+  found.push({ object: getPrototypeOf([][Symbol.iterator]()) as object, assigned: [], open: [] });
+  return found;
 }
 
 /**
- * Freezes the shared objects in accessor form: each data property of a prototype becomes an accessor whose setter
- * defines an own property on the receiver, because plain freezing makes `error.name = …` or `obj.toString = …` fail on
- * every object that inherits (the "override mistake" of ECMA-262 OrdinarySet, remedied as in SES). It keeps one call's
- * slips from the next; nothing that keeps the isolate apart depends on it.
+ * Freezes the shared objects. Properties that libraries assign on inheriting objects become accessors whose setter
+ * defines an own property on the receiver, because a frozen one makes that assignment fail (the "override mistake" of
+ * ECMA-262 OrdinarySet, remedied as in SES). It keeps one call's slips from the next; nothing that keeps the isolate
+ * apart depends on it. Every built-in that is changed at all costs something, so what V8 has fast paths for stays.
  */
-export function freezeIntrinsics(intrinsics: readonly object[]): void {
-  for (let index = 0; index < intrinsics.length; index++) {
-    const intrinsic = intrinsics[index] as object;
-    const prototype = getOwnPropertyDescriptor(intrinsic, 'prototype')?.value as unknown;
-    if (typeof prototype === 'object' && prototype !== null) freezePrototype(prototype);
-    if (typeof intrinsic === 'function') freezeConstructor(intrinsic);
-    else if (hasOwn(intrinsic, 'constructor') || hasOwn(intrinsic, 'next')) freezePrototype(intrinsic);
-    else freeze(intrinsic);
-  }
+export function freezeIntrinsics(intrinsics: readonly Intrinsic[]): void {
+  for (let index = 0; index < intrinsics.length; index++) freezeIntrinsic(intrinsics[index] as Intrinsic);
 }
 
-function freezePrototype(prototype: object): void {
-  const keys = ownKeys(prototype);
-  for (let index = 0; index < keys.length; index++) allowOverride(prototype, keys[index] as string | symbol);
-  freeze(prototype);
+function constructorAndPrototype(constructor: { readonly name: string }): Intrinsic[] {
+  const { name } = constructor;
+  const prototype = getOwnPropertyDescriptor(constructor, 'prototype')?.value as object | undefined;
+  const intrinsics: Intrinsic[] = [{ object: constructor, assigned: [], open: name === 'Error' ? STACK_SETTINGS : [] }];
+  // Any change of RegExp.prototype, even freezing it, makes every replace and split seven times slower.
+  if (prototype === undefined || name === 'RegExp') return intrinsics;
+  const assigned = includes(ASSIGNED_WHOLLY, name) ? 'all' : ASSIGNED;
+  // As an accessor it would make map, filter and slice four times slower.
+  intrinsics.push({ object: prototype, assigned, open: name === 'Array' ? ['constructor'] : [] });
+  return intrinsics;
 }
 
-/** A constructor's own properties are fixed; the constructor of errors stays open for the stack settings. */
-function freezeConstructor(constructor: object): void {
-  if (!hasOwn(constructor, 'captureStackTrace')) {
-    freeze(constructor);
+function freezeIntrinsic({ object, assigned, open }: Intrinsic): void {
+  if (assigned === 'all') allowAssigning(object, ownKeys(object));
+  else allowAssigning(object, assigned, open);
+  if (open.length === 0) {
+    freeze(object);
     return;
   }
-  const keys = ownKeys(constructor);
+  const keys = ownKeys(object);
   for (let index = 0; index < keys.length; index++) {
-    const key = keys[index] as string;
-    if (key === STACK_SETTINGS[0] || key === STACK_SETTINGS[1]) continue;
-    const property = getOwnPropertyDescriptor(constructor, key);
-    if (property === undefined || !property.configurable) continue;
-    const fixed = 'value' in property ? { writable: false, configurable: false } : { configurable: false };
-    defineProperty(constructor, key, { __proto__: null, ...fixed } as object);
+    const key = keys[index] as string | symbol;
+    if (!includes(open, key)) fix(object, key);
   }
 }
 
-function allowOverride(prototype: object, key: string | symbol): void {
-  const property = getOwnPropertyDescriptor(prototype, key);
-  if (property === undefined || !property.configurable || !('value' in property)) return;
+function fix(object: object, key: string | symbol): void {
+  const property = getOwnPropertyDescriptor(object, key);
+  if (property === undefined || !property.configurable) return;
+  const fixed = 'value' in property ? { writable: false, configurable: false } : { configurable: false };
+  defineProperty(object, key, { __proto__: null, ...fixed } as object);
+}
+
+function allowAssigning(object: object, keys: readonly (string | symbol)[], except: readonly string[] = []): void {
+  for (let index = 0; index < keys.length; index++) {
+    const key = keys[index] as string | symbol;
+    const property = getOwnPropertyDescriptor(object, key);
+    if (property === undefined || !property.configurable || !('value' in property) || includes(except, key)) continue;
+    defineProperty(object, key, overridable(object, key, property));
+  }
+}
+
+function overridable(owner: object, key: string | symbol, property: PropertyDescriptor): PropertyDescriptor {
   const value = property.value as unknown;
-  const accessor = {
+  return {
     __proto__: null,
     get() {
       return value;
     },
     set(this: object, replacement: unknown) {
-      if (this === prototype)
-        throw new NativeTypeError(`Cannot assign to read only property '${toText(key)}' of object`);
+      if (this === owner) throw new NativeTypeError(`Cannot assign to read only property '${toText(key)}' of object`);
       const own = { __proto__: null, value: replacement, writable: true, enumerable: true, configurable: true };
       if (!defineProperty(this, key, own as object)) {
         throw new NativeTypeError(`Cannot add property ${toText(key)}, object is not extensible`);
@@ -146,12 +165,18 @@ function allowOverride(prototype: object, key: string | symbol): void {
     },
     enumerable: property.enumerable === true,
     configurable: false,
-  };
-  defineProperty(prototype, key, accessor as object);
+  } as PropertyDescriptor;
 }
 
-function lineage(start: object | null): object[] {
+function includes(keys: readonly unknown[], wanted: unknown): boolean {
+  for (let index = 0; index < keys.length; index++) if (keys[index] === wanted) return true;
+  return false;
+}
+
+/** An object's prototypes below Object.prototype, nearest first. */
+function lineage(object: unknown): object[] {
   const found: object[] = [];
-  for (let at = start; at !== null && at !== Object.prototype; at = getPrototypeOf(at)) found.push(at);
+  if (typeof object !== 'object' || object === null) return found;
+  for (let at = getPrototypeOf(object); at !== null && at !== Object.prototype; at = getPrototypeOf(at)) found.push(at);
   return found;
 }

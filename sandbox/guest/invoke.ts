@@ -53,16 +53,12 @@ function settle(result: unknown, end: CallEnd): void {
   }
   const onReturned = (value: unknown) => end.returned(value);
   const onThrown = (error: unknown) => end.threw(error);
-  if (isPrototypeOf(PromisePrototype, result)) {
-    try {
-      promiseThen(result, onReturned, onThrown);
-      return;
-    } catch {
-      // Not a real promise after all, or one whose constructor was replaced; adopted like any thenable.
-    }
+  const adopted = isPrototypeOf(PromisePrototype, result) ? result : new NativePromise((resolve) => resolve(result));
+  try {
+    promiseThen(adopted, onReturned, onThrown);
+  } catch {
+    // `then` asks a promise for its constructor, and that is not one any more. Without any it asks no further.
+    defineProperty(adopted, 'constructor', { __proto__: null, value: undefined } as object);
+    promiseThen(adopted, onReturned, onThrown);
   }
-  const adopted = new NativePromise((resolve) => resolve(result));
-  // Without a constructor of its own, `then` would ask Promise.prototype and Symbol.species, which may be replaced.
-  defineProperty(adopted, 'constructor', { __proto__: null, value: undefined } as object);
-  promiseThen(adopted, onReturned, onThrown);
 }

@@ -5,7 +5,8 @@
  * but the plugin, and use ordinary methods.
  */
 
-export const { apply, construct, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
+export const { apply, construct, defineProperty, deleteProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } =
+  Reflect;
 export const { create, freeze, hasOwn, isFrozen, keys: enumerableKeys, setPrototypeOf } = Object;
 export const { isArray } = Array;
 export const { isFinite: isFiniteNumber, isInteger } = Number;
