@@ -9,5 +9,6 @@ export type Bindable = string | number | null;
 export function bindable(value: unknown): Bindable {
   if (value === null || typeof value === 'string') return value;
   if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
-  throw new TypeError(`A ${typeof value} cannot be stored as it is: ${String(value)}`);
+  const what = typeof value === 'number' ? String(value) : Object.prototype.toString.call(value);
+  throw new TypeError(`${what} cannot be stored as it is`);
 }

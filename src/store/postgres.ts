@@ -30,6 +30,8 @@ export interface PostgresStoreOptions {
   log: Log;
   /** Checked against the key that the database was sealed with; absent when nothing is ever sealed. */
   sealer?: Sealer;
+  /** How long a body may leave its transaction alone; default 5 s. */
+  idleInTransactionMs?: number;
 }
 
 /**
@@ -37,24 +39,21 @@ export interface PostgresStoreOptions {
  * state of the database; when another instance changed what it touches, it runs again from the start.
  * @throws when the server cannot be reached, or the database is of a newer version or sealed with another key
  */
-export async function openPostgresStore({ url, log, sealer }: PostgresStoreOptions): Promise<Store> {
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
+  const { url, log, sealer, idleInTransactionMs = IDLE_IN_TRANSACTION_MS } = options;
   await bringUp(url, log, sealer);
-  const pool = new pg.Pool({
-    ...poolOf(url),
+  const pool = createPool(url, log, {
     max: CONNECTIONS,
-    connectionTimeoutMillis: CONNECT_MS,
     statement_timeout: STATEMENT_MS,
     query_timeout: STATEMENT_MS + 1_000,
-    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+    idle_in_transaction_session_timeout: idleInTransactionMs,
   });
-  // A pooled connection that breaks while idle is replaced at its next use; unheard, the event would end the process.
-  pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection was lost'));
   return compose(new Kysely<Tables>({ dialect: postgresDialect(pool) }));
 }
 
 /** On a connection of its own, because a step of the schema may take longer than any query may. */
 async function bringUp(url: string, log: Log, sealer: Sealer | undefined): Promise<void> {
-  const pool = new pg.Pool({ ...poolOf(url), max: 1, connectionTimeoutMillis: CONNECT_MS });
+  const pool = createPool(url, log, { max: 1 });
   const whole = new Kysely<Tables>({ dialect: postgresDialect(pool) });
   try {
     await whole.connection().execute(async (db) => {
@@ -71,13 +70,21 @@ async function bringUp(url: string, log: Log, sealer: Sealer | undefined): Promi
   }
 }
 
-function poolOf(url: string): pg.PoolConfig {
-  return {
+function createPool(url: string, log: Log, limits: pg.PoolConfig): pg.Pool {
+  const pool = new pg.Pool({
     connectionString: url,
     application_name: 'isolayer',
+    connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,
     types: typeParsers,
-  };
+    ...limits,
+  });
+  // A connection may break at any moment, in use or idle, and is replaced; an event that nobody hears ends the process.
+  pool.on('connect', (client) => {
+    client.on('error', (error) => log.warn({ err: error }, 'a database connection was lost'));
+  });
+  pool.on('error', () => {});
+  return pool;
 }
 
 function compose(whole: Kysely<Tables>): Store {

@@ -13,8 +13,14 @@ export interface Store {
   /** Reads what is committed. */
   readonly read: Reader;
   /**
-   * Runs the body in one transaction, alone or with others. Inside, only the given writer may be awaited; anything
-   * else would hold up every other write. A throw undoes what the body wrote, and only that.
+   * Runs the body in one transaction, alone or with others, as if no other wrote meanwhile. Resolves once it is on
+   * disk. A throw undoes what the body wrote, and only that.
+   *
+   * Inside, only the given writer may be awaited: anything else would hold up every other write, so SQLite undoes such
+   * a body and PostgreSQL cuts it off. PostgreSQL may run a body again from the start when instances collide, so it has
+   * no effects but those on the writer and its own result.
+   * @throws AppError `UNAVAILABLE` when the database cannot be written; on PostgreSQL a lost connection leaves open
+   * whether the commit was kept
    */
   write<T>(body: (writer: Writer) => Promise<T>): Promise<T>;
   /** The store's clock, in milliseconds since the epoch. */

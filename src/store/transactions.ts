@@ -1,7 +1,3 @@
-import type { Insertable, Selectable, Updateable } from 'kysely';
-import { z } from 'zod';
-import { networkTypeSchema } from '../domain/network-type.ts';
-import type { Transaction } from '../domain/transaction.ts';
 import {
   canBecome,
   FINAL_STATUSES,
@@ -12,106 +8,13 @@ import {
 import { attemptsOf } from './attempts.ts';
 import type { Connection } from './connection.ts';
 import { pageBounds } from './paging.ts';
-import type { TransactionTable } from './schema.ts';
-import { sequenceText, sequenceTextSchema } from './sequence-text.ts';
-import type { Reader, TransactionChange, Writer } from './store.ts';
-import {
-  anyJsonObjectSchema,
-  DuplicateRecord,
-  flagSchema,
-  jsonText,
-  readRecord,
-  storableText,
-  timestampSchema,
-} from './stored-record.ts';
+import type { Reader, Writer } from './store.ts';
+import { DuplicateRecord } from './stored-record.ts';
+import { changedColumns, transactionOfRow, transactionRow } from './transaction-record.ts';
 
 /** The statuses that name work still to do; an index on status finds them, whatever has become final since. */
 const OPEN_STATUSES = transactionStatusSchema.options.filter((status) => !FINAL_STATUSES.includes(status));
 const PENDING_STATUSES: readonly TransactionStatus[] = ['pending', 'sent', 'submitted'];
-
-const rowSchema = z
-  .object({
-    id: z.string(),
-    relayer_id: z.string(),
-    network_type: networkTypeSchema,
-    lane: z.string(),
-    status: transactionStatusSchema,
-    status_reason: z.string().nullable(),
-    created_at: timestampSchema,
-    sent_at: timestampSchema.nullable(),
-    confirmed_at: timestampSchema.nullable(),
-    valid_until: timestampSchema.nullable(),
-    request: jsonText(anyJsonObjectSchema),
-    fields: jsonText(anyJsonObjectSchema),
-    sequence: sequenceTextSchema.nullable(),
-    hash: z.string().nullable(),
-    is_canceled: flagSchema,
-    next_action_at: timestampSchema.nullable(),
-  })
-  .transform(
-    (row): Transaction => ({
-      id: row.id,
-      relayerId: row.relayer_id,
-      networkType: row.network_type,
-      lane: row.lane,
-      status: row.status,
-      statusReason: row.status_reason,
-      createdAt: row.created_at,
-      sentAt: row.sent_at,
-      confirmedAt: row.confirmed_at,
-      validUntil: row.valid_until,
-      request: row.request,
-      fields: row.fields,
-      sequence: row.sequence,
-      hash: row.hash,
-      isCanceled: row.is_canceled,
-      nextActionAt: row.next_action_at,
-    }),
-  );
-
-function fromRow(row: Selectable<TransactionTable>): Transaction {
-  return readRecord(rowSchema, 'transactions', row.id, row);
-}
-
-function toRow(transaction: Transaction): Insertable<TransactionTable> {
-  return {
-    id: transaction.id,
-    relayer_id: transaction.relayerId,
-    network_type: transaction.networkType,
-    lane: transaction.lane,
-    status: transaction.status,
-    status_reason: transaction.statusReason && storableText(transaction.statusReason),
-    created_at: transaction.createdAt,
-    sent_at: transaction.sentAt,
-    confirmed_at: transaction.confirmedAt,
-    valid_until: transaction.validUntil,
-    request: JSON.stringify(transaction.request),
-    fields: JSON.stringify(transaction.fields),
-    sequence: transaction.sequence === null ? null : sequenceText(transaction.sequence),
-    hash: transaction.hash,
-    is_canceled: transaction.isCanceled ? 1 : 0,
-    next_action_at: transaction.nextActionAt,
-  };
-}
-
-/** The changed columns. A final transaction is never looked at again, so becoming final clears its next action. */
-function toChangedColumns(change: TransactionChange): Updateable<TransactionTable> {
-  const columns: Updateable<TransactionTable> = {};
-  if (change.statusReason !== undefined)
-    columns.status_reason = change.statusReason && storableText(change.statusReason);
-  if (change.sentAt !== undefined) columns.sent_at = change.sentAt;
-  if (change.confirmedAt !== undefined) columns.confirmed_at = change.confirmedAt;
-  if (change.fields !== undefined) columns.fields = JSON.stringify(change.fields);
-  if (change.sequence !== undefined) columns.sequence = change.sequence === null ? null : sequenceText(change.sequence);
-  if (change.hash !== undefined) columns.hash = change.hash;
-  if (change.isCanceled !== undefined) columns.is_canceled = change.isCanceled ? 1 : 0;
-  if (change.nextActionAt !== undefined) columns.next_action_at = change.nextActionAt;
-  if (change.status !== undefined) {
-    columns.status = change.status;
-    if (isFinal(change.status)) columns.next_action_at = null;
-  }
-  return columns;
-}
 
 type TransactionReads =
   | 'transaction'
@@ -133,7 +36,7 @@ export function transactionReads({ db }: Connection): Pick<Reader, TransactionRe
         .where('id', '=', id)
         .where('relayer_id', '=', relayerId)
         .executeTakeFirst();
-      return row && fromRow(row);
+      return row && transactionOfRow(row);
     },
 
     async transactions(relayerId, page, status) {
@@ -150,7 +53,7 @@ export function transactionReads({ db }: Connection): Pick<Reader, TransactionRe
         .offset(offset)
         .execute();
       const { total } = await matching.select((on) => on.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
-      return { items: rows.map(fromRow), total };
+      return { items: rows.map(transactionOfRow), total };
     },
 
     async dueLanes(now) {
@@ -201,7 +104,7 @@ export function transactionReads({ db }: Connection): Pick<Reader, TransactionRe
         .orderBy('accepted')
         .limit(limit)
         .execute();
-      return rows.map(fromRow);
+      return rows.map(transactionOfRow);
     },
 
     async openTransactions(lane) {
@@ -222,7 +125,7 @@ export function transactionReads({ db }: Connection): Pick<Reader, TransactionRe
         ),
         ({ transactionId }) => transactionId,
       );
-      return rows.map((row) => ({ transaction: fromRow(row), attempts: attempts.get(row.id) ?? [] }));
+      return rows.map((row) => ({ transaction: transactionOfRow(row), attempts: attempts.get(row.id) ?? [] }));
     },
 
     async nextActionAt() {
@@ -262,7 +165,7 @@ export function transactionWrites({ db }: Connection): Pick<Writer, 'insertTrans
     async insertTransaction(transaction) {
       const { numInsertedOrUpdatedRows } = await db
         .insertInto('transactions')
-        .values(toRow(transaction))
+        .values(transactionRow(transaction))
         .onConflict((on) => on.doNothing())
         .executeTakeFirstOrThrow();
       if (numInsertedOrUpdatedRows === 0n) throw new DuplicateRecord('transactions', transaction.id);
@@ -273,7 +176,7 @@ export function transactionWrites({ db }: Connection): Pick<Writer, 'insertTrans
       const { numUpdatedRows } = await db
         .updateTable('transactions')
         // A change of nothing still answers whether the status is the one seen.
-        .set({ status: seen, ...toChangedColumns(change) })
+        .set({ status: seen, ...changedColumns(change) })
         .where('id', '=', id)
         .where('status', '=', seen)
         .executeTakeFirstOrThrow();

@@ -91,9 +91,19 @@ export class WriterQueue {
       for (const report of reports) report();
     } catch (cause) {
       // The commit failed, or SQLite gave the whole transaction up (disk full, I/O error): nothing of it is stored.
-      if (this.#database.isTransaction) this.#database.exec('rollback');
+      this.#undo();
       const error = new AppError('UNAVAILABLE', { reason: 'The database cannot be written' }, { cause });
-      for (const job of this.#jobs.splice(0, Math.max(taken, 1))) job.fail(error);
+      // When there was not even a beginning, those that wait would wait for the same.
+      for (const job of this.#jobs.splice(0, taken === 0 ? this.#jobs.length : taken)) job.fail(error);
+    }
+  }
+
+  #undo(): void {
+    try {
+      if (this.#database.isOpen && this.#database.isTransaction) this.#database.exec('rollback');
+    } catch {
+      // The transaction stays open, so every later group fails and tries this again: nothing is kept by accident.
+      return;
     }
   }
 

@@ -1,0 +1,26 @@
+import { writeSync } from 'node:fs';
+import { systemClock } from '../../../src/domain/clock.ts';
+import { createLog } from '../../../src/observability/log.ts';
+import { openPostgresStore } from '../../../src/store/postgres.ts';
+import { openSqliteStore } from '../../../src/store/sqlite.ts';
+import { attemptOf, transactionOf } from '../store.ts';
+
+// A process to be killed: writes transactions with their first attempt for ever, and prints each id that resolved.
+const target = process.argv[2] ?? '';
+const log = createLog('silent');
+const store = target.startsWith('postgres:')
+  ? await openPostgresStore({ url: target, log })
+  : await openSqliteStore({ path: target, log, clock: systemClock });
+
+async function writeForEver(): Promise<never> {
+  for (;;) {
+    const transaction = transactionOf();
+    await store.write(async (writer) => {
+      await writer.insertTransaction(transaction);
+      await writer.insertAttempt(attemptOf(transaction));
+    });
+    writeSync(1, `${transaction.id}\n`);
+  }
+}
+
+await Promise.all(Array.from({ length: 8 }, writeForEver));

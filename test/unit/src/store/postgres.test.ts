@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import t from 'tap';
+import { createLog } from '../../../../src/observability/log.ts';
+import { openPostgresStore } from '../../../../src/store/postgres.ts';
+import { createSealer } from '../../../../src/store/sealing.ts';
+import type { Store } from '../../../../src/store/store.ts';
+import { startPostgres } from '../../../support/postgres.ts';
+import { relayerOf, transactionOf } from '../../../support/store.ts';
+
+const log = createLog('silent');
+const postgres = await startPostgres();
+t.teardown(() => postgres.stop());
+
+t.test('instances that start together on an empty database make it once and share it', async (t) => {
+  const url = await postgres.createDatabase();
+  const stores = await Promise.all([1, 2, 3].map(() => openPostgresStore({ url, log })));
+  t.teardown(() => Promise.all(stores.map((store) => store.close())));
+  const [one, two, three] = stores;
+  await one?.write((writer) => writer.putRelayer(relayerOf()));
+  t.strictSame(await two?.read.relayer('relayer-1'), relayerOf());
+
+  const countUp = (store: Store) =>
+    store.write(async (writer) => {
+      const count = ((await writer.kvGet('plugin', 'count')) ?? 0) as number;
+      await writer.kvSet('plugin', 'count', count + 1, null);
+    });
+  await Promise.all(Array.from({ length: 10 }, () => stores.map(countUp)).flat());
+  t.equal(await three?.read.kvGet('plugin', 'count'), 30, 'no update is lost between instances');
+});
+
+t.test('cut connections are refused as such at worst, and replaced', async (t) => {
+  const url = await postgres.createDatabase();
+  const store = await openPostgresStore({ url, log });
+  t.teardown(() => store.close());
+  await store.write((writer) => writer.putRelayer(relayerOf()));
+
+  const during = store.write(async (writer) => {
+    await writer.insertTransaction(transactionOf({ id: 'lost' }));
+    await postgres.cutConnections(url);
+    await writer.insertTransaction(transactionOf({ id: 'never' }));
+  });
+  await t.rejects(during, { code: 'UNAVAILABLE', message: 'The database does not answer' });
+
+  await t.resolves(store.read.relayer('relayer-1').catch(() => store.read.relayer('relayer-1')));
+  await store.write((writer) => writer.insertTransaction(transactionOf({ id: 'later' })));
+  t.equal(await store.read.transaction('relayer-1', 'lost'), undefined);
+  t.ok(await store.read.transaction('relayer-1', 'later'));
+});
+
+t.test('a body that sleeps on its transaction loses it', async (t) => {
+  const url = await postgres.createDatabase();
+  const store = await openPostgresStore({ url, log, idleInTransactionMs: 100 });
+  t.teardown(() => store.close());
+  await t.rejects(
+    store.write(async (writer) => {
+      await writer.putRelayer(relayerOf());
+      await delay(2000);
+      await writer.putRelayer(relayerOf({ id: 'late' }));
+    }),
+    { code: 'UNAVAILABLE' },
+  );
+  t.strictSame(await store.read.allRelayers(), []);
+});
+
+t.test('a newer database and another key are refused', async (t) => {
+  const url = await postgres.createDatabase();
+  const sealed = (key: Uint8Array) => openPostgresStore({ url, log, sealer: createSealer([key], randomBytes) });
+  const key = randomBytes(32);
+  await (await sealed(key)).close();
+  await t.rejects(sealed(randomBytes(32)), { message: /STORAGE_ENCRYPTION_KEY/ });
+  await (await sealed(key)).close();
+
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query("insert into migrations values (2, 'from the future', 0)");
+  await client.end();
+  await t.rejects(openPostgresStore({ url, log }), { message: /newer version/ });
+});
+
+t.test('a server that is away stops the start with its reason', async (t) => {
+  await t.rejects(openPostgresStore({ url: 'postgres://someone:hunter2@127.0.0.1:1/none', log }), {
+    message: /^The database does not answer: .*ECONNREFUSED/,
+  });
+});
+
+t.test('the clock is the database’s', async (t) => {
+  const store = await openPostgresStore({ url: await postgres.createDatabase(), log });
+  const [first, second] = [await store.now(), await store.now()];
+  t.ok(Number.isSafeInteger(first) && second >= first && Math.abs(first - Date.now()) < 60_000);
+  await store.close();
+});

@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto';
+import { DatabaseSync } from 'node:sqlite';
+import { inspect } from 'node:util';
+import { Kysely } from 'kysely';
+import t from 'tap';
+import { sqliteColumns } from '../../../../src/store/column-types.ts';
+import { migrations } from '../../../../src/store/migrations.ts';
+import type { Tables } from '../../../../src/store/schema.ts';
+import { checkSeal, createSealer } from '../../../../src/store/sealing.ts';
+import { sqliteDialect } from '../../../../src/store/sqlite-dialect.ts';
+
+// The threat: who reads or edits the database file must learn no secret and pass none off as another.
+const PLACE = { table: 'signers', row: 'signer-1', field: 'key' };
+const [oldKey, newKey] = [randomBytes(32), randomBytes(32)];
+const sealer = createSealer([oldKey], randomBytes);
+
+t.test('what is sealed opens, and only where it was sealed', async (t) => {
+  for (const secret of ['', 'hunter2', 'ünï🚀\0', 'x'.repeat(100_000)]) {
+    const sealed = sealer.seal(secret, PLACE);
+    t.notOk(secret !== '' && sealed.includes(secret));
+    t.equal(sealer.open(sealed, PLACE), secret);
+    for (const elsewhere of [
+      { ...PLACE, table: 'notifications' },
+      { ...PLACE, row: 'signer-2' },
+      { ...PLACE, field: 'passphrase' },
+      { table: 'signerss', row: 'igner-1', field: 'key' },
+    ]) {
+      t.throws(() => sealer.open(sealed, elsewhere), { name: 'UnsealableSecret', reason: 'damaged' });
+    }
+  }
+  t.not(sealer.seal('x', PLACE), sealer.seal('x', PLACE), 'a nonce is never used twice');
+});
+
+t.test('one flipped bit anywhere is an error for that record only, which names it', async (t) => {
+  const [head, id, body = ''] = sealer.seal('secret', PLACE).split('.');
+  const other = sealer.seal('other', { ...PLACE, row: 'signer-2' });
+  const bytes = Buffer.from(body, 'base64url');
+  for (let bit = 0; bit < bytes.length * 8; bit += 1) {
+    const damaged = Buffer.from(bytes);
+    damaged[bit >> 3] = (damaged[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+    t.throws(() => sealer.open([head, id, damaged.toString('base64url')].join('.'), PLACE), {
+      message: 'The secret in field key of record signer-1 of table signers is damaged',
+    });
+  }
+  t.equal(sealer.open(other, { ...PLACE, row: 'signer-2' }), 'other');
+});
+
+t.test('what was never sealed is an error, not a secret', async (t) => {
+  for (const text of ['', 'plain', '1.0.', '2.0123456789abcdef.AAAA', '1.0123456789abcdef.AAAA', 'null']) {
+    t.throws(() => sealer.open(text, PLACE), { name: 'UnsealableSecret', reason: 'damaged' }, text);
+  }
+});
+
+t.test('rotation: the first key seals, all open', async (t) => {
+  const old = sealer.seal('secret', PLACE);
+  const rotating = createSealer([newKey, oldKey], randomBytes);
+  t.equal(rotating.open(old, PLACE), 'secret');
+  t.equal(rotating.isOutdated(old), true);
+  const resealed = rotating.seal('secret', PLACE);
+  t.equal(rotating.isOutdated(resealed), false);
+  t.throws(() => sealer.open(resealed, PLACE), {
+    name: 'UnsealableSecret',
+    message: /was sealed with another STORAGE_ENCRYPTION_KEY/,
+  });
+  t.equal(createSealer([newKey], randomBytes).open(resealed, PLACE), 'secret');
+});
+
+t.test('keys have 32 bytes and are not shown', async (t) => {
+  for (const keys of [[], [randomBytes(31)], [newKey, randomBytes(33)]]) {
+    t.throws(() => createSealer(keys, randomBytes), RangeError);
+  }
+  const shown = inspect(sealer, { depth: 9, showHidden: true });
+  t.notOk(shown.includes(oldKey.toString('hex')) || shown.includes(oldKey.toString('base64')));
+});
+
+t.test('a database knows the key that it was sealed with', async (t) => {
+  const database = new DatabaseSync(':memory:');
+  t.teardown(() => database.close());
+  const db = new Kysely<Tables>({ dialect: sqliteDialect(database) });
+  await migrations[0]?.up(db, sqliteColumns);
+  await checkSeal(db, sealer);
+  await checkSeal(db, sealer);
+  await t.rejects(checkSeal(db, createSealer([newKey], randomBytes)), { message: /is not the key that this database/ });
+  await checkSeal(db, createSealer([newKey, oldKey], randomBytes));
+  await checkSeal(db, createSealer([newKey], randomBytes));
+  await t.rejects(checkSeal(db, sealer), 'the old key can be retired, and is');
+});
