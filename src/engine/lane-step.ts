@@ -22,6 +22,8 @@ export interface LaneStep {
   elapsed(): number;
   /** The sequence after the highest that was ever signed in this lane. */
   knownSequence(): Promise<bigint | null>;
+  /** Whether the engine is to end: what is committed need not be offered any more. */
+  isEnding(): boolean;
   timing: EngineTiming;
   random(): number;
   log: Log;

@@ -117,6 +117,7 @@ export class Lane {
       open: new Map(entries.map((entry) => [entry.transaction.id, entry])),
       now: () => now + Math.round(elapsed() - began),
       elapsed,
+      isEnding: () => this.#closed,
       knownSequence: () => store.read.laneSequence(this.#key),
       timing,
       random,

@@ -19,7 +19,7 @@ export async function offer(step: LaneStep): Promise<Offers> {
   const round = new OfferRound(step);
   const entries = unmined(step).filter((entry) => needsOffer(step, entry));
   for (const entry of entries) {
-    if (!(await round.place(entry))) {
+    if (step.isEnding() || !(await round.place(entry))) {
       break;
     }
   }
@@ -40,7 +40,7 @@ class OfferRound {
   readonly #changes: Change[] = [];
   #lowerOffered = false;
   /** Until when those behind one that could not be placed have to wait. */
-  #blockedUntil = 0;
+  #blockedUntil: number | null = null;
 
   constructor(step: LaneStep) {
     this.#step = step;
@@ -58,11 +58,11 @@ class OfferRound {
 
   /** Writes what came of the round. Those that were not reached wait with the one that stopped it. */
   async commit(entries: readonly OpenEntry[]): Promise<void> {
+    const nextActionAt = this.#blockedUntil;
     const noted = new Set(this.#changes.map(({ transaction }) => transaction.id));
-    const behind = entries
-      .filter(({ transaction }) => !noted.has(transaction.id))
-      .map(({ transaction }): Change => ({ transaction, set: { nextActionAt: this.#blockedUntil } }));
-    await applyToOpen(this.#step, [...this.#changes, ...behind]);
+    const behind = nextActionAt === null ? [] : entries.filter(({ transaction }) => !noted.has(transaction.id));
+    const waiting = behind.map(({ transaction }): Change => ({ transaction, set: { nextActionAt } }));
+    await applyToOpen(this.#step, [...this.#changes, ...waiting]);
   }
 
   #note({ transaction, attempts }: OpenEntry, outcome: BroadcastOutcome): boolean {

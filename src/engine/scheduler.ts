@@ -43,6 +43,7 @@ class Scheduler implements Engine {
   readonly #lanes = new Map<string, Lane>();
   readonly #pause = new Pause();
   #sweeping: Promise<void> | null = null;
+  #closing: Promise<void> | null = null;
   #closed = false;
 
   constructor(deps: EngineDeps) {
@@ -84,11 +85,19 @@ class Scheduler implements Engine {
     return this.#feed.on(transactionId, listener);
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closing ??= this.#end();
+    return this.#closing;
+  }
+
+  async #end(): Promise<void> {
     this.#closed = true;
     this.#pause.end();
-    await this.#sweeping;
-    await Promise.all([this.#health.close(), ...[...this.#lanes.values()].map((lane) => lane.close())]);
+    const lanes = [...this.#lanes.values()].map((lane) => lane.close());
+    const ended = Promise.all([this.#sweeping, this.#health.close(), ...lanes]);
+    const patience = new Pause();
+    void ended.then(() => patience.end());
+    await patience.last(this.#timing.closeMs);
   }
 
   /** When a lane has nothing more to do now, what it does next has a new time: the sweeper looks for it. */

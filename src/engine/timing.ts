@@ -23,6 +23,8 @@ export interface EngineTiming {
   firstCheckMs: number;
   /** The pauses before the repeated checks of a disabled relayer; the last one recurs. */
   recheckMs: readonly number[];
+  /** How long the end waits for the steps under way; cutting one off costs nothing that is not found again. */
+  closeMs: number;
 }
 
 /** The pace of the service. `recheckMs` is the reference's. */
@@ -39,6 +41,7 @@ export const defaultTiming: EngineTiming = {
   sweepFloorMs: 50,
   firstCheckMs: 3_000,
   recheckMs: [10_000, 20_000, 30_000, 45_000, 60_000],
+  closeMs: 5_000,
 };
 
 /** The pause after the given number of failures (from 1): doubling, capped, with up to a quarter taken off at random. */

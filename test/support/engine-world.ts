@@ -143,6 +143,7 @@ export class EngineWorld {
       open: new Map(entries.map((entry) => [entry.transaction.id, entry])),
       now: () => Date.now(),
       elapsed: () => performance.now(),
+      isEnding: () => false,
       knownSequence: () => store.read.laneSequence(LANE),
       timing: { ...fastTiming, ...timing },
       random: () => 0,

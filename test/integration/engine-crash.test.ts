@@ -1,0 +1,93 @@
+/**
+ * The promise: after a kill between the commit of signed bytes and their departure, the very same bytes go out, and
+ * one transaction is on the chain. What could break it: signing anew after the restart, a second nonce, or bytes that
+ * leave before they are stored.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import t, { type Test } from 'tap';
+import { systemClock } from '../../src/domain/clock.ts';
+import { laneKey } from '../../src/domain/lane.ts';
+import type { Transaction } from '../../src/domain/transaction.ts';
+import { createLog } from '../../src/observability/log.ts';
+import { openSqliteStore } from '../../src/store/sqlite.ts';
+import type { Store } from '../../src/store/store.ts';
+import { type Anvil, startAnvil } from '../support/anvil.ts';
+import { present } from '../support/engine-world.ts';
+import { storedTransaction } from '../support/evm.ts';
+import { relayerOf } from '../support/store.ts';
+
+const ENTRY = join(import.meta.dirname, '..', 'support', 'engine-process.ts');
+
+/** An engine's process, and the raw bytes that it was about to send, in order. */
+function startEngine(t: Test, args: string[]): { child: ChildProcess; offered: AsyncIterator<string> } {
+  const child = spawn(process.execPath, [ENTRY, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  t.teardown(() => child.kill('SIGKILL'));
+  return { child, offered: createInterface({ input: present(child.stdout ?? undefined) })[Symbol.asyncIterator]() };
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  const exit = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exit;
+}
+
+async function accept(store: Store, anvil: Anvil): Promise<Transaction> {
+  const [sender, receiver] = anvil.accounts;
+  const { address } = present(sender);
+  const relayer = relayerOf({ id: 'relayer', network: 'testnet', address });
+  const body = { to: present(receiver).address, value: '12345', speed: 'fast' };
+  const transaction = storedTransaction({ address, policies: {} }, body, { createdAt: Date.now() });
+  await store.write(async (writer) => {
+    await writer.putRelayer(relayer);
+    await writer.pinChainIdentity('evm', 'testnet', '31337');
+    await writer.insertTransaction({ ...transaction, lane: laneKey('evm', '31337', address) });
+  });
+  return transaction;
+}
+
+t.test('kill -9 between commit and broadcast: the same bytes go out once', async (t) => {
+  const anvil = await startAnvil();
+  t.teardown(() => anvil.stop());
+  const folder = await mkdtemp(join(tmpdir(), 'isolayer-crash-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const path = join(folder, 'isolayer.db');
+  const keyFile = join(folder, 'key');
+  const sender = present(anvil.accounts[0]);
+  await writeFile(keyFile, sender.privateKey);
+  const store = await openSqliteStore({ path, log: createLog('silent'), clock: systemClock });
+  t.teardown(() => store.close());
+  const { id } = await accept(store, anvil);
+
+  const first = startEngine(t, [path, anvil.url, keyFile, 'hang']);
+  const aboutToLeave = String((await first.offered.next()).value);
+  await kill(first.child);
+
+  const committed = present(await store.read.transaction('relayer', id));
+  const [attempt, ...others] = await store.read.attempts(id);
+  t.match(committed, { status: 'sent', sequence: 0n });
+  t.equal(attempt?.raw, aboutToLeave, 'the bytes were stored before they could leave');
+  t.strictSame(others, []);
+  t.equal(await anvil.rpc('eth_getTransactionCount', [sender.address, 'pending']), '0x0', 'nothing has left');
+
+  const second = startEngine(t, [path, anvil.url, keyFile, 'go']);
+  t.equal((await second.offered.next()).value, aboutToLeave);
+  const until = Date.now() + 20_000;
+  for (;;) {
+    const { status } = present(await store.read.transaction('relayer', id));
+    if (status === 'mined' || status === 'confirmed') break;
+    if (Date.now() > until) throw new Error(`still ${status}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  await kill(second.child);
+
+  const mined = present(await store.read.transaction('relayer', id));
+  t.equal(mined.hash, committed.hash);
+  t.equal((await store.read.attempts(id)).length, 1);
+  t.equal(await anvil.rpc('eth_getTransactionCount', [sender.address, 'latest']), '0x1');
+  t.match(await anvil.rpc('eth_getTransactionByHash', [mined.hash]), { hash: mined.hash, nonce: '0x0' });
+});
