@@ -1,10 +1,5 @@
 import { AppError } from '../../src/domain/errors.ts';
-import type {
-  PluginAnswer,
-  PluginHost,
-  PluginHostStatus,
-  PluginRequest,
-} from '../../src/plugin-host/plugin-host.ts';
+import type { PluginAnswer, PluginHost, PluginHostStatus, PluginRequest } from '../../src/plugin-host/plugin-host.ts';
 
 /** One plugin, `echo`, that answers with the request it was called with. */
 export class FakePluginHost implements PluginHost {

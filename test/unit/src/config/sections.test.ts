@@ -1,0 +1,70 @@
+import t from 'tap';
+import { Findings, textOf } from '../../../../src/config/problems.ts';
+import {
+  idsOf,
+  placesOf,
+  readNotifications,
+  readPlugins,
+  readRelayers,
+  readSigners,
+} from '../../../../src/config/sections.ts';
+import { chains, relayer, signer, signerKinds } from '../../../support/config-folder.ts';
+
+const section = (value: unknown) => ({ value, place: { file: 'f', path: 's' } });
+
+t.test('a section that is missing is empty, one that is no array is a problem', (t) => {
+  const findings = new Findings();
+  t.strictSame(readPlugins(section(undefined), findings), []);
+  t.strictSame(findings.problems, []);
+  t.strictSame(readPlugins(section({}), findings), []);
+  t.strictSame(findings.problems.map(textOf), ['f: s: must be an array']);
+  t.end();
+});
+
+t.test('ids are found in entries of any shape', (t) => {
+  t.strictSame(idsOf([{ id: 'a' }, { id: 7 }, null, 'x', { id: 'b', other: 1 }]), ['a', 'b']);
+  t.strictSame(idsOf('none'), []);
+  t.strictSame(placesOf(section(['x'])), [['x', { file: 'f', path: 's[0]' }]]);
+  t.end();
+});
+
+t.test('policies are parsed by the chain, also beside other faults', (t) => {
+  const findings = new Findings();
+  const read = readRelayers(
+    section([relayer, { ...relayer, id: 7, policies: { x: 1 } }, { ...relayer, id: 'c', policies: null }]),
+    chains,
+    findings,
+  );
+  t.match(
+    read.map(({ id, policies }) => [id, policies]),
+    [
+      ['r1', {}],
+      ['c', {}],
+    ],
+  );
+  t.match(findings.problems.map(textOf), [/^f: s\[1\]\.id: /, 'f: s[1].policies.x: unknown key']);
+  t.end();
+});
+
+t.test('a signer is parsed by its kind', (t) => {
+  const findings = new Findings();
+  t.strictSame(
+    readSigners(section([signer, { ...signer, id: 'b', config: { path: 1 } }]), signerKinds, findings).length,
+    1,
+  );
+  t.match(findings.problems.map(textOf), [/s\[1\]\.config\.path/, /s\[1\]\.config\.passphrase: missing/]);
+  t.end();
+});
+
+t.test('a short webhook key works and is remarked', (t) => {
+  const findings = new Findings();
+  const entry = (id: string, signing_key?: unknown) => ({ id, type: 'webhook', url: 'https://a.test', signing_key });
+  const entries = [
+    entry('a'),
+    entry('b', { type: 'plain', value: 'short' }),
+    entry('c', { type: 'env', value: 'KEY' }),
+  ];
+  t.equal(readNotifications(section(entries), { KEY: 'k'.repeat(32) }, findings).length, 3);
+  t.strictSame(findings.warnings.map(textOf), ['f: s[1].signing_key: the key has fewer than 32 characters']);
+  t.end();
+});

@@ -1,0 +1,32 @@
+import t from 'tap';
+import { AppError, invalidRequest } from '../../../../src/domain/errors.ts';
+import { failure, success, successPage } from '../../../../src/http/envelope.ts';
+
+t.test('a success carries its data and no error, keys in order', (t) => {
+  t.equal(JSON.stringify(success({ id: 'a' })), '{"success":true,"data":{"id":"a"},"error":null}');
+  t.end();
+});
+
+t.test('a list says which page it is', (t) => {
+  t.strictSame(successPage({ items: [{ id: 'a' }], total: 7 }, { page: 2, perPage: 1 }), {
+    success: true,
+    data: [{ id: 'a' }],
+    error: null,
+    pagination: { current_page: 2, per_page: 1, total_items: 7 },
+  });
+  t.end();
+});
+
+t.test('a failure has the fixed text beside the reason', (t) => {
+  t.strictSame(failure(invalidRequest('page: must be a number')), {
+    success: false,
+    data: null,
+    error: 'page: must be a number',
+    message: 'Bad Request',
+  });
+  t.match(failure(new AppError('RELAYER_NOT_FOUND', { id: 'r' })), {
+    error: 'Relayer with ID r not found',
+    message: 'Relayer with ID r not found',
+  });
+  t.end();
+});

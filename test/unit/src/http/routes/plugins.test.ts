@@ -1,0 +1,105 @@
+import { once } from 'node:events';
+import t from 'tap';
+import type { PluginAnswer } from '../../../../../src/plugin-host/plugin-host.ts';
+import { API_KEY, startHttp } from '../../../../support/http-server.ts';
+
+t.test('the route reaches the plugin, from the path or the query, with and without prefix', async (t) => {
+  const { post, pluginHost } = await startHttp(t);
+  const routes: [path: string, route: string][] = [
+    ['/call', ''],
+    ['/call/', ''],
+    ['/call?route=/verify', '/verify'],
+    ['/call/verify', '/verify'],
+    ['/call/a/b/', '/a/b'],
+    ['/call//a//b', '/a/b'],
+    ['/call/a%20b', '/a b'],
+    ['/call/a%2Fb', '/a/b'],
+    ['/call/%C3%A9', '/é'],
+    ['/call/settle?route=/verify', '/settle'],
+  ];
+  for (const prefix of ['/api/v1', '']) {
+    for (const [path, route] of routes) {
+      t.equal((await post(`${prefix}/plugins/echo${path}`, '{}')).status, 200);
+      t.equal(pluginHost.calls.at(-1)?.request.route, route, `${prefix}${path}`);
+    }
+  }
+});
+
+t.test('any content type is read as JSON, and nothing is an empty object', async (t) => {
+  const { call, post, pluginHost } = await startHttp(t);
+  await post('/plugins/echo/call', '{"a":1}', { 'content-type': 'text/weird' });
+  t.strictSame(pluginHost.calls.at(-1)?.request.params, { a: 1 });
+  await call('/plugins/echo/call', { method: 'POST' });
+  t.strictSame(pluginHost.calls.at(-1)?.request.params, {});
+  await post('/plugins/echo/call', '');
+  t.strictSame(pluginHost.calls.at(-1)?.request.params, {});
+  const malformed = await post('/plugins/echo/call', '{"a":');
+  t.equal(malformed.status, 400);
+  t.match(malformed.json, { success: false, data: null, error: /^Invalid JSON: / });
+});
+
+t.test("the plugin learns which key called and never the caller's token", async (t) => {
+  const { call, pluginHost } = await startHttp(t);
+  await call('/plugins/echo/call', { headers: { 'X-Custom': 'Value', 'x-request-id': 'r-9' } });
+  const request = pluginHost.calls[0]?.request;
+  t.equal(request?.method, 'GET');
+  t.equal(request?.keyId, 'default');
+  t.equal(request?.requestId, 'r-9');
+  t.strictSame(request?.headers['x-custom'], ['Value']);
+  t.notMatch(JSON.stringify(request), API_KEY);
+});
+
+t.test("the host's answer goes out as it is", async (t) => {
+  const { post, pluginHost, metrics } = await startHttp(t);
+  const body = '{"success":false,"data":{"code":"BUSY","details":{}},"error":"busy"}';
+  pluginHost.onCall = async (): Promise<PluginAnswer> => ({ status: 503, body, retryAfter: 7 });
+  const answer = await post('/plugins/echo/call', '{}');
+  t.equal(answer.status, 503);
+  t.equal(answer.text, body);
+  t.equal(answer.headers.get('retry-after'), '7');
+  t.match(answer.headers.get('content-type'), /^application\/json/);
+  t.strictSame(metrics.pluginCalls, [{ pluginId: 'echo', method: 'POST', status: 503 }]);
+});
+
+t.test('an unknown plugin is 404 and no metric', async (t) => {
+  const { post, metrics } = await startHttp(t);
+  const answer = await post('/api/v1/plugins/nobody/call', '{}');
+  t.equal(answer.status, 404);
+  t.match(answer.json, { success: false, data: null, error: 'Plugin with id nobody not found' });
+  t.strictSame(metrics.pluginCalls, []);
+});
+
+t.test('a caller that leaves is known to the plugin host', async (t) => {
+  const { url, pluginHost } = await startHttp(t);
+  const called = Promise.withResolvers<AbortSignal>();
+  pluginHost.onCall = async (_request, signal) => {
+    called.resolve(signal);
+    await once(signal, 'abort');
+    return { status: 499, body: '{}' };
+  };
+  const leaving = new AbortController();
+  const request = fetch(`${url}/plugins/echo/call`, {
+    headers: { authorization: `Bearer ${API_KEY}` },
+    signal: leaving.signal,
+  });
+  const signal = await called.promise;
+  t.notOk(signal.aborted);
+  leaving.abort();
+  await t.rejects(request);
+  if (!signal.aborted) await once(signal, 'abort');
+  t.ok(signal.aborted);
+});
+
+t.test('a plugin call outlives the handler limit', async (t) => {
+  const { post, pluginHost } = await startHttp(t, { limits: { handlerSeconds: 0.05 } });
+  pluginHost.onCall = () => new Promise((resolve) => setTimeout(resolve, 200, { status: 200, body: '"slow"' }));
+  t.equal((await post('/plugins/echo/call', '{}')).text, '"slow"');
+});
+
+t.test('a HEAD would run the plugin for nothing', async (t) => {
+  const { call, pluginHost } = await startHttp(t);
+  const answer = await call('/plugins/echo/call', { method: 'HEAD' });
+  t.equal(answer.status, 405);
+  t.equal(answer.headers.get('allow'), 'GET, POST');
+  t.equal(pluginHost.calls.length, 0);
+});

@@ -1,0 +1,48 @@
+import t from 'tap';
+import { startHttp } from '../../../../support/http-server.ts';
+
+t.test('the list is paged and says so', async (t) => {
+  const { call, services } = await startHttp(t);
+  services.relayers.known.set('r2', { id: 'r2' });
+  const all = await call('/api/v1/relayers');
+  t.match(all.json, { success: true, error: null, pagination: { current_page: 1, per_page: 10, total_items: 2 } });
+  t.match((await call('/api/v1/relayers?page=2&per_page=1')).json, { data: [{ id: 'r2' }] });
+  t.match((await call('/api/v1/relayers?page=0&per_page=600')).json, {
+    pagination: { current_page: 1, per_page: 500 },
+  });
+  t.strictSame(services.relayers.asked.at(-1), { page: 1, perPage: 500 });
+});
+
+t.test('a bad page is named', async (t) => {
+  const { call } = await startHttp(t);
+  const answer = await call('/api/v1/relayers?page=-1');
+  t.equal(answer.status, 400);
+  t.strictSame(answer.json, {
+    success: false,
+    data: null,
+    error: 'page: must be a whole number, 0 or more',
+    message: 'Bad Request',
+  });
+  t.match((await call('/api/v1/relayers?page=1&page=2')).json, { error: 'page: must be given once' });
+});
+
+t.test('one relayer, its status and its balance', async (t) => {
+  const { call, services } = await startHttp(t);
+  services.relayers.wei = String(2n ** 120n);
+  t.match((await call('/api/v1/relayers/r1')).json, {
+    success: true,
+    data: { id: 'r1', policies: { min_balance: 1 } },
+  });
+  t.match((await call('/api/v1/relayers/r1/status')).json, { data: { network_type: 'evm', paused: false } });
+  const balance = await call('/api/v1/relayers/r1/balance');
+  t.equal(balance.text, `{"success":true,"data":{"balance":${2n ** 120n},"unit":"wei"},"error":null}`);
+});
+
+t.test('an unknown one is 404 with its id, however odd', async (t) => {
+  const { call } = await startHttp(t);
+  for (const id of ['nobody', 'a%2Fb', '..%2F..%2Fetc', 'x'.repeat(2000), '%F0%9F%92%A5', '__proto__', 'constructor']) {
+    const answer = await call(`/api/v1/relayers/${id}`);
+    t.equal(answer.status, 404, id.slice(0, 20));
+    t.match(answer.json, { success: false, message: `Relayer with ID ${decodeURIComponent(id)} not found` });
+  }
+});
