@@ -1,4 +1,4 @@
-import { Agent, buildConnector, errors } from 'undici';
+import { Agent, buildConnector, type Dispatcher, errors } from 'undici';
 import { type AddressGuard, BlockedAddressError } from './address-guard.ts';
 
 export interface HttpPost {
@@ -57,43 +57,91 @@ export function createHttpClient(guard: AddressGuard, connectTimeoutMs = 2_000):
   });
 
   return {
-    async post(url, request) {
-      const expiry = new AbortController();
-      const timer = setTimeout(() => expiry.abort(), request.timeoutMs);
-      try {
-        guard.checkUrl(url);
-        const response = await agent.request({
-          origin: url.origin,
-          path: `${url.pathname}${url.search}`,
-          method: 'POST',
-          headers: { ...credentialsOf(url), ...request.headers },
-          body: request.body,
-          signal: expiry.signal,
-        });
-        const body = await readAtMost(response.body, request.maxBytes);
-        return { status: response.statusCode, headers: response.headers, body };
-      } catch (error) {
-        throw asFailure(error, expiry.signal.aborted, request);
-      } finally {
-        clearTimeout(timer);
-      }
-    },
+    post: (url, request) =>
+      new Promise((resolve, reject) => {
+        const exchange = new Exchange(request, resolve, reject);
+        try {
+          guard.checkUrl(url);
+          agent.dispatch(
+            {
+              origin: url.origin,
+              path: `${url.pathname}${url.search}`,
+              method: 'POST',
+              headers: { ...credentialsOf(url), ...request.headers },
+              body: request.body,
+            },
+            exchange,
+          );
+        } catch (error) {
+          exchange.fail(error);
+        }
+      }),
     async close() {
       await agent.destroy();
     },
   };
 }
 
-async function readAtMost(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    // Leaving the loop destroys the body and with it the connection.
-    if (size > maxBytes) throw new HttpFailure('too-large', `the answer is larger than ${maxBytes} bytes`);
-    chunks.push(chunk);
+/** One request under way; settles once, whatever arrives later. */
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly #request: HttpPost;
+  readonly #resolve: (answer: HttpAnswer) => void;
+  readonly #reject: (failure: HttpFailure) => void;
+  readonly #timer: NodeJS.Timeout;
+  readonly #chunks: Buffer[] = [];
+  #size = 0;
+  #status = 0;
+  #headers: HttpAnswer['headers'] = {};
+  #controller: Dispatcher.DispatchController | undefined;
+  #failure: HttpFailure | undefined;
+
+  constructor(request: HttpPost, resolve: (answer: HttpAnswer) => void, reject: (failure: HttpFailure) => void) {
+    this.#request = request;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#timer = setTimeout(() => this.fail(this.#expired()), request.timeoutMs);
   }
-  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    // What is over before its turn came must not leave any more.
+    if (this.#failure !== undefined) controller.abort(this.#failure);
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: HttpAnswer['headers']): void {
+    this.#status = status;
+    this.#headers = headers;
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#size += chunk.length;
+    const { maxBytes } = this.#request;
+    if (this.#size <= maxBytes) this.#chunks.push(chunk);
+    else this.fail(new HttpFailure('too-large', `the answer is larger than ${maxBytes} bytes`));
+  }
+
+  onResponseEnd(): void {
+    clearTimeout(this.#timer);
+    const body = this.#chunks.length === 1 ? this.#chunks[0] : undefined;
+    this.#resolve({ status: this.#status, headers: this.#headers, body: body ?? Buffer.concat(this.#chunks) });
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.fail(error);
+  }
+
+  /** Ends the exchange and, when it still has one, its connection. */
+  fail(error: unknown): void {
+    if (this.#failure !== undefined) return;
+    clearTimeout(this.#timer);
+    this.#failure = asFailure(error);
+    this.#controller?.abort(this.#failure);
+    this.#reject(this.#failure);
+  }
+
+  #expired(): HttpFailure {
+    return new HttpFailure('timeout', `no answer within ${this.#request.timeoutMs} ms`);
+  }
 }
 
 /** The user and password of a URL as the header that they stand for (RFC 7617). */
@@ -103,10 +151,9 @@ function credentialsOf(url: URL): Record<string, string> {
   return { authorization: `Basic ${Buffer.from(pair, 'utf8').toString('base64')}` };
 }
 
-function asFailure(error: unknown, expired: boolean, request: HttpPost): HttpFailure {
+function asFailure(error: unknown): HttpFailure {
   if (error instanceof HttpFailure) return error;
   if (error instanceof BlockedAddressError) return new HttpFailure('blocked', error.message, error);
-  if (expired) return new HttpFailure('timeout', `no answer within ${request.timeoutMs} ms`, error);
   if (error instanceof errors.ConnectTimeoutError) return new HttpFailure('timeout', 'no connection in time', error);
   const code = (error as { code?: unknown } | null)?.code;
   return new HttpFailure('transport', `connection failed${typeof code === 'string' ? ` (${code})` : ''}`, error);

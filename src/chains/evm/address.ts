@@ -1,4 +1,5 @@
-import { getAddress, keccak256 } from 'ethers';
+import { hash } from 'node:crypto';
+import { getAddress } from 'ethers';
 
 const ADDRESS = /^(0x)?[0-9a-fA-F]{40}$/;
 
@@ -17,5 +18,5 @@ export function normalAddress(text: string): string {
 
 /** The account of a secp256k1 public key (65 bytes): the last 20 bytes of its hash, as the reference writes it. */
 export function addressOf(publicKey: Uint8Array): string {
-  return `0x${keccak256(publicKey.subarray(1)).slice(-40)}`;
+  return `0x${hash('keccak-256', publicKey.subarray(1), 'hex').slice(-40)}`;
 }

@@ -1,5 +1,6 @@
-import { Transaction as EthersTransaction, getBytes, Signature } from 'ethers';
-import { amountOf, type JsonAmount } from '../../domain/amount.ts';
+import { hash } from 'node:crypto';
+import { encodeRlp, type RlpStructuredData } from 'ethers';
+import { amountOf } from '../../domain/amount.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Transaction } from '../../domain/transaction.ts';
@@ -22,21 +23,20 @@ export async function signTransaction(
 ): Promise<SignedVersion> {
   const fields = readFields(prepared);
   if (fields === undefined) throw new TypeError('a transaction is prepared before it is signed');
-  const unsigned = assemble(transaction, fields, sequence);
+  const form = formOf(transaction, fields, sequence);
   await assertKeyOf(signer, fields.from);
 
   // The signer has proved that the signature leads back to its public key, and so to the sender.
-  const bytes = await signer.sign('secp256k1', getBytes(unsigned.unsignedHash));
-  const signed = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const yParity = signed[64] === 1 ? 1 : 0;
+  const signed = Buffer.from(await signer.sign('secp256k1', keccak(form.unsigned())));
   const r = signed.toString('hex', 0, 32);
   const s = signed.toString('hex', 32, 64);
-  unsigned.signature = Signature.from({ r: `0x${r}`, s: `0x${s}`, yParity });
-  const v = unsigned.type === 2 ? yParity : 27 + yParity;
+  const yParity = signed[64] === 1 ? 1n : 0n;
+  const v = Number(form.shownV + yParity);
+  const raw = form.signed(yParity, integer(BigInt(`0x${r}`)), integer(BigInt(`0x${s}`)));
   const signature = { r, s, v, sig: `${r}${s}${v.toString(16).padStart(2, '0')}` };
   return {
-    raw: unsigned.serialized,
-    hash: String(unsigned.hash),
+    raw,
+    hash: `0x${keccak(raw).toString('hex')}`,
     fields: { ...fields, signature } satisfies EvmFields as JsonObject,
   };
 }
@@ -47,28 +47,55 @@ async function assertKeyOf(signer: Signer, account: string): Promise<void> {
   throw new AppError('SIGNER_FAILED', { id: signer.id, reason: `its key is that of ${address}, not of ${account}` });
 }
 
-function assemble(transaction: Transaction, fields: EvmFields, sequence: bigint): EthersTransaction {
-  const request = readRequest(transaction.request);
-  const assembled = new EthersTransaction();
-  assembled.chainId = amountOf(fields.chain_id);
-  assembled.nonce = Number(sequence);
-  assembled.gasLimit = amountOf(fields.gas_limit);
-  assembled.to = request.to === null ? null : normalAddress(request.to);
-  assembled.value = request.value;
-  assembled.data = toData(request.data);
-  if (fields.max_fee_per_gas === undefined || fields.max_priority_fee_per_gas === undefined) {
-    assembled.type = 0;
-    assembled.gasPrice = requiredAmount(fields.gas_price);
-  } else {
-    assembled.type = 2;
-    assembled.maxFeePerGas = amountOf(fields.max_fee_per_gas);
-    assembled.maxPriorityFeePerGas = amountOf(fields.max_priority_fee_per_gas);
-  }
-  return assembled;
+/** The bytes of one kind of transaction, before and after its signature, in hexadecimal. */
+interface Form {
+  unsigned(): string;
+  signed(yParity: bigint, r: string, s: string): string;
+  /** What answers add to the parity for `v`. */
+  shownV: bigint;
 }
 
-/** A transaction without any price would be signed at zero. */
-function requiredAmount(amount: JsonAmount | undefined): bigint {
-  if (amount === undefined) throw new TypeError('a prepared transaction has a price');
-  return amountOf(amount);
+function formOf(transaction: Transaction, fields: EvmFields, sequence: bigint): Form {
+  const request = readRequest(transaction.request);
+  const to = request.to === null ? '0x' : normalAddress(request.to);
+  const call = [integer(amountOf(fields.gas_limit)), to, integer(request.value), toData(request.data)];
+  const chainId = amountOf(fields.chain_id);
+  const nonce = integer(sequence);
+  const { max_fee_per_gas: maxFee, max_priority_fee_per_gas: priorityFee, gas_price: gasPrice } = fields;
+
+  if (maxFee !== undefined && priorityFee !== undefined) {
+    const prices = [integer(amountOf(priorityFee)), integer(amountOf(maxFee))];
+    return eip1559Form([integer(chainId), nonce, ...prices, ...call, []]);
+  }
+  // Without any price it would be signed at zero.
+  if (gasPrice === undefined) throw new TypeError('a prepared transaction has a price');
+  return legacyForm([nonce, integer(amountOf(gasPrice)), ...call], chainId);
+}
+
+function eip1559Form(list: readonly RlpStructuredData[]): Form {
+  const encode = (items: RlpStructuredData[]) => `0x02${encodeRlp(items).slice(2)}`;
+  return {
+    unsigned: () => encode([...list]),
+    signed: (yParity, r, s) => encode([...list, integer(yParity), r, s]),
+    shownV: 0n,
+  };
+}
+
+function legacyForm(list: readonly RlpStructuredData[], chainId: bigint): Form {
+  return {
+    unsigned: () => encodeRlp([...list, integer(chainId), '0x', '0x']),
+    signed: (yParity, r, s) => encodeRlp([...list, integer(chainId * 2n + 35n + yParity), r, s]),
+    shownV: 27n,
+  };
+}
+
+/** An integer as RLP has it: big endian, without leading zeros, zero as nothing. */
+function integer(value: bigint): string {
+  if (value === 0n) return '0x';
+  const digits = value.toString(16);
+  return `0x${digits.length % 2 === 0 ? '' : '0'}${digits}`;
+}
+
+function keccak(data: string): Buffer {
+  return hash('keccak-256', Buffer.from(data.slice(2), 'hex'), 'buffer');
 }
