@@ -1,0 +1,72 @@
+import { answerUrlQuestion } from '../../sandbox/process/url-parts.ts';
+import type {
+  CapabilityReply,
+  HostFunction,
+  HostOp,
+  LogEntry,
+  Outcome,
+  RequestMessage,
+} from '../../sandbox/protocol.ts';
+
+/** The other side of a guest runtime, without processes: remembers what it is told, and answers from lists. */
+export class GuestHost {
+  readonly logs: LogEntry[] = [];
+  readonly outcomes: Outcome[] = [];
+  readonly requests: RequestMessage[] = [];
+  /** Armed timers, by id, with their delay in milliseconds. */
+  readonly timers = new Map<number, number>();
+  /** What `request` and `timer` answer; a text refuses. */
+  refusal = '';
+  /** What `now` answers, in milliseconds. */
+  time = 0;
+  /** What `random` repeats, as codes of its characters. */
+  randomBytes = [0];
+
+  readonly call: HostFunction = (op, text) => this.#answer(op, text);
+
+  /** Every log line as `level: message`. */
+  get lines(): string[] {
+    return this.logs.map(({ level, message }) => `${level}: ${message}`);
+  }
+
+  /** The only outcome there may be. */
+  get outcome(): Outcome | undefined {
+    if (this.outcomes.length > 1) throw new Error(`${this.outcomes.length} outcomes`);
+    return this.outcomes[0];
+  }
+
+  #answer(op: HostOp, text: string): string {
+    switch (op) {
+      case 'request':
+        if (this.refusal === '') this.requests.push(JSON.parse(text) as RequestMessage);
+        return this.refusal;
+      case 'log':
+        this.logs.push(JSON.parse(text) as LogEntry);
+        return '';
+      case 'done':
+        this.outcomes.push(JSON.parse(text) as Outcome);
+        return '';
+      case 'timer': {
+        const [id = 0, delayMs = 0] = text.split(' ').map(Number);
+        if (this.refusal === '') this.timers.set(id, delayMs);
+        return this.refusal;
+      }
+      case 'clear':
+        this.timers.delete(Number(text));
+        return '';
+      case 'random':
+        return Array.from({ length: Number(text) }, (_, index) =>
+          String.fromCharCode(this.randomBytes[index % this.randomBytes.length] ?? 0),
+        ).join('');
+      case 'url':
+        return answerUrlQuestion(text);
+      case 'now':
+        return String(this.time);
+    }
+  }
+}
+
+/** The text of a reply to the request of that number. */
+export function replyText(id: number, reply: CapabilityReply): string {
+  return JSON.stringify({ id, reply });
+}

@@ -1,0 +1,89 @@
+import path from 'node:path';
+import { build } from 'esbuild';
+import { GuestProgram, GuestRuntime } from '../../sandbox/process/isolate.ts';
+import {
+  type CapabilityReply,
+  DEFAULT_LIMITS,
+  type Json,
+  type Limits,
+  type LogEntry,
+  type Outcome,
+} from '../../sandbox/protocol.ts';
+import { GuestHost, replyText } from './guest-host.ts';
+import { guestRuntime, ROOT, version } from './sandbox.ts';
+
+const SLICE_MS = 10_000;
+
+export interface GuestCall {
+  outcome: Outcome | undefined;
+  logs: LogEntry[];
+  /** What came out of the isolate past the runtime, a rejection that nobody handled for instance. */
+  escapes: string[];
+  quiescent: boolean;
+}
+
+/** The script of a plugin whose module is this TypeScript text, for a bare isolate. */
+export async function bundle(source: string): Promise<string> {
+  const { outputFiles } = await build({
+    stdin: { contents: source, loader: 'ts', resolveDir: ROOT },
+    bundle: true,
+    write: false,
+    format: 'iife',
+    globalName: '__isolayer_plugin__',
+    platform: 'browser',
+    target: 'es2024',
+    alias: { '@openzeppelin/relayer-sdk': path.join(ROOT, 'sandbox/guest/modules/relayer-sdk.ts') },
+  });
+  return outputFiles[0]?.text ?? '';
+}
+
+/** Runs plugins in real isolates of this process, with a host that keeps them company. */
+export class GuestWorld {
+  readonly #runtime: GuestRuntime;
+
+  private constructor(runtime: GuestRuntime) {
+    this.#runtime = runtime;
+  }
+
+  static async open(): Promise<GuestWorld> {
+    return new GuestWorld(new GuestRuntime(await guestRuntime()));
+  }
+
+  /** Calls a plugin once in an isolate of its own; timers fire at once, `answer` answers its capability calls. */
+  call(
+    script: string,
+    options: {
+      params?: Json;
+      limits?: Partial<Limits>;
+      env?: Record<string, string>;
+      answer?: (method: string, params: Json) => CapabilityReply;
+    } = {},
+  ): GuestCall {
+    const { params = {}, limits = {}, env = {}, answer = () => ({ ok: true, value: null }) } = options;
+    const host = new GuestHost();
+    const program = new GuestProgram(this.#runtime, version(script, { limits, env }));
+    const isolate = program.createIsolate(host.call);
+    const escapes: string[] = [];
+    const enter = (entry: 'invoke' | 'reply' | 'fire', argument: string | number) => {
+      const escape = isolate.enter(entry, argument, SLICE_MS);
+      if (escape !== null) escapes.push(escape.cause === 'thrown' ? escape.text : escape.cause);
+    };
+    try {
+      enter(
+        'invoke',
+        JSON.stringify({ params, headers: {}, route: '', method: 'POST', query: {}, caller: { keyId: 'k' } }),
+      );
+      while (host.outcome === undefined && host.requests.length + host.timers.size > 0) {
+        const request = host.requests.shift();
+        if (request !== undefined) enter('reply', replyText(request.id, answer(request.method, request.params)));
+        for (const id of [...host.timers.keys()]) {
+          host.timers.delete(id);
+          enter('fire', id);
+        }
+      }
+      return { outcome: host.outcome, logs: host.logs, escapes, quiescent: isolate.quiescent() };
+    } finally {
+      isolate.dispose();
+    }
+  }
+}
