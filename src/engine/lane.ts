@@ -92,9 +92,8 @@ export class Lane {
 
     const room = Math.max(timing.inFlight - unmined(step).length, 0);
     const pending = due.filter(({ status }) => status === 'pending').slice(0, room);
-    await takeUp(step, pending);
-
-    const { offered, notTaken } = await offer(step);
+    // While the node is offered one batch, the next is priced and signed; what that one signs is offered in the next step.
+    const { offered, notTaken } = await bothDone(offer(step), takeUp(step, pending));
     await look(step, notTaken);
 
     const moved = placed.length + pending.length + offered > 0;
@@ -124,4 +123,11 @@ export class Lane {
       log,
     };
   }
+}
+
+/** The first's result once both have ended: a failure of one must not leave the other running unattended. */
+async function bothDone<T>(first: Promise<T>, second: Promise<unknown>): Promise<T> {
+  await Promise.allSettled([first, second]);
+  await second;
+  return first;
 }
