@@ -23,7 +23,7 @@ export interface Sealer {
 }
 
 /** A secret that none of the keys opens, or that was changed or moved. Never carries the secret or a key. */
-export class UnsealableSecret extends Error {
+class UnsealableSecret extends Error {
   readonly reason: 'unknown-key' | 'damaged';
 
   constructor(reason: UnsealableSecret['reason'], { table, row, field }: SealedPlace, options?: { cause?: unknown }) {

@@ -1,0 +1,34 @@
+import { closeSync, openSync, rmSync } from 'node:fs';
+import { backup, DatabaseSync } from 'node:sqlite';
+
+/**
+ * Copies a SQLite store as of one moment, also while the service writes to it; the copy is a database of its own.
+ * @param target a file that is not there yet; nothing is left of it when the copy fails
+ * @throws when the source is no readable database, or the target exists
+ */
+export async function backupSqlite(path: string, target: string): Promise<void> {
+  const source = new DatabaseSync(path, { readOnly: true });
+  try {
+    // Made beforehand: a backup holds what the database holds, so it is its owner's alone too.
+    closeSync(openSync(target, 'wx', 0o600));
+    try {
+      await backup(source, target);
+      assertWhole(target);
+    } catch (cause) {
+      for (const file of [target, `${target}-wal`, `${target}-shm`]) rmSync(file, { force: true });
+      throw cause;
+    }
+  } finally {
+    source.close();
+  }
+}
+
+function assertWhole(path: string): void {
+  const copy = new DatabaseSync(path, { readOnly: true });
+  try {
+    const result = copy.prepare('pragma quick_check').get()?.['quick_check'];
+    if (result !== 'ok') throw new Error(`The database is damaged, so its backup is of no use: ${String(result)}`);
+  } finally {
+    copy.close();
+  }
+}
