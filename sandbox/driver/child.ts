@@ -26,6 +26,8 @@ export interface ChildEvents {
 const TURN_BYTES = 262_144;
 /** How long a dead child's streams may take to end; something else might hold their other ends. */
 const DRAIN_MS = 500;
+/** How long the rest of the chain may take to follow node. */
+const FOLLOW_MS = 500;
 const CHANNEL_FD = 3;
 
 /** One child process as the driver holds it: its channel, its standard error, its process ids, its end. */
@@ -95,12 +97,18 @@ export class Child {
 
   /** Ends the whole chain at once. Safe to call twice, and late. */
   kill(): void {
-    if (!this.#exited) {
-      const node = this.#node();
-      if (node !== undefined && node !== this.#process.pid) killPid(node);
+    // Not before the kill: a child that finds its channel closed ends itself, and not as quietly.
+    setImmediate(() => this.#channel.destroy());
+    if (this.#exited) return;
+    const node = this.#node();
+    if (node === undefined || node === this.#process.pid) {
       this.#process.kill('SIGKILL');
+      return;
     }
-    this.#channel.destroy();
+    // The chain's other process collects node's end and follows it; killed together, node would stay as a zombie
+    // wherever the system's first process does not collect the orphans.
+    killPid(node);
+    setTimeout(() => this.#process.kill('SIGKILL'), FOLLOW_MS).unref();
   }
 
   #node(): number | undefined {

@@ -77,7 +77,11 @@ export async function probeLauncher(platform: NodeJS.Platform): Promise<Launcher
  * descriptor 3 to speak on, standard error to die on.
  */
 export function launch(launcher: Launcher, sandboxDir: string): ChildProcess {
-  const [command = process.execPath, ...args] = [...launcher.prefix, process.execPath, ...nodeArguments(sandboxDir)];
+  return start([...launcher.prefix, process.execPath, ...nodeArguments(sandboxDir)]);
+}
+
+/** Starts a command line as a child on the channel, with nothing of the server's own. */
+export function start([command = '', ...args]: readonly string[]): ChildProcess {
   return spawn(command, args, {
     cwd: '/',
     env: {},
@@ -102,7 +106,8 @@ export function nodePid(launcher: Launcher, startedPid: number): number | undefi
   }
 }
 
-function nodeArguments(sandboxDir: string): string[] {
+/** Node's command line for the child of `sandboxDir`. */
+export function nodeArguments(sandboxDir: string): string[] {
   // Resolved from here, not from `sandboxDir`: what is trusted to run beside the guest comes with this file.
   const here = createRequire(import.meta.url);
   const isolatedVm = path.dirname(here.resolve('isolated-vm/package.json'));

@@ -45,9 +45,11 @@ export class LoadedVersions {
   answered({ version, failure }: LoadedMessage): void {
     const expected = this.#expected.shift();
     if (expected?.version !== version) throw new ProtocolViolation('LOADED names another version than LOAD');
-    const others = this.#loaded.filter((known) => known.version !== version);
-    // A version that failed displaces none that is served.
-    const kept = failure === null ? others.filter((known) => known.failure === null).slice(0, KEPT - 1) : others;
-    this.#loaded = [{ version, limits: expected.limits, failure }, ...kept].slice(0, KEPT + 1);
+    // A failure displaces nothing that is served, but an earlier failure.
+    const served = this.#loaded.filter((known) => known.failure === null && known.version !== version);
+    this.#loaded = [
+      { version, limits: expected.limits, failure },
+      ...served.slice(0, failure === null ? KEPT - 1 : KEPT),
+    ];
   }
 }

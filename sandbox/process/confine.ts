@@ -24,8 +24,6 @@ const REMOVED = [
   'reallyExit',
   'exit',
   'abort',
-  'chdir',
-  'umask',
   'setuid',
   'seteuid',
   'setgid',

@@ -1,0 +1,216 @@
+/**
+ * What a call can expect of its sandbox: every way to end has its outcome and keeps its logs, isolates are reused only
+ * while they are clean, and what one call leaves behind never reaches the next.
+ */
+import t, { type Test } from 'tap';
+import type { Outcome } from '../../sandbox/protocol.ts';
+import { guestRuntime, plugin, TestSlot, version } from '../support/sandbox.ts';
+
+const runtime = await guestRuntime();
+
+/** A slot that serves the given handler body. */
+async function serving(t: Test, ...given: Parameters<typeof plugin>): Promise<TestSlot> {
+  const slot = await TestSlot.open(runtime);
+  t.teardown(() => slot.close());
+  await slot.load(plugin(...given));
+  return slot;
+}
+
+/** The value that a call returned. */
+function returned(outcome: Outcome): unknown {
+  return outcome.kind === 'returned' ? JSON.parse(outcome.json) : outcome;
+}
+
+t.test('a call returns a value, with its logs and what it used', async (t) => {
+  const slot = await serving(t, "console.warn('seen', context.params.n); return { doubled: context.params.n * 2 };");
+  const { outcome, logs, usage, lost } = await slot.call({ n: 21 });
+  t.same(returned(outcome), { doubled: 42 });
+  t.same(logs, [{ level: 'warn', message: 'seen 21' }]);
+  t.ok(usage.cpu_ms > 0 && usage.heap_bytes > 100_000, JSON.stringify(usage));
+  t.equal(lost, false);
+  const { message } = await slot.message('loaded');
+  t.equal(message.failure, null);
+  t.ok(message.isolate_bytes > 500_000 && message.isolate_bytes < 16e6, `an isolate takes ${message.isolate_bytes}`);
+});
+
+t.test('many calls wait side by side, each in an isolate of its own', async (t) => {
+  const body = `globalThis.calls = (globalThis.calls ?? 0) + 1;
+    await new Promise((resolve) => setTimeout(resolve, 300)); return globalThis.calls;`;
+  const slot = await serving(t, body, { limits: { process_mb: 1500 } });
+  const reports = await Promise.all(Array.from({ length: 50 }, () => slot.call({}, { timeoutMs: 60_000 })));
+  t.same(new Set(reports.map(({ outcome }) => returned(outcome))), new Set([1]));
+});
+
+t.test('a clean isolate serves again, one per call never does', async (t) => {
+  const body = 'globalThis.calls = (globalThis.calls ?? 0) + 1; return globalThis.calls;';
+  for (const [isolation, expected] of [
+    ['plugin', [1, 2, 3]],
+    ['call', [1, 1, 1]],
+  ] as const) {
+    const slot = await serving(t, body, { isolation });
+    const counts = [];
+    for (let call = 0; call < 3; call += 1) counts.push(returned((await slot.call()).outcome));
+    t.same(counts, expected, isolation);
+  }
+});
+
+t.test('whatever leaves something behind does not serve again', async (t) => {
+  const count = 'globalThis.calls = (globalThis.calls ?? 0) + 1;';
+  const leftovers: Record<string, string> = {
+    'a timer': 'setTimeout(() => {}, 60_000);',
+    'an unanswered capability call': "context.kv.get('x').catch(() => {});",
+    'an unhandled rejection': "Promise.reject(new Error('x'));",
+    'half of its memory': 'globalThis.kept = new Uint8Array(80 * 1024 * 1024);',
+  };
+  for (const [name, leave] of Object.entries(leftovers)) {
+    const slot = await serving(t, `${count} ${leave} return globalThis.calls;`);
+    await slot.call();
+    t.equal(returned((await slot.call()).outcome), 1, name);
+  }
+});
+
+t.test('work left behind is never heard of again', async (t) => {
+  const slot = await serving(
+    t,
+    `if (context.params.second) { await new Promise((resolve) => setTimeout(resolve, 100)); return 'second'; }
+    const ask = () => { console.log('late'); context.kv.get('late').catch(() => {}); };
+    setInterval(ask, 1); (async () => { for (;;) { await new Promise((r) => setTimeout(r, 1)); ask(); } })();
+    return 'first';`,
+  );
+  const first = await slot.call();
+  t.equal(returned(first.outcome), 'first');
+  const second = await slot.call({ second: true });
+  t.equal(returned(second.outcome), 'second');
+  t.same(second.logs, []);
+  t.notOk(
+    slot.messages.some(({ type }) => type === 'request'),
+    'no capability call came up',
+  );
+});
+
+t.test('a wall limit keeps the logs and lets go of the isolate', async (t) => {
+  const slot = await serving(
+    t,
+    "if (context.params.quick) return 1; console.log('kept'); await new Promise(() => {});",
+  );
+  const { outcome, logs } = await slot.call({}, { timeoutMs: 150 });
+  t.match(outcome, { kind: 'ended', code: 'TIMEOUT', message: 'Plugin execution timed out after 0.15 seconds' });
+  t.same(logs, [{ level: 'log', message: 'kept' }]);
+  t.equal(returned((await slot.call({ quick: true })).outcome), 1);
+});
+
+t.test('a canceled call ends at once', async (t) => {
+  const slot = await serving(t, 'await new Promise(() => {});');
+  const call = slot.call();
+  slot.slot.cancel(slot.lastCall);
+  t.match((await call).outcome, { kind: 'ended', code: 'CANCELED' });
+  slot.slot.cancel(slot.lastCall);
+});
+
+t.test('capability calls are counted, and answered while the call runs', async (t) => {
+  const slot = await serving(t, 'let sum = 0; for (;;) sum += await context.kv.get("x");', { limits: { calls: 5 } });
+  const call = slot.call();
+  for (let id = 1; id <= 5; id += 1) {
+    const { message, call: asked } = await slot.request(id);
+    t.match(message, { id, method: 'kv.get', params: { key: 'x' } });
+    slot.slot.reply(asked, { id, reply: { ok: true, value: id } });
+  }
+  const { outcome, usage } = await call;
+  t.match(outcome, { kind: 'ended', code: 'CALL_LIMIT', message: /limits\.calls/ });
+  t.equal(usage.calls, 5);
+  slot.slot.reply(slot.lastCall, { id: 5, reply: { ok: true, value: 1 } });
+  t.equal(slot.messages.filter(({ type }) => type === 'request').length, 5, 'the sixth never came up');
+});
+
+t.test('parameters that could overflow a stack are refused', async (t) => {
+  const deep = `let v = []; for (let i = 0; i < 5000; i++) v = [v];
+    try { await context.kv.set('x', v); } catch (error) { return error.message; }`;
+  const slot = await serving(t, deep);
+  t.match(returned((await slot.call()).outcome), /nested|deep/);
+});
+
+t.test('an unhandled rejection is logged and ends nothing', async (t) => {
+  const slot = await serving(t, "Promise.reject(new Error('forgotten')); await null; return 'all the same';");
+  const { outcome, logs } = await slot.call();
+  t.equal(returned(outcome), 'all the same');
+  const waiting = await serving(
+    t,
+    `Promise.reject(new Error('forgotten'));
+    await new Promise((resolve) => setTimeout(resolve, 5)); return 'all the same';`,
+  );
+  const later = await waiting.call();
+  t.equal(returned(later.outcome), 'all the same');
+  t.match(later.logs, [{ level: 'error', message: /Unhandled rejection: .*forgotten/ }], JSON.stringify(logs));
+});
+
+t.test('results beyond the limit and beyond JSON have their ends', async (t) => {
+  const limits = { result_bytes: 1000 };
+  const large = await serving(t, "return 'x'.repeat(context.params.length);", { limits });
+  t.equal((returned((await large.call({ length: 998 })).outcome) as string).length, 998);
+  t.match((await large.call({ length: 999 })).outcome, { kind: 'ended', code: 'RESULT_TOO_LARGE' });
+  const quotes = await serving(t, "return '\\\\'.repeat(499);", { limits });
+  t.equal((returned((await quotes.call()).outcome) as string).length, 499, 'escapes of escapes fit');
+  const bigint = await serving(t, 'return 1n;');
+  t.match((await bigint.call()).outcome, { kind: 'ended', code: 'RESULT_NOT_SERIALIZABLE' });
+});
+
+t.test('log lines beyond the caps are counted', async (t) => {
+  const slot = await serving(t, "for (let i = 0; i < 1500; i++) console.log('line', i); return 1;");
+  const { logs, dropped_logs: dropped } = await slot.call();
+  t.ok(logs.length <= 1000, `${logs.length} lines`);
+  t.ok(dropped > 0 || logs.length === 1000, `${dropped} dropped`);
+});
+
+t.test('a module that does not evaluate says why, and leaves the version before it in service', async (t) => {
+  const slot = await serving(t, "return 'old';");
+  const failures: Record<string, { code: string; end: object }> = {
+    throws: { code: "throw new Error('not today');", end: { code: 'COMPILE_ERROR', message: /not today/ } },
+    rejects: { code: "Promise.reject(new Error('later'));", end: { code: 'COMPILE_ERROR', message: /later/ } },
+    loops: { code: 'for (;;);', end: { code: 'CPU_LIMIT', message: /to load/ } },
+  };
+  for (const [name, { code, end }] of Object.entries(failures)) {
+    const { failure } = await slot.load(version(code, { version: name }));
+    t.match(failure, { kind: 'ended', ...end }, name);
+    t.match((await slot.call({}, { of: name })).outcome, { kind: 'ended', ...end }, `a call of ${name}`);
+    t.equal(returned((await slot.call()).outcome), 'old');
+  }
+});
+
+t.test('a new version takes over, and calls of the old one finish', async (t) => {
+  const slot = await serving(t, "await new Promise((resolve) => setTimeout(resolve, 200)); return 'old';");
+  const old = slot.call();
+  await slot.load(plugin("return 'new';", { version: 'v2' }));
+  t.equal(returned((await slot.call({}, { of: 'v2' })).outcome), 'new');
+  t.equal(returned((await slot.call({}, { timeoutMs: 1000 })).outcome), 'old', 'one that was on its way');
+  t.equal(returned((await old).outcome), 'old');
+  t.match(await slot.call({}, { of: 'v3' }), { outcome: { code: 'SANDBOX_LOST' }, lost: true });
+});
+
+t.test('the memory of the process is watched: its culprit ends, the others are lost through no fault', async (t) => {
+  // Many isolates below their own limit, each with something to hold: together they are too much.
+  const hold = `globalThis.kept = new Uint8Array(40 * 1024 * 1024).fill(1);
+    await new Promise(() => {});`;
+  const slot = await serving(t, hold, { limits: { process_mb: 300, memory_mb: 64 } });
+  const reports = await Promise.all(Array.from({ length: 12 }, () => slot.call()));
+  const codes = reports.map(({ outcome }) => (outcome.kind === 'ended' ? outcome.code : outcome.kind));
+  t.equal(codes.filter((code) => code === 'MEMORY_LIMIT').length, 1, codes.join());
+  t.equal(reports.filter(({ lost, outcome }) => lost && outcome.kind === 'ended').length, 11);
+  t.match(await slot.message('closed'), { cause: 'memory' });
+});
+
+t.test('the host hears of the memory in use', async (t) => {
+  const slot = await serving(t, 'await new Promise((resolve) => setTimeout(resolve, 400)); return 1;');
+  await slot.call();
+  const { rss_bytes: rss } = await slot.message('meter');
+  t.ok(rss > 20e6 && rss < 500e6, `${rss} bytes`);
+});
+
+t.test('the end of a slot ends its calls, and later ones are not begun', async (t) => {
+  const slot = await serving(t, 'await new Promise(() => {});');
+  const call = slot.call();
+  const closed = await slot.close();
+  t.match(closed, { cause: 'closed', detail: 'the test is over' });
+  t.match(await call, { outcome: { code: 'SANDBOX_LOST' }, lost: true });
+  t.match(await slot.call(), { outcome: { code: 'SANDBOX_LOST' }, lost: true });
+  await slot.close();
+});

@@ -1,0 +1,193 @@
+/**
+ * Threat: a guest that has got out of its isolate, by a fault in V8 or isolated-vm, and runs its own code in the child
+ * process, with all that Node offers there. It must not reach a file, a socket, a process, a thread, a database or the
+ * server; and what it writes on its channel may cost it its process, never the thread that reads.
+ */
+import { copyFile, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { type AddressInfo, createServer } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import t, { type Test } from 'tap';
+import { type Launcher, launch, nodeArguments, probeLauncher, start } from '../../sandbox/driver/launch.ts';
+import { plugin, ROOT, runs, SANDBOX_DIR, TestSlot } from '../support/sandbox.ts';
+
+/** A copy of the child's folder, whose entry is the hostile one. */
+async function hostileSandbox(t: Test): Promise<string> {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'isolayer-escape-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const sandbox = path.join(folder, 'sandbox');
+  await mkdir(sandbox);
+  await cp(path.join(SANDBOX_DIR, 'process'), path.join(sandbox, 'process'), { recursive: true });
+  await copyFile(path.join(SANDBOX_DIR, 'protocol.ts'), path.join(sandbox, 'protocol.ts'));
+  await copyFile(path.join(ROOT, 'test/support/hostile-child.ts'), path.join(sandbox, 'process', 'main.ts'));
+  await copyFile(path.join(ROOT, 'package.json'), path.join(folder, 'package.json'));
+  return sandbox;
+}
+
+/** The one native module that a child may read. */
+function loadedAddon(): string {
+  const require = createRequire(import.meta.url);
+  const locate = createRequire(require.resolve('isolated-vm'))('node-gyp-build') as { path(folder: string): string };
+  return locate.path(path.dirname(require.resolve('isolated-vm')));
+}
+
+const full = await probeLauncher(process.platform);
+/** Node's own restrictions alone, as on a system that allows nothing else. */
+const bare: Launcher = { prefix: [], confinement: { ...full.confinement, namespaces: false } };
+
+async function openHostile(t: Test, launcher: Launcher): Promise<TestSlot> {
+  const sandbox = await hostileSandbox(t);
+  const slot = new TestSlot('', () => launch(launcher, sandbox), launcher);
+  t.teardown(() => slot.close());
+  await slot.message('ready');
+  await slot.load(plugin(''));
+  return slot;
+}
+
+t.test('what the child process cannot do', async (t) => {
+  const server = createServer((socket) => socket.end('reached'));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => new Promise((resolve) => server.close(resolve)));
+  const { port } = server.address() as AddressInfo;
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'isolayer-secret-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const secret = path.join(folder, 'secret');
+  await writeFile(secret, 'secret');
+  const socketFile = path.join(folder, 'socket');
+  const unixServer = createServer((socket) => socket.end('reached'));
+  await new Promise<void>((resolve) => unixServer.listen(socketFile, resolve));
+  t.teardown(() => new Promise((resolve) => unixServer.close(resolve)));
+  const addon = loadedAddon();
+  const serverPid = process.pid;
+
+  const attempts: Record<string, string> = {
+    'read a file beyond its list': `(await import('node:fs')).readFileSync(${JSON.stringify(secret)}, 'utf8')`,
+    'read the environment of the server': `(await import('node:fs')).readFileSync('/proc/${serverPid}/environ', 'utf8')`,
+    'read the sources of the service': `(await import('node:fs')).readFileSync(${JSON.stringify(path.join(ROOT, 'src/main.ts'))}, 'utf8')`,
+    'list the root folder': `(await import('node:fs')).readdirSync('/')`,
+    'write a file': `(await import('node:fs')).writeFileSync(${JSON.stringify(path.join(folder, 'written'))}, 'x')`,
+    'write its own code': `(await import('node:fs')).writeFileSync(process.argv[1], 'x')`,
+    'write a report': `process.report.writeReport(${JSON.stringify(path.join(folder, 'report'))})`,
+    'connect by TCP': `await new Promise((resolve, reject) => import('node:net').then(({ connect }) =>
+      connect(${port}, '127.0.0.1').on('data', resolve).on('error', reject), reject))`,
+    'listen on TCP': `await new Promise((resolve, reject) => import('node:net').then(({ createServer }) => {
+      const server = createServer().on('error', reject); server.listen(0, '127.0.0.1', resolve); }).catch(reject))`,
+    'send by UDP': `await new Promise((resolve, reject) => import('node:dgram').then(({ createSocket }) => {
+      const socket = createSocket('udp4').on('error', reject);
+      socket.send('x', ${port}, '127.0.0.1', (error) => (error ? reject(error) : resolve('sent'))); }).catch(reject))`,
+    'connect to a unix socket': `await new Promise((resolve, reject) => import('node:net').then(({ connect }) =>
+      connect(${JSON.stringify(socketFile)}).on('data', resolve).on('error', reject), reject))`,
+    'fetch a page': `await (await fetch('http://127.0.0.1:${port}/')).text()`,
+    'look up a name': `await (await import('node:dns/promises')).resolve4('example.com')`,
+    'start a process': `(await import('node:child_process')).execFileSync('/bin/echo', ['started'])`,
+    'fork itself': `(await import('node:child_process')).fork(process.argv[1])`,
+    'replace itself': `process.execve('/bin/echo', ['echo'], {})`,
+    'start a worker': `new (await import('node:worker_threads')).Worker('1', { eval: true })`,
+    'start a worker free of the flags': `new (await import('node:worker_threads')).Worker('1', { eval: true, execArgv: [] })`,
+    'open a database': `new (await import('node:sqlite')).DatabaseSync(${JSON.stringify(path.join(folder, 'db'))})`,
+    'open a foreign library': `(await import('node:ffi')).dlopen('libc.so.6')`,
+    'kill the server': `process.kill(${serverPid}, 'SIGTERM') ?? 'sent'`,
+    'kill the server by the way below': `process._kill(${serverPid}, 15) ?? 'sent'`,
+    'open the inspector of the server': `process._debugProcess(${serverPid}) ?? 'opened'`,
+    'open its own inspector': `(await import('node:inspector')).open(0) ?? 'opened'`,
+    'slow the server': `(await import('node:os')).setPriority(${serverPid}, 19) ?? 'slowed'`,
+    'load a native module': `process.dlopen({ exports: {} }, ${JSON.stringify(addon)})`,
+    'load a native module by require': `(await import('node:module')).createRequire('/')(${JSON.stringify(addon)})`,
+    'get a binding': `process.binding('spawn_sync') ?? 'got'`,
+    'get the removed modules back': `process.getBuiltinModule('child_process') ?? 'got'`,
+    'leave in order': `process.reallyExit(0)`,
+    'drop its user': `process.setuid(65534) ?? 'dropped'`,
+    'run WASI': `new (await import('node:wasi')).WASI({ version: 'preview1', preopens: { '/': '/' } }) && 'made'`,
+  };
+  for (const [name, launcher] of Object.entries({ 'with all restrictions': full, 'with those of Node alone': bare })) {
+    t.test(name, async (t) => {
+      const slot = await openHostile(t, launcher);
+      for (const [what, expression] of Object.entries(attempts)) {
+        const report = await slot.call({ script: `export const attempt = async () => ${expression};` });
+        const said = report.logs[0]?.message ?? JSON.stringify(report.outcome);
+        t.match(said, /^refused: /, `${what}: ${said}`);
+      }
+      t.ok(runs(process.pid));
+    });
+  }
+});
+
+t.test('a child without its restrictions refuses to run guests', async (t) => {
+  const weaker: [string, (args: string[]) => string[]][] = [
+    ['--permission', (args) => args.filter((arg) => !/^--(permission|allow-)/.test(arg))],
+    ['allows net', (args) => ['--allow-net', ...args]],
+    ['allows worker', (args) => ['--allow-worker', ...args]],
+    ['--no-experimental-sqlite', (args) => args.filter((arg) => arg !== '--no-experimental-sqlite')],
+  ];
+  for (const [reason, weaken] of weaker) {
+    const slot = new TestSlot('', () => start([process.execPath, ...weaken(nodeArguments(SANDBOX_DIR))]), bare);
+    const closed = await slot.message('closed');
+    t.match(closed, { cause: 'start', stderr: /refuses to run guest code/ });
+    t.ok(closed.stderr.includes(reason), closed.stderr);
+  }
+});
+
+t.test('what a hostile child says on its channel costs only itself', async (t) => {
+  const raw = (bytes: string) => `({ channel }) => import('node:fs').then(({ writeSync }) => {
+    const bytes = ${bytes}; for (let at = 0; at < bytes.length;) try { at += writeSync(3, bytes, at); } catch {} })`;
+  const frame = (kind: number, call: number, text: string) =>
+    `({ channel }) => { channel.send(${kind}, ${call}, ${JSON.stringify(text)}); channel.flush(); }`;
+  const done = (outcome: string) =>
+    `{"outcome":${outcome},"usage":{"cpu_ms":1,"calls":0,"heap_bytes":0},"dropped_logs":0,"isolates":1}`;
+  const lies: Record<string, string> = {
+    'a frame that announces 4 GB': raw('Buffer.from([255, 255, 255, 255, 6, 0, 0, 0, 1])'),
+    'a frame shorter than its header': raw('Buffer.from([0, 0, 0, 1, 6, 0, 0, 0, 1])'),
+    'an unknown kind': frame(99, 1, ''),
+    noise: raw("Buffer.alloc(100_000, 'noise')"),
+    'a second READY': frame(1, 0, '{"protocol":1,"node":"x"}'),
+    'an unasked LOADED': frame(2, 0, '{"version":"v1","isolate_bytes":1,"failure":null}'),
+    'ENTER for a foreign call': frame(3, 77, ''),
+    'LEAVE without ENTER': frame(4, 1, ''),
+    'ENTER with a payload': frame(3, 1, 'x'),
+    'a capability call of a foreign call': frame(5, 77, '{"id":1,"method":"kv.get","params":{}}'),
+    'a capability call that is not JSON': frame(5, 1, '{'),
+    'a capability call with more in it': frame(5, 1, '{"id":1,"method":"kv.get","params":{},"pluginId":"other"}'),
+    'a capability call without an id': frame(5, 1, '{"id":"1","method":"kv.get","params":{}}'),
+    'a log entry that is none': frame(6, 1, '{"level":"fatal","message":"x"}'),
+    'an end that is none': frame(7, 1, done('{"kind":"returned","json":1}')),
+    'an end with a code of its own': frame(7, 1, done('{"kind":"ended","code":"PAID","message":"x"}')),
+    'an end with a prototype': frame(7, 1, done('{"kind":"returned","json":"1","__proto__":{}}')),
+  };
+  for (const [name, attempt] of Object.entries(lies)) {
+    const slot = await openHostile(t, full);
+    const report = await slot.call({ script: `export const attempt = ${attempt};` }, { timeoutMs: 10_000 });
+    t.match(report.outcome, { kind: 'ended', code: 'SANDBOX_LOST' }, name);
+    t.match(await slot.closed(), { cause: 'protocol' }, name);
+  }
+});
+
+t.test('a child that floods its channel neither fills nor holds up the thread', async (t) => {
+  const slot = await openHostile(t, full);
+  const flood = `({ channel }) => { for (;;) channel.send(6, 1, JSON.stringify({ level: 'log', message: 'x' })); }`;
+  const before = process.memoryUsage().rss;
+  const report = await slot.call({ script: `export const attempt = ${flood};` });
+  t.match(report.outcome, { kind: 'ended', code: 'SANDBOX_LOST' });
+  t.match(await slot.closed(), { cause: 'protocol' });
+  t.ok(process.memoryUsage().rss - before < 100e6, 'the memory stays');
+});
+
+t.test('a child that spins outside of the guest is found out', async (t) => {
+  const slot = await openHostile(t, full);
+  const report = await slot.call({ script: 'export const attempt = () => { for (;;); };' }, { timeoutMs: 8000 });
+  t.match(report.outcome, { kind: 'ended' });
+  t.match(await slot.closed(), { cause: 'overdue' });
+});
+
+t.test('the network of the machine is out of sight where the system allows', async (t) => {
+  t.ok(full.confinement.permission);
+  const slot = await openHostile(t, full);
+  const { logs } = await slot.call({
+    script: "export const attempt = async () => JSON.stringify((await import('node:os')).networkInterfaces());",
+  });
+  t.equal(logs[0]?.message, full.confinement.namespaces ? 'succeeded: {}' : logs[0]?.message);
+  const status = await readFile(`/proc/${(await slot.pids()).at(-1)}/status`, 'utf8');
+  if (full.confinement.no_new_privs) t.match(status, /NoNewPrivs:\t1/);
+  const limits = await readFile(`/proc/${(await slot.pids()).at(-1)}/limits`, 'utf8');
+  if (full.confinement.core_dumps_off) t.match(limits, /Max core file size +0 +0/);
+});

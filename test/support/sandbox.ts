@@ -1,0 +1,179 @@
+import type { ChildProcess } from 'node:child_process';
+import path from 'node:path';
+import { type Launcher, launch, probeLauncher } from '../../sandbox/driver/launch.ts';
+import { Slot } from '../../sandbox/driver/slot.ts';
+import {
+  type CallReport,
+  DEFAULT_LIMITS,
+  type DriverMessage,
+  type Json,
+  type Limits,
+  type LoadedMessage,
+  type PluginVersion,
+} from '../../sandbox/protocol.ts';
+import { createCompiler } from '../../src/plugin-host/compiler.ts';
+
+/** The folder of the checkout. */
+export const ROOT = path.resolve(import.meta.dirname, '../..');
+export const SANDBOX_DIR = path.join(ROOT, 'sandbox');
+
+const WAIT_MS = 20_000;
+
+/** The runtime as the service bundles it. */
+export async function guestRuntime(): Promise<string> {
+  const compiler = createCompiler({ root: ROOT, sandboxDir: SANDBOX_DIR });
+  const runtime = await compiler.runtime();
+  await compiler.close();
+  return runtime;
+}
+
+/** A plugin whose handler has this body; `context` is its parameter. */
+export function plugin(body: string, more: Partial<Omit<PluginVersion, 'limits'>> & { limits?: Partial<Limits> } = {}) {
+  const code = `var __isolayer_plugin__ = { handler: async (context) => { ${body} } };`;
+  return version(code, more);
+}
+
+/** A plugin version made of a script. */
+export function version(
+  code: string,
+  more: Partial<Omit<PluginVersion, 'limits'>> & { limits?: Partial<Limits> } = {},
+): PluginVersion {
+  return {
+    pluginId: 'tested',
+    version: 'v1',
+    code,
+    filename: 'plugins/tested.ts',
+    env: {},
+    isolation: 'plugin',
+    ...more,
+    limits: { ...DEFAULT_LIMITS, ...more.limits },
+  };
+}
+
+/** The text of a call's context. */
+export function contextText(params: Json): string {
+  return JSON.stringify({
+    params,
+    headers: {},
+    route: '',
+    method: 'POST',
+    query: {},
+    caller: { keyId: 'test' },
+  });
+}
+
+/** One slot with a real child, and everything that it said. */
+export class TestSlot {
+  readonly messages: DriverMessage[] = [];
+  readonly slot: Slot;
+  #lastCall = 0;
+  #waiting: (() => void)[] = [];
+
+  constructor(runtime: string, start: () => ChildProcess, launcher: Launcher) {
+    this.slot = new Slot({
+      slot: 1,
+      launcher,
+      start,
+      runtime,
+      post: (message) => {
+        this.messages.push(message);
+        for (const wake of this.#waiting.splice(0)) wake();
+      },
+    });
+  }
+
+  /** Starts a child as the service does, and waits until it is ready. */
+  static async open(runtime: string, sandboxDir = SANDBOX_DIR): Promise<TestSlot> {
+    const launcher = await probeLauncher(process.platform);
+    const slot = new TestSlot(runtime, () => launch(launcher, sandboxDir), launcher);
+    await slot.message('ready');
+    return slot;
+  }
+
+  /** The first message of a type, waiting for it if it has not come; fails when the slot closes instead. */
+  async message<T extends DriverMessage['type']>(type: T): Promise<Extract<DriverMessage, { type: T }>> {
+    const deadline = performance.now() + WAIT_MS;
+    for (;;) {
+      const found = this.messages.find((message) => message.type === type);
+      if (found !== undefined) return found as Extract<DriverMessage, { type: T }>;
+      const closed = this.messages.find((message) => message.type === 'closed');
+      if (closed !== undefined) throw new Error(`the slot closed instead: ${JSON.stringify(closed)}`);
+      await this.#more(deadline, type);
+    }
+  }
+
+  /** The capability call with this id, waiting for it if it has not come. */
+  async request(id: number): Promise<Extract<DriverMessage, { type: 'request' }>> {
+    const deadline = performance.now() + WAIT_MS;
+    for (;;) {
+      for (const message of this.messages) if (message.type === 'request' && message.message.id === id) return message;
+      await this.#more(deadline, `capability call ${id}`);
+    }
+  }
+
+  /** How the slot closed, waiting until it has. */
+  closed(): Promise<Extract<DriverMessage, { type: 'closed' }>> {
+    return this.message('closed');
+  }
+
+  /** Loads a version and waits for what comes of it. */
+  async load(loaded: PluginVersion): Promise<LoadedMessage> {
+    this.slot.load(loaded);
+    const deadline = performance.now() + WAIT_MS;
+    for (;;) {
+      for (const message of this.messages) {
+        if (message.type === 'loaded' && message.message.version === loaded.version) return message.message;
+        if (message.type === 'closed') throw new Error(`the slot closed instead: ${JSON.stringify(message)}`);
+      }
+      await this.#more(deadline, 'loaded');
+    }
+  }
+
+  /** Runs one call. */
+  call(params: Json = {}, { timeoutMs = 10_000, of = 'v1' } = {}): Promise<CallReport> {
+    this.#lastCall += 1;
+    return this.slot.run({
+      slot: 1,
+      call: this.#lastCall,
+      version: of,
+      context: contextText(params),
+      timeout_ms: timeoutMs,
+    });
+  }
+
+  /** The number of the call that was started last. */
+  get lastCall(): number {
+    return this.#lastCall;
+  }
+
+  /** The processes of the child. */
+  async pids(): Promise<number[]> {
+    return (await this.message('spawned')).pids;
+  }
+
+  /** Ends the child and waits until it is gone. Safe to call twice. */
+  async close(): Promise<Extract<DriverMessage, { type: 'closed' }>> {
+    this.slot.close('the test is over');
+    return this.message('closed');
+  }
+
+  async #more(deadline: number, what: string): Promise<void> {
+    const left = deadline - performance.now();
+    if (left <= 0) throw new Error(`no ${what} within ${WAIT_MS} ms`);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, left);
+    this.#waiting.push(resolve);
+    await promise;
+    clearTimeout(timer);
+  }
+}
+
+/** Whether a process runs. */
+export function runs(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
