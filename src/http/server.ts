@@ -95,6 +95,7 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
   app.setNotFoundHandler(() => undefined);
   app.decorateRequest('keyId', '');
   admit(app, dependencies, state);
+  endConnections(app, state);
   limitHandlers(app, limits.handlerSeconds);
 
   const table = collectRoutes(app);
@@ -145,6 +146,14 @@ function admit(app: FastifyInstance, dependencies: HttpServerDependencies, state
     } else {
       done();
     }
+  });
+}
+
+/** Lets a connection end with the answer that is under way on it, so that closing does not wait for callers to go. */
+function endConnections(app: FastifyInstance, state: { closing: boolean }): void {
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    if (state.closing) reply.header('connection', 'close');
+    done(null, payload);
   });
 }
 

@@ -1,0 +1,77 @@
+/** How requests end that do not end by themselves: slow senders, slow handlers, callers that leave, a server that closes. */
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import t from 'tap';
+import { API_KEY, sendRaw, startHttp } from '../support/http-server.ts';
+
+const SEND = '/api/v1/relayers/r1/transactions';
+const HEAD = `POST ${SEND} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${API_KEY}\r\ncontent-type: application/json\r\n`;
+
+t.test('a request that arrives too slowly is 408, in its head or in its body', async (t) => {
+  const { port, services, call } = await startHttp(t, { limits: { arrivalSeconds: 1 } });
+  const answers = await Promise.all([sendRaw(port, HEAD), sendRaw(port, `${HEAD}content-length: 10\r\n\r\n{"a"`)]);
+  for (const answer of answers) {
+    t.match(answer, /^HTTP\/1\.1 408 /);
+    t.match(answer, '"error":"The request did not arrive within 1 s"');
+  }
+  t.equal(services.transactions.sent.length, 0);
+  t.equal((await call('/api/v1/health')).status, 200);
+});
+
+t.test('a handler that is too slow is 504 and counted', async (t) => {
+  const { post, services, metrics } = await startHttp(t, { limits: { handlerSeconds: 0.05 } });
+  const late = Promise.withResolvers<{ id: string }>();
+  services.transactions.onSend = () => late.promise;
+  const answer = await post(SEND, '{}');
+  t.equal(answer.status, 504);
+  t.match(answer.json, { success: false, data: null, error: 'The request was not answered within 0.05 s' });
+  t.strictSame(metrics.timeouts, ['/api/v1/relayers/:id/transactions']);
+  late.resolve({ id: 'too-late' });
+});
+
+t.test('a server that closes finishes what is under way', async (t) => {
+  const { server, post, url, services } = await startHttp(t);
+  const begun = Promise.withResolvers<void>();
+  const finish = Promise.withResolvers<{ id: string }>();
+  services.transactions.onSend = () => {
+    begun.resolve();
+    return finish.promise;
+  };
+  const underWay = post(SEND, '{}');
+  await begun.promise;
+  const closed = server.close(10_000);
+  await t.rejects(fetch(`${url}/api/v1/health`), 'nobody new is let in');
+  finish.resolve({ id: 'tx-9' });
+  t.match((await underWay).json, { success: true, data: { id: 'tx-9' } });
+  await closed;
+});
+
+t.test('a request that arrives while the server closes is 503 with Retry-After', async (t) => {
+  const { server, port } = await startHttp(t);
+  const socket = connect(port, '127.0.0.1').setEncoding('utf8');
+  t.teardown(() => socket.destroy());
+  const health = 'GET /api/v1/health HTTP/1.1\r\nhost: x\r\n';
+  // The second head has begun when the first answer is there, so its connection is not idle and stays.
+  socket.write(`${health}\r\n${health}`);
+  const [first] = (await once(socket, 'data')) as [string];
+  t.match(first, /^HTTP\/1\.1 200 /);
+  const closed = server.close(10_000);
+  socket.write('\r\n');
+  const [second] = (await once(socket, 'data')) as [string];
+  t.match(second, /^HTTP\/1\.1 503 [^]*retry-after: 1[^]*connection: close[^]*"error":"The service is shutting down"/i);
+  await closed;
+});
+
+t.test('closing cuts off what does not end within the grace', async (t) => {
+  const { server, post, services } = await startHttp(t);
+  const begun = Promise.withResolvers<void>();
+  services.transactions.onSend = () => {
+    begun.resolve();
+    return new Promise(() => undefined);
+  };
+  const request = post(SEND, '{}');
+  request.catch(() => undefined);
+  await begun.promise;
+  await server.close(50);
+  await t.rejects(request);
+});
