@@ -31,7 +31,8 @@ export interface CallRunnerDeps {
   metrics: PluginMetrics;
 }
 
-/** Longest wait for a place, in ms; never more than half of the plugin's timeout. */
+/** A call may wait for a place for half of its plugin's timeout, within these bounds, in ms. */
+const SHORTEST_WAIT_MS = 3000;
 const LONGEST_WAIT_MS = 10_000;
 
 /** Below this many ms before its deadline a lost call is not begun again. */
@@ -59,17 +60,20 @@ export class CallRunner {
     }
 
     const context = contextText(entry, request);
-    const deadline = began + entry.timeout * 1000;
+    // The timeout is the plugin's own time: it counts from the first time that the call has its place.
+    let deadline: number | undefined;
     for (let mayRerun = true; ; mayRerun = false) {
       const applicant = {
         pluginId: entry.id,
         version: () => this.deps.plugin(entry.id)?.serving?.version ?? serving.version,
-        waitUntil: clock.elapsed() + Math.min(entry.timeout * 500, LONGEST_WAIT_MS),
+        waitUntil: clock.elapsed() + Math.min(Math.max(entry.timeout * 500, SHORTEST_WAIT_MS), LONGEST_WAIT_MS),
         signal,
       };
       const place = this.deps.admission.enter(applicant);
       const seat = place instanceof Promise ? await place : place;
       if (typeof seat === 'string') return this.refuse(entry, notSeated(entry.id, seat), began);
+
+      deadline ??= clock.elapsed() + entry.timeout * 1000;
 
       const record = this.deps.calls.begin({
         slot: seat.slot.id,
@@ -160,7 +164,7 @@ function contextText(entry: PluginEntry, request: PluginRequest): string {
   return JSON.stringify(context);
 }
 
-/** Only the host knows the limit as the operator wrote it: a call that waited or ran twice had less. */
+/** Only the host knows the limit as the operator wrote it: a call that ran twice had less the second time. */
 function restated(outcome: Outcome, entry: PluginEntry): Outcome {
   if (outcome.kind !== 'ended' || outcome.code !== 'TIMEOUT') return outcome;
   return { ...outcome, message: `Plugin execution timed out after ${entry.timeout} seconds` };

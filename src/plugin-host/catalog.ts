@@ -67,8 +67,9 @@ export class Catalog {
     return this.plugins.get(id);
   }
 
+  /** By id. */
   list(): CatalogPlugin[] {
-    return [...this.plugins.values()];
+    return [...this.plugins.values()].sort((a, b) => (a.entry.id < b.entry.id ? -1 : 1));
   }
 
   /** Compiles everything once and begins to follow the folder. */

@@ -27,6 +27,9 @@ export type Closed = Extract<DriverMessage, { type: 'closed' }>;
 /** How long a module that failed to evaluate is taken at its word, in ms. */
 const RELOAD_MS = 5000;
 
+/** How long a child must have been idle to be ended for the sake of a spare, in ms. */
+const SPARE_MS = 5000;
+
 /** Pauses between attempts while children do not start, in ms: doubling from the first to the last. */
 const RETRY_FIRST_MS = 250;
 const RETRY_LAST_MS = 5000;
@@ -125,6 +128,10 @@ export class Slots {
       if (slot.idleSince <= now - this.deps.idleMs) this.end(slot, 'idle');
       // A module that took too long on a busy machine would otherwise be broken for as long as it is called.
       else if (slot.failedAt !== undefined && slot.failedAt <= now - RELOAD_MS) slot.version = undefined;
+    }
+    if (this.all.size >= this.deps.maxProcesses && this.count(({ state }) => state !== 'owned') === 0) {
+      const quiet = this.longestIdle();
+      if (quiet !== undefined && quiet.idleSince <= now - SPARE_MS) this.end(quiet, 'makes room for a spare');
     }
     this.events.changed();
   }
@@ -225,7 +232,7 @@ export class Slots {
 
   /** Makes the child that is missed least free for another plugin, or keeps one from taking more calls. */
   private giveWay(): boolean {
-    const idle = [...this.all.values()].filter(isIdle).sort((a, b) => a.idleSince - b.idleSince)[0];
+    const idle = this.longestIdle();
     if (idle !== undefined) {
       this.end(idle, 'gives way to another plugin');
       return true;
@@ -237,6 +244,10 @@ export class Slots {
       return true;
     }
     return false;
+  }
+
+  private longestIdle(): Slot | undefined {
+    return [...this.all.values()].filter(isIdle).sort((a, b) => a.idleSince - b.idleSince)[0];
   }
 
   private end(slot: Slot, reason: string): void {

@@ -1,0 +1,224 @@
+/** Plugins in real children: what they are given, what they may ask for, and every way a call of theirs can end. */
+import t from 'tap';
+import { eventually, type HostAnswer, startPluginHost } from '../support/plugin-host.ts';
+
+const handler = (body: string) =>
+  `export async function handler(context) {\n  const { params, api, kv } = context;\n${body}\n}\n`;
+
+t.test('a plugin relays, waits, keeps values and is traced', async (t) => {
+  const { call, services, close } = await startPluginHost({
+    files: {
+      'relay.ts': handler(`
+        console.log('sending', params.amount);
+        const relayer = api.useRelayer('known');
+        const sent = await relayer.sendTransaction({ to: '0x1', value: params.amount });
+        const final = await sent.wait({ interval: 10, timeout: 1000 });
+        await kv.set('last', sent.id);
+        return { sent, final, last: await kv.get('last'), other: await kv.get('nothing') };`),
+    },
+    entries: [{ id: 'relay', emit_logs: true, emit_traces: true }],
+  });
+  t.teardown(close);
+  const answer = await call('relay', { amount: 5 });
+  t.match(answer, {
+    status: 200,
+    body: {
+      success: true,
+      error: null,
+      data: { sent: { id: 'tx-1', nonce: 7 }, final: { status: 'mined' }, last: 'tx-1', other: null },
+      metadata: {
+        logs: [{ level: 'log', message: 'sending 5' }],
+        traces: [
+          { method: 'sendTransaction', relayerId: 'known', payload: { to: '0x1', value: 5 }, outcome: 'ok' },
+          { method: 'transactionWait', relayerId: 'known', outcome: 'ok' },
+        ],
+      },
+    },
+  });
+  t.notOk('wait' in answer.body.data.sent, 'functions inside a result are dropped');
+  t.same(services.sent, [{ relayerId: 'known', body: { to: '0x1', value: 5 } }]);
+  t.same([...services.store], [['relay/last', 'tx-1']], 'under the plugin’s own name');
+});
+
+t.test('a plugin sees what was sent to it and nothing else', async (t) => {
+  const { call, close, services } = await startPluginHost({
+    files: {
+      'see.ts': handler(`return { ...context, api: undefined, kv: undefined, env: process.env };`),
+      'thief.ts': handler(`return [await kv.get('secret'), await kv.get('keeper:secret')];`),
+    },
+    entries: [{ id: 'see', config: { fee: 1 }, permissions: { relayers: {}, hosts: [], env: ['NETWORK'], kv: false } }],
+    environment: (name) => ({ NETWORK: 'testnet', API_KEY: 'canary' })[name],
+  });
+  t.teardown(close);
+  services.store.set('keeper/secret', 'canary');
+  const request = { route: '/x', headers: { authorization: ['Bearer canary'], 'x-a': ['1'] }, query: { q: ['1'] } };
+  const { body, text } = await call('see', { a: 1 }, request);
+  t.strictSame(body.data, {
+    params: { a: 1 },
+    headers: { 'x-a': ['1'] },
+    route: '/x',
+    config: { fee: 1 },
+    method: 'POST',
+    query: { q: ['1'] },
+    caller: { keyId: 'key-1' },
+    env: { NETWORK: 'testnet' },
+  });
+  t.notMatch(text, 'canary');
+  t.strictSame((await call('thief')).body.data, [null, null], 'another plugin’s values stay its own');
+});
+
+t.test('a plugin can do what it was granted, and a refusal names the line to add', async (t) => {
+  const { call, close, services } = await startPluginHost({
+    files: {
+      'bound.ts': handler(`
+        const attempts = {
+          read: () => api.useRelayer('known').getRelayer(),
+          send: () => api.useRelayer('known').sendTransaction({}),
+          other: () => api.useRelayer('other').getRelayer(),
+          kv: () => kv.set('a', 1),
+        };
+        const answers = {};
+        for (const [name, attempt] of Object.entries(attempts)) {
+          answers[name] = await attempt().then(() => 'done', (error) => error.message);
+        }
+        return answers;`),
+      'uncaught.ts': handler(`return api.useRelayer('paused').sendTransaction({});`),
+    },
+    entries: [{ id: 'bound', permissions: { relayers: { known: ['read'] }, hosts: [], env: [], kv: false } }],
+  });
+  t.teardown(close);
+  const line = 'to permissions.relayers of its entry in config.json';
+  t.strictSame((await call('bound')).body.data, {
+    read: 'done',
+    send: `Plugin bound has no grant to send through relayer known: add "known": ["read", "send"] ${line}`,
+    other: `Plugin bound has no grant to read relayer other: add "other": ["read"] ${line}`,
+    kv: 'Plugin bound has no grant to use the key-value store: add "kv": true to permissions of its entry in config.json',
+  });
+  t.same([services.sent, services.store.size], [[], 0]);
+  t.match(await call('uncaught'), {
+    status: 500,
+    body: { error: 'Relayer error: Relayer is paused', data: { code: 'PLUGIN_ERROR' } },
+  });
+});
+
+/** Handlers by plugin id, and how their call ends. */
+const ENDS: Record<string, { body: string; status: number; code: string; error: RegExp }> = {
+  'throws-error': { body: `throw new Error('broken');`, status: 500, code: 'PLUGIN_ERROR', error: /^broken$/ },
+  'throws-text': { body: `throw 'just text';`, status: 500, code: 'PLUGIN_ERROR', error: /^just text$/ },
+  'throws-null': { body: `throw null;`, status: 500, code: 'PLUGIN_ERROR', error: /^null$/ },
+  'throws-shape': {
+    body: `throw { message: 'm', code: 'C', status: 418, details: { a: 1 } };`,
+    status: 418,
+    code: 'C',
+    error: /^m$/,
+  },
+  'returns-function': { body: `return () => 1;`, status: 500, code: 'RESULT_NOT_SERIALIZABLE', error: /function/ },
+  'returns-bigint': { body: `return { a: [5n] };`, status: 500, code: 'RESULT_NOT_SERIALIZABLE', error: /a\[0\]/ },
+  'returns-cycle': {
+    body: `const a = {}; a.self = a; return a;`,
+    status: 500,
+    code: 'RESULT_NOT_SERIALIZABLE',
+    error: /self/,
+  },
+  'returns-100-mb': { body: `return 'x'.repeat(1e8);`, status: 500, code: 'RESULT_TOO_LARGE', error: /1048576/ },
+  'never-ends': {
+    body: `console.log('waiting'); await new Promise(() => {});`,
+    status: 504,
+    code: 'TIMEOUT',
+    error: /^Plugin execution timed out after 1 seconds$/,
+  },
+  loops: { body: `console.log('looping'); for (;;) {}`, status: 504, code: 'CPU_LIMIT', error: /./ },
+  'asks-too-often': { body: `for (;;) await kv.get('x');`, status: 500, code: 'CALL_LIMIT', error: /limits\.calls/ },
+};
+
+t.test('every end has its code, and the host serves on', async (t) => {
+  const { call, close, host } = await startPluginHost({
+    files: {
+      ...Object.fromEntries(Object.entries(ENDS).map(([id, { body }]) => [`${id}.ts`, handler(body)])),
+      'honest.ts': handler(`return 'honest';`),
+      'syntax.ts': 'export function handler() {\n  return 1 +;\n}\n',
+      'no-handler.ts': 'export const other = 1;',
+      'throws-on-load.ts': `throw new Error('not today');`,
+    },
+    entries: Object.keys(ENDS).map((id) => ({ id, timeout: 1, emit_logs: true })),
+  });
+  t.teardown(close);
+  for (const [id, { status, code, error }] of Object.entries(ENDS)) {
+    const answer: HostAnswer = await call(id);
+    t.equal(answer.status, status, `${id}: status`);
+    t.match(answer.body, { success: false, data: { code }, error, metadata: { logs: Array } }, id);
+    t.match(await call('honest'), { status: 200, body: { data: 'honest' } }, `${id}: another plugin serves`);
+  }
+  t.match((await call('never-ends')).body.metadata.logs, [{ message: 'waiting' }], 'a timeout keeps its logs');
+  t.match(await call('syntax'), { body: { data: { code: 'COMPILE_ERROR' }, error: /plugins\/syntax\.ts:2:13/ } });
+  t.match(await call('no-handler'), { status: 500, body: { error: 'Plugin must export a handler function' } });
+  t.match(await call('throws-on-load'), { status: 500, body: { error: /not today/ } });
+  t.equal(host.status().running, 0);
+});
+
+t.test('a stack names the author’s file and line', async (t) => {
+  const { call, close } = await startPluginHost({
+    files: {
+      'lib/deep.ts': 'type A = string;\n\nexport function deep(): A {\n  throw new Error("deep down");\n}\n',
+      'stack.ts': `import { deep } from './lib/deep.ts';\ninterface X { a: 1 }\nexport async function handler(x: X) {\n  try { deep(); } catch (error) { console.error((error as Error).stack); }\n  return 1;\n}\n`,
+    },
+    entries: [{ id: 'stack', emit_logs: true }],
+  });
+  t.teardown(close);
+  const { message } = (await call('stack')).body.metadata.logs[0];
+  t.match(message, 'plugins/lib/deep.ts:4:9');
+  t.match(message, 'plugins/stack.ts:4:9');
+});
+
+t.test('after its end a call can do nothing more', async (t) => {
+  const { call, close, services } = await startPluginHost({
+    files: {
+      'lingers.ts': handler(`
+        const relayer = api.useRelayer('known');
+        const send = () => relayer.sendTransaction({ late: true }).catch(() => {});
+        (async () => { for (let i = 0; i < 50; i++) { await new Promise((r) => setTimeout(r, 5)); await send(); } })();
+        return 'done';`),
+      'outlives.ts': handler(`
+        await new Promise((resolve) => setTimeout(resolve, 1500));
+        await api.useRelayer('known').sendTransaction({ late: true });`),
+    },
+    entries: [{ id: 'outlives', timeout: 1 }],
+  });
+  t.teardown(close);
+  t.match(await call('lingers'), { status: 200 });
+  t.match(await call('outlives'), { status: 504 });
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  t.same(services.sent, []);
+});
+
+t.test('when the client leaves, a waiting call ends and one with an effect runs on', async (t) => {
+  const { call, close, services, host } = await startPluginHost({
+    files: {
+      'waits.ts': handler(`await new Promise((resolve) => setTimeout(resolve, 20_000));`),
+      'sends.ts': handler(`
+        await api.useRelayer('known').sendTransaction({ n: 1 });
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        await api.useRelayer('known').sendTransaction({ n: 2 });
+        return 'both';`),
+    },
+  });
+  t.teardown(close);
+  const leaving = new AbortController();
+  const waiting = call('waits', {}, {}, leaving.signal);
+  await eventually(
+    () => host.status().running,
+    (running) => running === 1,
+  );
+  leaving.abort();
+  t.match(await waiting, { status: 499, body: { data: { code: 'CANCELED' } } });
+
+  const left = new AbortController();
+  const sending = call('sends', {}, {}, left.signal);
+  await eventually(
+    () => services.sent.length,
+    (sent) => sent === 1,
+  );
+  left.abort();
+  t.match(await sending, { status: 200, body: { data: 'both' } });
+  t.equal(services.sent.length, 2);
+});

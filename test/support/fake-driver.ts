@@ -1,0 +1,50 @@
+/**
+ * A driver thread without children: it speaks the host's protocol and answers each call with its own context. What a
+ * call's `params` ask for decides what else happens, see {@link run}.
+ */
+import { MessageChannel, parentPort, threadId } from 'node:worker_threads';
+import type { CallReport, CallTask, Confinement, DriverMessage, HostMessage } from '../../sandbox/protocol.ts';
+
+const CONFINEMENT: Confinement = {
+  permission: true,
+  pdeathsig: false,
+  no_new_privs: true,
+  namespaces: false,
+  core_dumps_off: true,
+};
+const { port1: mine, port2: port } = new MessageChannel();
+const replies = new Map<number, (text: string) => void>();
+const say = (message: DriverMessage) => mine.postMessage(message);
+
+mine.on('message', (message: HostMessage) => {
+  const { slot } = message;
+  if (message.type === 'open') {
+    say({ type: 'spawned', slot, pids: [], confinement: CONFINEMENT });
+    say({ type: 'ready', slot });
+  } else if (message.type === 'load') {
+    const { version } = message.version;
+    say({ type: 'loaded', slot, message: { version, isolate_bytes: 1000, failure: null } });
+  } else if (message.type === 'close') {
+    say({ type: 'closed', slot, cause: 'closed', detail: message.reason, culprit: 0, stderr: '' });
+  } else if (message.type === 'reply') replies.get(message.call)?.(JSON.stringify(message.message.reply));
+});
+parentPort?.postMessage({ thread: threadId, port }, [port]);
+
+/** `ask` makes a capability call and returns the reply, `kill` loses the slot, `exit` ends the thread. */
+export async function run({ slot, call, context }: CallTask): Promise<CallReport> {
+  const { params } = JSON.parse(context) as { params: { ask?: string; kill?: boolean; exit?: boolean } };
+  if (params.exit === true) process.exit(1);
+  const usage = { cpu_ms: 0, calls: 0, heap_bytes: 0 };
+  if (params.kill === true) {
+    say({ type: 'closed', slot, cause: 'died', detail: 'asked to', culprit: call, stderr: 'last words' });
+    const outcome = { kind: 'ended', code: 'SANDBOX_LOST', message: 'lost' } as const;
+    return { outcome, logs: [], dropped_logs: 0, usage, lost: false };
+  }
+  const json = params.ask === undefined ? context : await ask(slot, call, params.ask);
+  return { outcome: { kind: 'returned', json }, logs: [], dropped_logs: 0, usage, lost: false };
+}
+
+function ask(slot: number, call: number, method: string): Promise<string> {
+  say({ type: 'request', slot, call, message: { id: 1, method, params: { relayerId: 'known' } } });
+  return new Promise((resolve) => replies.set(call, resolve));
+}

@@ -1,0 +1,240 @@
+import t from 'tap';
+import type { CallReport, CallTask, HostMessage, Outcome } from '../../../../sandbox/protocol.ts';
+import { pluginEntrySchema } from '../../../../src/domain/plugin.ts';
+import { createLog } from '../../../../src/observability/log.ts';
+import { Admission } from '../../../../src/plugin-host/admission.ts';
+import { RunningCalls } from '../../../../src/plugin-host/call-record.ts';
+import { CallRunner } from '../../../../src/plugin-host/call-runner.ts';
+import type { CatalogPlugin } from '../../../../src/plugin-host/catalog.ts';
+import { grantsOf } from '../../../../src/plugin-host/grants.ts';
+import { ended } from '../../../../src/plugin-host/outcome.ts';
+import type { DriverPool } from '../../../../src/plugin-host/pool.ts';
+import { Quarantine } from '../../../../src/plugin-host/quarantine.ts';
+import { Slots } from '../../../../src/plugin-host/slots.ts';
+import { RecordedMetrics } from '../../../support/plugin-host.ts';
+
+const report = (outcome: Outcome, more: Partial<CallReport> = {}): CallReport => ({
+  outcome,
+  logs: [],
+  dropped_logs: 0,
+  usage: { cpu_ms: 0, calls: 0, heap_bytes: 0 },
+  lost: false,
+  ...more,
+});
+const returned = report({ kind: 'returned', json: '1' });
+const lost = report({ kind: 'ended', code: 'SANDBOX_LOST', message: 'gone' }, { lost: true });
+
+/** A pool whose children are ready at once and whose calls the test answers. */
+class ScriptedPool implements DriverPool {
+  tasks: CallTask[] = [];
+  posted: HostMessage[] = [];
+  answer: (task: CallTask) => Promise<CallReport> = () => Promise.resolve(returned);
+  heard: ((message: HostMessage) => void) | undefined;
+
+  threads = () => [1];
+  close = () => Promise.resolve();
+
+  run(_thread: number, task: CallTask): Promise<CallReport> {
+    this.tasks.push(task);
+    return this.answer(task);
+  }
+
+  post(_thread: number, message: HostMessage): void {
+    this.posted.push(message);
+    queueMicrotask(() => this.heard?.(message));
+  }
+}
+
+function setUp(entry: object = {}) {
+  const parsed = pluginEntrySchema.parse({ id: 'p', path: 'p.ts', timeout: 10, emit_logs: true, ...entry });
+  const version = { pluginId: 'p', version: 'v1', code: '', filename: 'plugins/p.ts', env: {} };
+  const plugin: CatalogPlugin = {
+    entry: parsed,
+    caller: { id: 'p', grants: grantsOf(parsed), maxCalls: 10 },
+    serving: {
+      version: { ...version, limits: parsed.limits, isolation: 'plugin' },
+      positions: { mapped: (text) => text.replace('p.ts:9:9', 'p.ts:1:1') },
+      inputs: new Set(),
+    },
+    failure: undefined,
+  };
+  const time = { now: 0 };
+  const clock = { now: () => time.now, elapsed: () => time.now };
+  const pool = new ScriptedPool();
+  const lines: string[] = [];
+  const log = createLog('debug', { write: (line) => lines.push(line) });
+  const slots: Slots = new Slots(
+    {
+      threads: pool.threads,
+      post: (thread, message) => pool.post(thread, message),
+      clock,
+      log,
+      maxProcesses: 2,
+      idleMs: 1e6,
+    },
+    { changed: () => admission.pump(), spawned: () => undefined, gone: () => undefined },
+  );
+  const admission: Admission = new Admission(slots, clock);
+  pool.heard = ({ type, slot, ...more }) => {
+    if (type === 'open') slots.handle({ type: 'ready', slot });
+    if (type !== 'load' || !('version' in more)) return;
+    slots.handle({ type: 'loaded', slot, message: { version: more.version.version, isolate_bytes: 0, failure: null } });
+  };
+  const calls = new RunningCalls();
+  const quarantine = new Quarantine(clock);
+  const metrics = new RecordedMetrics();
+  const runner = new CallRunner({ pool, admission, calls, quarantine, plugin: () => plugin, clock, log, metrics });
+  const request = { method: 'POST', route: '/r', params: { a: 1 }, query: {}, keyId: 'k', requestId: 'req' } as const;
+  const run = async (signal = new AbortController().signal, headers: Record<string, string[]> = {}) => {
+    const answer = await runner.run(plugin, { ...request, headers }, signal);
+    return { ...answer, body: JSON.parse(answer.body) };
+  };
+  return { plugin, pool, calls, quarantine, metrics, admission, time, lines, run };
+}
+
+t.test('the context is what the caller sent, without the credential', async (t) => {
+  const { pool, run, metrics, calls } = setUp({ config: { a: [1] } });
+  const headers = { authorization: ['Bearer canary'], 'x-api-key': ['1'] };
+  t.match(await run(undefined, headers), { status: 200, body: { success: true, data: 1, error: null } });
+  t.strictSame(JSON.parse(pool.tasks[0]?.context ?? ''), {
+    params: { a: 1 },
+    headers: { 'x-api-key': ['1'] },
+    route: '/r',
+    config: { a: [1] },
+    method: 'POST',
+    query: {},
+    caller: { keyId: 'k' },
+  });
+  t.match(pool.tasks[0], { call: 1, version: 'v1', timeout_ms: 10_000 });
+  t.same(metrics.lines, ['call p returned']);
+  t.equal(calls.size, 0);
+});
+
+t.test('a call that was lost before any effect runs again, once', async (t) => {
+  const { pool, run } = setUp();
+  const reports = [lost, returned];
+  pool.answer = () => Promise.resolve(reports.shift() ?? lost);
+  t.match(await run(), { status: 200 });
+  t.same(
+    pool.tasks.map(({ call }) => call),
+    [1, 2],
+    'under a new number',
+  );
+  t.match(await setUp().run(), { status: 200 });
+  t.match(await run(), { status: 503, body: { data: { code: 'SANDBOX_LOST' } } });
+  t.equal(pool.tasks.length, 4);
+});
+
+// Threat: paying twice. A call that may have sent something is never begun again.
+t.test('a lost call that had an effect ends', async (t) => {
+  const { pool, calls, run } = setUp();
+  pool.answer = ({ slot, call }) => {
+    const record = calls.find(slot, call);
+    if (record) record.hadEffect = true;
+    return Promise.resolve(lost);
+  };
+  t.match(await run(), { status: 503, body: { data: { code: 'SANDBOX_LOST' } } });
+  t.equal(pool.tasks.length, 1);
+});
+
+t.test('a lost call without time left ends', async (t) => {
+  const { pool, time, run } = setUp();
+  pool.answer = () => {
+    time.now += 9950;
+    return Promise.resolve(lost);
+  };
+  t.match(await run(), { status: 503 });
+  t.equal(pool.tasks.length, 1);
+});
+
+t.test('the end of a thread under the call counts as lost', async (t) => {
+  const { pool, run, lines } = setUp();
+  pool.answer = () => Promise.reject(new Error('worker exited with code: 1'));
+  t.match(await run(), { status: 503, body: { data: { code: 'SANDBOX_LOST' } } });
+  t.equal(pool.tasks.length, 2);
+  t.match(lines.join(), 'A plugin call was lost');
+});
+
+t.test('when the client leaves, a call without effect is canceled and can do nothing more', async (t) => {
+  const { pool, calls, run } = setUp();
+  const leaving = new AbortController();
+  const canceled = report({ kind: 'ended', code: 'CANCELED', message: 'left' });
+  pool.answer = ({ slot, call }) => {
+    leaving.abort();
+    t.equal(calls.find(slot, call), undefined, 'what it asks from now on is refused');
+    return Promise.resolve(canceled);
+  };
+  const answer = run(leaving.signal);
+  t.match(await answer, { status: 499, body: { data: { code: 'CANCELED' } } });
+  t.match(pool.posted.at(-1), { type: 'cancel', call: 1 });
+  t.match(await run(leaving.signal), { status: 499 }, 'one that had left before is canceled as well');
+});
+
+t.test('when the client leaves, a call that had an effect runs on', async (t) => {
+  const { pool, calls, run } = setUp();
+  const leaving = new AbortController();
+  pool.answer = ({ slot, call }) => {
+    const record = calls.find(slot, call);
+    if (record) record.hadEffect = true;
+    leaving.abort();
+    return Promise.resolve(returned);
+  };
+  t.match(await run(leaving.signal), { status: 200 });
+  t.notOk(pool.posted.some(({ type }) => type === 'cancel'));
+});
+
+t.test('a plugin without a version answers with its failure', async (t) => {
+  const { plugin, run, metrics } = setUp();
+  plugin.serving = undefined;
+  t.match(await run(), { status: 500, body: { data: { code: 'COMPILE_ERROR' } } });
+  plugin.failure = { code: 'FILE_NOT_FOUND', message: 'File not found: plugins/p.ts', status: 500 };
+  t.match(await run(), { body: { data: { code: 'FILE_NOT_FOUND' }, error: 'File not found: plugins/p.ts' } });
+  plugin.failure = ended('COMPILE_ERROR', 'x');
+  await run();
+  t.same(metrics.lines, new Array(3).fill('call p COMPILE_ERROR'), 'a label is one of the known ends');
+});
+
+t.test('a plugin that is backed off says for how long and why', async (t) => {
+  const { quarantine, run, time, pool } = setUp();
+  for (let kill = 0; kill < 3; kill++) quarantine.killed('p', 'memory: it uses 600 MiB');
+  const answer = await run();
+  t.match(answer, { status: 503, retryAfter: 1, body: { data: { code: 'SERVICE_UNAVAILABLE' }, error: /memory/ } });
+  t.equal(pool.tasks.length, 0);
+  time.now = 1000;
+  t.match(await run(), { status: 200 });
+});
+
+t.test('a call that finds no place says when to come back', async (t) => {
+  const { admission, run } = setUp();
+  admission.close();
+  t.match(await run(), { status: 503, retryAfter: 5, body: { error: 'The server is shutting down' } });
+});
+
+t.test('a timeout is told in the seconds of the entry and keeps its logs, with the author’s positions', async (t) => {
+  const { pool, run, lines } = setUp({ forward_logs: true });
+  const timeout = { kind: 'ended', code: 'TIMEOUT', message: 'after 9.87 seconds' } as const;
+  const logs = [{ level: 'log' as const, message: '  at plugins/p.ts:9:9' }];
+  pool.answer = () => Promise.resolve(report(timeout, { logs, dropped_logs: 2 }));
+  t.match(await run(), {
+    status: 504,
+    body: {
+      error: 'Plugin execution timed out after 10 seconds',
+      data: { code: 'TIMEOUT' },
+      metadata: {
+        logs: [
+          { level: 'log', message: '  at plugins/p.ts:1:1' },
+          { level: 'warn', message: '2 more log lines were dropped' },
+        ],
+      },
+    },
+  });
+  t.match(lines.join(), 'at plugins/p.ts:1:1');
+});
+
+t.test('what a plugin throws keeps its own code, status and details', async (t) => {
+  const { pool, run, metrics } = setUp();
+  const threw = { kind: 'threw', message: 'm p.ts:9:9', code: 'C', status: 422, details: '{}' } as const;
+  pool.answer = () => Promise.resolve(report(threw));
+  t.match(await run(), { status: 422, body: { error: 'm p.ts:1:1', data: { code: 'C', details: {} } } });
+  t.same(metrics.lines, ['call p threw']);
+});

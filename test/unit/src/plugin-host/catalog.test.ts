@@ -1,0 +1,155 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { type PluginEntry, pluginEntrySchema } from '../../../../src/domain/plugin.ts';
+import { createLog } from '../../../../src/observability/log.ts';
+import { Catalog, pluginsRoot } from '../../../../src/plugin-host/catalog.ts';
+import type { Compiler } from '../../../../src/plugin-host/compiler.ts';
+import { ended } from '../../../../src/plugin-host/outcome.ts';
+import { eventually, PluginFolder } from '../../../support/plugin-host.ts';
+
+/** "Compiles" by reading: a source that says `broken` fails, `uses <file>` makes that file an input. */
+class ReadingCompiler implements Compiler {
+  compiled: string[] = [];
+
+  async compile(pluginId: string, { file }: { file: string }) {
+    this.compiled.push(pluginId);
+    const code = await readFile(file, 'utf8');
+    if (code.includes('broken')) return ended('COMPILE_ERROR', `Compilation failed: ${pluginId}`);
+    const used = [...code.matchAll(/uses (\S+)/g)].map(([, name]) => join(file, '..', name ?? ''));
+    return { code, positions: { mapped: (text: string) => text }, inputs: new Set([file, ...used]) };
+  }
+
+  runtime = () => Promise.resolve('');
+  close = () => Promise.resolve();
+}
+
+function setUp(t: Test, files: Record<string, string>, entries: PluginEntry[] = [], env: Record<string, string> = {}) {
+  const folder = new PluginFolder(files);
+  const compiler = new ReadingCompiler();
+  const lines: string[] = [];
+  const catalog = new Catalog({
+    entries,
+    root: folder.path,
+    compiler,
+    environment: (name) => env[name],
+    log: createLog('debug', { write: (line) => lines.push(line) }),
+    watch: { debounceMs: 5, pollMs: 50 },
+  });
+  t.teardown(async () => {
+    await catalog.close();
+    await catalog.close();
+    folder.remove();
+  });
+  return { folder, compiler, lines, catalog };
+}
+
+const states = (catalog: Catalog) =>
+  catalog
+    .list()
+    .map(({ entry, serving, failure }) => `${entry.id} ${serving ? 'serves' : '-'} ${failure?.code ?? '-'}`);
+
+t.test(
+  'what is in the folder and in the entries is compiled; one that fails does not hold up the others',
+  async (t) => {
+    const entry = pluginEntrySchema.parse({ id: 'declared', path: 'missing.ts' });
+    const { catalog, lines } = setUp(t, { 'a.ts': 'a', 'b.ts': 'broken', 'c d.ts': 'x' }, [entry]);
+    await catalog.start();
+    t.same(states(catalog).sort(), ['a serves -', 'b - COMPILE_ERROR', 'declared - FILE_NOT_FOUND']);
+    t.match(catalog.get('declared')?.failure?.message, 'File not found: plugins/missing.ts');
+    t.equal(catalog.get('nope'), undefined);
+    t.match(lines.join(), 'A plugin is broken');
+    t.match(lines.join(), 'A file in the plugins folder is no plugin');
+  },
+);
+
+t.test('new, changed and removed plugins are picked up, imported files included', async (t) => {
+  const { catalog, compiler, folder } = setUp(t, { 'a.ts': 'uses lib/x', 'b.ts': 'b', 'lib/x': '1' });
+  await catalog.start();
+  const version = (id: string) => catalog.get(id)?.serving?.version.version;
+  const [a, b] = [version('a'), version('b')];
+  compiler.compiled = [];
+
+  folder.write('lib/x', 'changed');
+  await eventually(
+    () => compiler.compiled.length,
+    (count) => count > 0,
+  );
+  t.same(compiler.compiled, ['a'], 'only what uses the file');
+  t.equal(version('a'), a, 'the same bundle is the same version');
+
+  folder.write('b.ts', 'bb');
+  t.not(
+    await eventually(
+      () => version('b'),
+      (now) => now !== b,
+    ),
+    b,
+  );
+  folder.write('new.ts', 'n');
+  t.ok(
+    await eventually(
+      () => version('new'),
+      (now) => now !== undefined,
+    ),
+  );
+  folder.remove('new.ts');
+  t.equal(
+    await eventually(
+      () => catalog.get('new'),
+      (now) => now === undefined,
+    ),
+    undefined,
+  );
+});
+
+t.test('a version that does not compile leaves the old one serving, until it is mended', async (t) => {
+  const { catalog, folder, lines } = setUp(t, { 'a.ts': 'first' });
+  await catalog.start();
+  const first = catalog.get('a')?.serving?.version.version;
+  folder.write('a.ts', 'broken');
+  await eventually(
+    () => catalog.get('a')?.failure,
+    (failure) => failure !== undefined,
+  );
+  t.equal(catalog.get('a')?.serving?.version.version, first);
+  t.match(lines.join(), 'the old one keeps serving');
+  folder.write('a.ts', 'third');
+  await eventually(
+    () => catalog.get('a')?.failure,
+    (failure) => failure === undefined,
+  );
+  t.not(catalog.get('a')?.serving?.version.version, first);
+});
+
+t.test('a version carries its granted environment and limits, and what it misses is said', async (t) => {
+  const entry = pluginEntrySchema.parse({
+    id: 'a',
+    path: 'plugins/a.ts',
+    permissions: { env: ['NETWORK'] },
+    limits: { slice_ms: 123 },
+  });
+  const { catalog, lines } = setUp(t, { 'a.ts': 'process.env.NETWORK + process.env.SECRET' }, [entry], {
+    NETWORK: 'testnet',
+    SECRET: 'canary',
+  });
+  await catalog.start();
+  t.match(catalog.get('a')?.serving?.version, {
+    pluginId: 'a',
+    filename: 'plugins/a.ts',
+    env: { NETWORK: 'testnet' },
+    limits: { slice_ms: 123, calls: 1000 },
+    isolation: 'plugin',
+  });
+  t.match(lines.join(), '"missing":["SECRET"]');
+  t.notMatch(lines.join(), 'canary');
+});
+
+t.test('a folder that is not there is empty', async (t) => {
+  t.equal(await pluginsRoot('/nowhere/plugins'), '/nowhere/plugins');
+  const { catalog, folder } = setUp(t, {});
+  t.equal(await pluginsRoot(folder.path), folder.path);
+  folder.remove();
+  await catalog.start();
+  t.same(catalog.list(), []);
+});

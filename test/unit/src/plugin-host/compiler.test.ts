@@ -1,0 +1,79 @@
+import { join, resolve } from 'node:path';
+import { runInNewContext } from 'node:vm';
+import t from 'tap';
+import { createCompiler } from '../../../../src/plugin-host/compiler.ts';
+import { findPluginFile } from '../../../../src/plugin-host/plugin-file.ts';
+import { PluginFolder } from '../../../support/plugin-host.ts';
+
+const folder = new PluginFolder();
+const compiler = createCompiler({ root: folder.path, sandboxDir: resolve(import.meta.dirname, '../../../../sandbox') });
+t.teardown(async () => {
+  await compiler.close();
+  folder.remove();
+});
+
+async function compile(name: string, text: string) {
+  folder.write(name, text);
+  const source = await findPluginFile(folder.path, name, name);
+  if ('status' in source) throw new Error(source.message);
+  return compiler.compile(name, source);
+}
+
+t.test('a bundle leaves the exports on its global and maps its stack to the source', async (t) => {
+  folder.write(
+    'lib/thrower.ts',
+    'type Unused = string;\n\nexport function fail(): never {\n  throw new Error("boom");\n}\n',
+  );
+  const bundle = await compile(
+    'a.ts',
+    `import { fail } from './lib/thrower.ts';\nexport const handler = (n: number) => (n > 1 ? fail() : n);\n`,
+  );
+  if ('status' in bundle) return t.fail(bundle.message);
+  const world: { __isolayer_plugin__?: { handler(n: number): number } } = {};
+  runInNewContext(bundle.code, world, { filename: 'plugins/a.ts' });
+  t.equal(world.__isolayer_plugin__?.handler(1), 1);
+  let stack = '';
+  try {
+    world.__isolayer_plugin__?.handler(2);
+  } catch (error) {
+    stack = bundle.positions.mapped((error as Error).stack ?? '');
+  }
+  t.match(stack, 'plugins/lib/thrower.ts:4:9');
+  t.match(stack, 'plugins/a.ts:2:');
+  t.same([...bundle.inputs].sort(), [join(folder.path, 'a.ts'), join(folder.path, 'lib/thrower.ts')]);
+});
+
+t.test('what does not compile names file, line, column and text', async (t) => {
+  t.match(await compile('broken.ts', 'export function handler() {\n  return 1 +;\n}\n'), {
+    code: 'COMPILE_ERROR',
+    status: 500,
+    message: 'Compilation failed: plugins/broken.ts:2:13: Unexpected ";"',
+    details: { pluginId: 'broken.ts', file: 'plugins/broken.ts', line: 2, column: 13 },
+  });
+  t.match(await compile('node.ts', `import net from 'node:net';\nexport const handler = () => net;`), {
+    message: /plugins\/node\.ts:1:17: Cannot import "node:net"/,
+  });
+  t.match(await compile('await.ts', 'await Promise.resolve();\nexport const handler = 1;'), {
+    message: /plugins\/await\.ts:1:1: Top-level await/,
+  });
+});
+
+t.test('a tsconfig in the folder redirects nothing', async (t) => {
+  folder.write('tsconfig.json', '{"compilerOptions":{"paths":{"secret":["./lib/thrower.ts"]},"baseUrl":"."}}');
+  t.match(await compile('paths.ts', `import s from 'secret';\nexport const handler = () => s;`), {
+    message: /Could not resolve "secret"/,
+  });
+});
+
+t.test('a bundle beyond the limit is refused', async (t) => {
+  folder.write('big.json', `["${'x'.repeat(10 * 1_048_576)}"]`);
+  t.match(await compile('big.ts', `import big from './big.json';\nexport const handler = () => big;`), {
+    code: 'SIZE_LIMIT',
+    message: /The bundle of plugins\/big\.ts has \d+ bytes/,
+  });
+});
+
+t.test('the guest runtime is an expression that evaluates to boot', async (t) => {
+  const text = await compiler.runtime();
+  t.equal(runInNewContext(`typeof ${text}`), 'function');
+});

@@ -1,0 +1,140 @@
+/**
+ * Threat: a plugin that asks for what it was not granted, in the name of a call that is over or of another plugin, with
+ * a payload that is no payload, or that listens to error texts for what happens inside.
+ */
+import t from 'tap';
+import type { Json } from '../../../../sandbox/protocol.ts';
+import { systemClock } from '../../../../src/domain/clock.ts';
+import { pluginEntrySchema } from '../../../../src/domain/plugin.ts';
+import { createLog } from '../../../../src/observability/log.ts';
+import { RunningCalls } from '../../../../src/plugin-host/call-record.ts';
+import { bindCapabilities } from '../../../../src/plugin-host/capabilities/table.ts';
+import { Gateway } from '../../../../src/plugin-host/gateway.ts';
+import { grantsOf } from '../../../../src/plugin-host/grants.ts';
+import { RecordedMetrics } from '../../../support/plugin-host.ts';
+import { PluginServices } from '../../../support/plugin-services.ts';
+
+function setUp(permissions?: object, maxCalls = 100) {
+  const services = new PluginServices();
+  const metrics = new RecordedMetrics();
+  const lines: string[] = [];
+  const calls = new RunningCalls();
+  const gateway = new Gateway({
+    capabilities: bindCapabilities(services),
+    calls,
+    log: createLog('debug', { write: (line) => lines.push(line) }),
+    metrics,
+    clock: systemClock,
+    uuid: () => 'uuid-1',
+  });
+  const entry = pluginEntrySchema.parse({ id: 'p', path: 'p.ts', ...(permissions && { permissions }) });
+  const plugin = { id: 'p', grants: grantsOf(entry), maxCalls };
+  const record = calls.begin({ slot: 1, plugin, requestId: 'req-1', callerKeyId: 'k' });
+  const ask = (method: string, params: unknown, slot = 1) =>
+    gateway.answer(slot, record.call, { id: 1, method, params: params as Json });
+  return { services, metrics, lines, calls, record, ask };
+}
+
+const refusal = (message: string) => ({ ok: false, error: { message } });
+const send = { relayerId: 'known', request: { to: '0x1' } };
+
+t.test('a granted call reaches the service, is counted, traced, and is an effect', async (t) => {
+  const { services, metrics, record, ask } = setUp();
+  t.strictSame(await ask('relayer.getRelayer', { relayerId: 'known' }), {
+    ok: true,
+    value: { id: 'known', paused: false },
+  });
+  t.equal(record.hadEffect, false);
+  t.match(await ask('relayer.sendTransaction', send), { ok: true, value: { nonce: 7, value: (2n ** 70n).toString() } });
+  t.equal(record.hadEffect, true);
+  t.same(services.sent, [{ relayerId: 'known', body: { to: '0x1' } }]);
+  t.match(record.traces.entries(), [
+    { method: 'getRelayer', relayerId: 'known', requestId: 'uuid-1', payload: {}, outcome: 'ok' },
+    { method: 'sendTransaction', payload: { to: '0x1' }, outcome: 'ok' },
+  ]);
+  t.same(metrics.lines, ['capability p relayer.getRelayer ok', 'capability p relayer.sendTransaction ok']);
+});
+
+t.test('without a grant nothing happens, and the error names the line to add', async (t) => {
+  const { services, metrics, record, ask, lines } = setUp({ relayers: { known: ['read'] } });
+  t.match(await ask('relayer.sendTransaction', send), {
+    ok: false,
+    error: { message: /has no grant to send through relayer known: add "known": \["read", "send"\]/ },
+  });
+  t.match(await ask('kv.get', { key: 'a' }), { ok: false, error: { message: /add "kv": true/ } });
+  t.same(services.sent, []);
+  t.equal(record.hadEffect, false);
+  t.same(record.traces.entries(), []);
+  t.same(metrics.lines, ['capability p relayer.sendTransaction refused', 'capability p kv.get refused']);
+  t.match(lines.join(), 'has no grant');
+});
+
+t.test('after its end, or from another slot, a call can do nothing', async (t) => {
+  const { services, calls, record, ask } = setUp();
+  t.same(await ask('relayer.sendTransaction', send, 2), refusal('The plugin call is over'));
+  calls.end(record);
+  t.same(await ask('relayer.sendTransaction', send), refusal('The plugin call is over'));
+  t.same(services.sent, []);
+});
+
+t.test('unknown methods, bad payloads, oversized payloads and too many calls are refused', async (t) => {
+  const { services, metrics, ask } = setUp(undefined, 6);
+  t.same(await ask('relayer.destroy', {}), refusal('There is no capability "relayer.destroy"'));
+  t.match(await ask('constructor', {}), { ok: false });
+  t.same(
+    await ask('relayer.getTransaction', { relayerId: 'known' }),
+    refusal('Invalid payload: transactionId: Invalid input: expected string, received undefined'),
+  );
+  t.match(await ask('kv.get', null), { ok: false, error: { message: /^Invalid payload: Invalid input/ } });
+  const large = { relayerId: 'known', request: 'x'.repeat(1_048_577) };
+  t.same(await ask('relayer.sendTransaction', large), refusal('Invalid payload: larger than 1048576 bytes'));
+  t.match(await ask('kv.exists', { key: 'a' }), { ok: true });
+  t.same(await ask('kv.exists', { key: 'a' }), refusal('A call of this plugin may make 6 capability calls'));
+  t.same(services.sent, []);
+  t.equal(metrics.lines[0], 'capability p unknown refused', 'no text of the guest becomes a label');
+});
+
+t.test('errors have the texts that plugins know', async (t) => {
+  const { ask } = setUp();
+  const message = async (method: string, params: object) => {
+    const reply = await ask(method, params);
+    return reply.ok ? 'ok' : reply.error.message;
+  };
+  t.equal(
+    await message('relayer.getRelayer', { relayerId: 'x' }),
+    'Relayer error: Not Found: Relayer with ID x not found',
+  );
+  t.equal(
+    await message('relayer.sendTransaction', { ...send, relayerId: 'paused' }),
+    'Relayer error: Relayer is paused',
+  );
+  t.equal(await message('kv.get', { key: 'a b' }), 'invalid key');
+  t.same(await ask('relayer.waitTransaction', { relayerId: 'known', transactionId: 'tx-1', timeout: 0 }), {
+    ok: false,
+    error: { message: 'Transaction tx-1 timed out after 0ms', status: 504 },
+  });
+});
+
+t.test('an unexpected fault is logged with its ids, and the plugin learns nothing of it', async (t) => {
+  const { ask, record, lines } = setUp();
+  t.same(await ask('relayer.getRelayer', { relayerId: 'faulty' }), refusal('Relayer error: Internal Server Error'));
+  const line = lines.map((text) => JSON.parse(text)).find(({ err }) => err !== undefined);
+  t.match(line, { pluginId: 'p', requestId: 'req-1', relayerRequestId: 'uuid-1', err: { message: /swordfish/ } });
+  t.match(record.traces.entries(), [{ outcome: 'error' }]);
+});
+
+t.test('an answer that is too large to cross is refused', async (t) => {
+  const { services, ask } = setUp();
+  services.store.set('p/large', 'x'.repeat(1_048_577));
+  t.same(await ask('kv.get', { key: 'large' }), refusal('The answer is larger than 1048576 bytes'));
+});
+
+t.test('a wait ends with its plugin call', async (t) => {
+  const { services, calls, record, ask, lines } = setUp();
+  services.waited = undefined;
+  const waiting = ask('relayer.waitTransaction', { relayerId: 'known', transactionId: 'tx-1' });
+  calls.end(record);
+  t.same(await waiting, refusal('The plugin call is over'));
+  t.equal(services.aborted, 1);
+  t.same(lines, [], 'which is no fault');
+});

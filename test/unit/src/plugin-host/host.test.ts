@@ -1,0 +1,73 @@
+import { resolve } from 'node:path';
+import t from 'tap';
+import { eventually, startPluginHost } from '../../../support/plugin-host.ts';
+
+const driverFile = resolve(import.meta.dirname, '../../../support/fake-driver.ts');
+const files = { 'echo.ts': 'export const handler = () => 1;', 'broken.ts': 'export const handler = (' };
+
+t.test('wires a call from its request to its answer', async (t) => {
+  const { host, call, close } = await startPluginHost({ files, driverFile, entries: [{ id: 'get', path: 'echo.ts' }] });
+  t.teardown(close);
+  t.match(await call('get', { a: 1 }), {
+    status: 200,
+    body: { data: { params: { a: 1 }, caller: { keyId: 'key-1' } } },
+  });
+  t.match(await call('get', { ask: 'relayer.getRelayer' }), { body: { data: { ok: true, value: { id: 'known' } } } });
+  t.match(await call('broken'), { status: 500, body: { data: { code: 'COMPILE_ERROR' } } });
+  await t.rejects(call('unknown'), { code: 'PLUGIN_NOT_FOUND' });
+  await t.rejects(call('get', {}, { method: 'GET' }), { code: 'PLUGIN_GET_DISABLED' });
+  t.match(host.status(), {
+    threads: 1,
+    running: 0,
+    queued: 0,
+    confinement: { permission: true },
+    plugins: [
+      { id: 'broken', state: 'broken', reason: /broken\.ts/, version: null },
+      { id: 'get', state: 'serving', reason: null, version: String },
+    ],
+  });
+});
+
+t.test('a plugin that loses its process again and again is backed off, which is seen', async (t) => {
+  const { host, call, close, log, metrics } = await startPluginHost({ files, driverFile });
+  t.teardown(close);
+  for (let time = 0; time < 3; time++) t.match(await call('echo', { kill: true }), { status: 503 });
+  const status = await eventually(
+    () => host.status().plugins.find(({ id }) => id === 'echo'),
+    (plugin) => plugin?.state === 'backing-off',
+  );
+  t.match(status, { state: 'backing-off', reason: 'died: asked to' });
+  t.match(await call('echo'), { status: 503, retryAfter: 1 });
+  t.match(log(), 'last words');
+  t.equal(metrics.lines.filter((line) => line === 'killed echo died').length, 3);
+  t.match(
+    await eventually(
+      () => call('echo'),
+      ({ status: code }) => code === 200,
+    ),
+    { status: 200 },
+    'not for good',
+  );
+});
+
+t.test('a thread that ends is replaced, and its plugins serve again', async (t) => {
+  const { host, call, close } = await startPluginHost({ files, driverFile });
+  t.teardown(close);
+  t.match(await call('echo', { exit: true }), { status: 503 });
+  t.match(
+    await eventually(
+      () => call('echo'),
+      ({ status }) => status === 200,
+    ),
+    { status: 200 },
+  );
+  t.match(host.status(), { threads: 1, plugins: [{ id: 'broken' }, { id: 'echo', state: 'serving' }] });
+});
+
+t.test('closing ends everything, and a call then is refused', async (t) => {
+  const { host, call, close } = await startPluginHost({ files, driverFile });
+  await call('echo');
+  await Promise.all([close(), host.close(0)]);
+  t.equal(host.status().processes, 0);
+  t.match(await call('echo'), { status: 503 });
+});

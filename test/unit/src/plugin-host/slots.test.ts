@@ -1,0 +1,252 @@
+import t from 'tap';
+import {
+  DEFAULT_LIMITS,
+  type DriverMessage,
+  type HostMessage,
+  type Outcome,
+  type PluginVersion,
+} from '../../../../sandbox/protocol.ts';
+import { createLog } from '../../../../src/observability/log.ts';
+import { type Closed, Slots } from '../../../../src/plugin-host/slots.ts';
+
+const version = (pluginId: string, name = 'v1', limits: object = {}): PluginVersion => ({
+  pluginId,
+  version: name,
+  code: '',
+  filename: `plugins/${pluginId}.ts`,
+  env: {},
+  limits: { ...DEFAULT_LIMITS, ...limits },
+  isolation: 'plugin',
+});
+
+function setUp(maxProcesses = 3, threads = [7]) {
+  const posted: string[] = [];
+  const gone: string[] = [];
+  const time = { now: 0 };
+  const state = { changes: 0 };
+  const post = (thread: number, message: HostMessage) => {
+    const what = message.type === 'load' ? ` ${message.version.pluginId}:${message.version.version}` : '';
+    posted.push(`${thread} ${message.type} ${message.slot}${what}`);
+  };
+  const slots = new Slots(
+    {
+      threads: () => threads,
+      post,
+      clock: { now: () => time.now, elapsed: () => time.now },
+      log: createLog('silent'),
+      maxProcesses,
+      idleMs: 60_000,
+    },
+    {
+      changed: () => state.changes++,
+      spawned: (slot) => gone.push(`spawned ${slot.id}`),
+      gone: (slot, closed, watched) => gone.push(`${closed.cause} ${slot.id} ${slot.pluginId} ${watched}`),
+    },
+  );
+  const taken = () => posted.splice(0);
+  const ready = (slot: number) => slots.handle({ type: 'ready', slot });
+  const loaded = (slot: number, name = 'v1', failure: Outcome | null = null) =>
+    slots.handle({ type: 'loaded', slot, message: { version: name, isolate_bytes: 1000, failure } });
+  const closed = (slot: number, cause: Closed['cause'] = 'closed') =>
+    slots.handle({ type: 'closed', slot, cause, detail: 'd', culprit: 0, stderr: 's' });
+  return { slots, taken, gone, time, state, ready, loaded, closed };
+}
+
+t.test('a spare is opened, given to the first plugin that needs it, and replaced', async (t) => {
+  const { slots, taken, ready, loaded } = setUp();
+  slots.fill(0);
+  slots.fill(0);
+  t.same(taken(), ['7 open 1'], 'one spare, once');
+  t.equal(slots.settled, false);
+  t.equal(slots.provide(version('a')), false, 'not ready yet');
+  ready(1);
+  t.equal(slots.settled, true);
+  t.equal(slots.provide(version('a')), true);
+  t.equal(slots.provide(version('a')), true, 'it is on its way');
+  slots.fill(0);
+  t.same(taken(), ['7 load 1 a:v1', '7 open 2']);
+  t.equal(slots.best(version('a')), undefined);
+  loaded(1);
+  t.equal(slots.best(version('a'))?.id, 1);
+  t.equal(slots.best(version('b')), undefined, 'a child is one plugin’s for good');
+});
+
+t.test('children are spread over the threads', async (t) => {
+  const { slots, taken } = setUp(4, [7, 8]);
+  slots.fill(3);
+  t.same(taken(), ['7 open 1', '8 open 2', '7 open 3', '8 open 4']);
+});
+
+t.test('a new version is loaded into the same child, and an old one comes back the same way', async (t) => {
+  const { slots, taken, ready, loaded } = setUp();
+  slots.fill(0);
+  ready(1);
+  slots.provide(version('a'));
+  loaded(1);
+  taken();
+  t.equal(slots.provide(version('a', 'v2')), true);
+  t.same(taken(), ['7 load 1 a:v2']);
+  t.equal(slots.provide(version('a', 'v3')), true, 'one at a time');
+  t.same(taken(), []);
+  loaded(1, 'v2');
+  t.equal(slots.best(version('a')), undefined);
+  t.equal(slots.best(version('a', 'v2'))?.id, 1);
+  slots.provide(version('a'));
+  t.same(taken(), ['7 load 1 a:v1']);
+});
+
+t.test('at the cap the idle child that was used least recently gives way', async (t) => {
+  const { slots, taken, ready, loaded, closed, time } = setUp(2);
+  slots.fill(1);
+  for (const [id, slot] of [
+    ['a', 1],
+    ['b', 2],
+  ] as const) {
+    ready(slot);
+    time.now = slot * 10;
+    slots.provide(version(id));
+    loaded(slot);
+  }
+  const a = slots.best(version('a'));
+  if (a === undefined) return t.fail('a is not served');
+  slots.enter(a);
+  slots.leave(a);
+  taken();
+  t.equal(slots.provide(version('c')), false);
+  slots.fill(1);
+  t.same(taken(), ['7 close 1'], 'no: a was used at 20 as well, the first of the two');
+  slots.fill(1);
+  t.same(taken(), [], 'one is on its way out already');
+  closed(1);
+  slots.fill(1);
+  t.same(taken(), ['7 open 3']);
+});
+
+t.test('when none is idle a plugin with several children gives one back once it is done', async (t) => {
+  const { slots, taken, ready, loaded } = setUp(2);
+  const many = version('a', 'v1', { processes: 4 });
+  slots.fill(1);
+  ready(1);
+  ready(2);
+  slots.provide(many);
+  loaded(1);
+  slots.grow(many);
+  loaded(2);
+  const [first, second] = [...slots.list()];
+  if (first === undefined || second === undefined) return t.fail('two children are missing');
+  slots.enter(first);
+  slots.enter(second);
+  taken();
+  slots.fill(1);
+  slots.fill(1);
+  t.same([first.draining, second.draining, taken()], [false, true, []]);
+  t.equal(slots.best(many), first);
+  slots.leave(second);
+  t.same(taken(), ['7 close 2']);
+});
+
+t.test('a busy plugin stays within its processes', async (t) => {
+  const { slots, taken, ready, loaded } = setUp(9);
+  slots.fill(2);
+  for (const slot of [1, 2, 3]) ready(slot);
+  slots.provide(version('a'));
+  loaded(1);
+  taken();
+  slots.grow(version('a'));
+  t.same(taken(), []);
+});
+
+t.test('idle children end after their time; a child with a call does not', async (t) => {
+  const { slots, taken, ready, loaded, time } = setUp();
+  slots.fill(1);
+  ready(1);
+  ready(2);
+  slots.provide(version('a'));
+  slots.provide(version('b'));
+  loaded(1);
+  loaded(2);
+  const b = slots.best(version('b'));
+  if (b === undefined) return t.fail('b is not served');
+  slots.enter(b);
+  taken();
+  time.now = 59_999;
+  slots.tick();
+  t.same(taken(), []);
+  time.now = 60_000;
+  slots.tick();
+  t.same(taken(), ['7 close 1']);
+});
+
+t.test('a module that failed to load is tried again after a while', async (t) => {
+  const { slots, ready, loaded, time } = setUp();
+  slots.fill(0);
+  ready(1);
+  slots.provide(version('a'));
+  loaded(1, 'v1', { kind: 'ended', code: 'CPU_LIMIT', message: 'slow' });
+  t.ok(slots.best(version('a')), 'its calls end with the failure');
+  time.now = 5000;
+  slots.tick();
+  t.equal(slots.best(version('a')), undefined);
+});
+
+t.test('a child that does not start is tried again later and later', async (t) => {
+  const { slots, taken, closed, time } = setUp();
+  slots.fill(0);
+  closed(1, 'start');
+  t.equal(slots.settled, true, 'nobody waits for ever');
+  slots.fill(0);
+  t.same(taken(), ['7 open 1']);
+  time.now = 250;
+  slots.fill(0);
+  t.same(taken(), ['7 open 2']);
+  closed(2, 'died');
+  time.now = 500;
+  slots.fill(0);
+  t.same(taken(), []);
+  time.now = 750;
+  slots.fill(0);
+  t.same(taken(), ['7 open 3']);
+});
+
+t.test('the end of a thread is the end of its children, and of nobody else’s', async (t) => {
+  const { slots, gone } = setUp(4, [7, 8]);
+  slots.fill(1);
+  slots.threadLost(7);
+  t.same(gone, ['died 1  false']);
+  t.equal(slots.size, 1);
+});
+
+t.test('what is heard of a child is remembered, and of an unknown one ignored', async (t) => {
+  const { slots, gone, state } = setUp();
+  slots.fill(0);
+  const confinement = {
+    permission: true,
+    pdeathsig: true,
+    no_new_privs: true,
+    namespaces: false,
+    core_dumps_off: true,
+  };
+  slots.handle({ type: 'spawned', slot: 1, pids: [4, 5], confinement });
+  slots.handle({ type: 'meter', slot: 1, rss_bytes: 9, running: 1, isolates: 2 });
+  slots.handle({ type: 'ready', slot: 99 });
+  t.match([...slots.list()], [{ pids: [4, 5], rssBytes: 9, isolates: 2, state: 'opening' }]);
+  t.equal(slots.confinement, confinement);
+  t.same(gone, ['spawned 1']);
+  t.equal(state.changes, 1);
+  t.throws(() => slots.handle({ type: 'odd', slot: 1 } as unknown as Extract<DriverMessage, { type: 'ready' }>));
+});
+
+t.test('closing ends every child and opens none', async (t) => {
+  const { slots, taken, closed } = setUp();
+  slots.fill(1);
+  taken();
+  const all = slots.closeAll();
+  t.same(taken(), ['7 close 1', '7 close 2']);
+  closed(1);
+  closed(2);
+  await all;
+  slots.fill(3);
+  t.same(taken(), []);
+  await slots.closeAll();
+  t.equal(slots.size, 0);
+});

@@ -1,0 +1,20 @@
+import t from 'tap';
+import { sourcePositions } from '../../../../src/plugin-host/source-positions.ts';
+
+/** Line 2, column 3 of the bundle is line 5, column 9 of `lib/b.ts`; nothing else is mapped. */
+const map = JSON.stringify({ version: 3, sources: ['a.ts', 'lib/b.ts'], names: [], mappings: ';ECIQ' });
+const positions = sourcePositions('plugins/a.ts', map, 'plugins');
+
+t.test('frames of the bundle name the author’s file, others stay', async (t) => {
+  const stack = 'Error: x\n    at f (plugins/a.ts:2:3)\n    at async plugins/a.ts:2:3\n    at isolayer:1:1';
+  t.equal(
+    positions.mapped(stack),
+    'Error: x\n    at f (plugins/lib/b.ts:5:9)\n    at async plugins/lib/b.ts:5:9\n    at isolayer:1:1',
+  );
+});
+
+t.test('text that is no frame stays, and so does a position that the map does not know', async (t) => {
+  t.equal(positions.mapped('see plugins/a.ts:2:3'), 'see plugins/a.ts:2:3');
+  t.equal(positions.mapped('nothing'), 'nothing');
+  t.equal(positions.mapped('  at f (plugins/a.ts:1:1)'), '  at f (plugins/a.ts:1:1)');
+});
