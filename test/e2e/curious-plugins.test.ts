@@ -19,8 +19,14 @@ const PROBES: Record<string, { source: string; nothing: unknown }> = {
     nothing: [null, null, null],
   },
   require: {
-    source: `export const handler = () => [typeof require, typeof globalThis.require, typeof module, typeof process.getBuiltinModule, typeof process.binding, typeof process.dlopen, typeof process.mainModule];`,
-    nothing: ['undefined', 'undefined', 'undefined', 'undefined', 'undefined', 'undefined', 'undefined'],
+    source: `export const handler = () => [typeof globalThis.require, typeof process.getBuiltinModule, typeof process.binding, typeof process.dlopen, typeof process.mainModule];`,
+    nothing: ['undefined', 'undefined', 'undefined', 'undefined', 'undefined'],
+  },
+  'require-call': {
+    source: `export const handler = () => ['fs', 'node:child_process', '/etc/passwd'].map((name) => {
+      try { return typeof require(name); } catch { return 'refused'; }
+    });`,
+    nothing: ['refused', 'refused', 'refused'],
   },
   'dynamic-import': {
     source: `export const handler = async () => {

@@ -86,17 +86,30 @@ t.test('an attacker stops nobody but itself', async (t) => {
 });
 
 t.test('a server that is killed in the middle of an attack leaves no child spinning', async (t) => {
-  const workspace = await createWorkspace({ pluginFiles: { 'attacker.ts': attacker('for (;;) {}') } });
+  const workspace = await createWorkspace({
+    pluginFiles: { 'attacker.ts': attacker('for (;;) {}') },
+    plugins: [{ id: 'attacker', path: 'attacker.ts', limits: { slice_ms: 60_000, cpu_ms: 60_000 } }],
+  });
   t.teardown(() => workspace.remove());
   const service = await startService(workspace.env);
   const attack = service.call('attacker').catch(() => 'connection lost');
-  await service.call('attacker', { honest: true });
+  await running(service, 1);
   const children = await descendantsOf(service.pid);
   t.ok(children.length > 0, 'there are children to look for');
   await service.kill();
   t.equal(await attack, 'connection lost');
   t.same(await survivors(children, 5000), [], 'they went with the server');
 });
+
+/** Waits until so many plugin calls run. */
+async function running(service: RunningService, count: number): Promise<void> {
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const { body } = await service.request('GET', '/api/v1/ready');
+    if (body.components.plugins.running === count) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`there were never ${count} calls running`);
+}
 
 /** Runs the attack while health and a bystander are asked all the time. */
 async function underWatch<T>(service: RunningService, run: () => Promise<T>): Promise<{ attack: T; slowest: number }> {

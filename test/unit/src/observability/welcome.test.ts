@@ -1,0 +1,23 @@
+import t from 'tap';
+import { welcome } from '../../../../src/observability/welcome.ts';
+
+t.test('the first call works as pasted and reads the key from its file', (t) => {
+  const text = welcome({ address: 'http://127.0.0.1:8080', apiKeyFile: '/srv/isolayer/data/api-key' });
+  t.match(text, 'ready at http://127.0.0.1:8080');
+  t.match(text, 'lies in /srv/isolayer/data/api-key');
+  t.match(text, '-H "Authorization: Bearer $(cat /srv/isolayer/data/api-key)"');
+  t.match(text, 'http://127.0.0.1:8080/api/v1/plugins/hello/call');
+  t.end();
+});
+
+t.test('a folder with blanks and quotes stays one argument', (t) => {
+  const text = welcome({ address: 'http://127.0.0.1:1', apiKeyFile: "/my data/it's/api-key" });
+  t.match(text, `$(cat '/my data/it'\\''s/api-key')`);
+  t.end();
+});
+
+t.test('a key of the environment is named, not shown', (t) => {
+  const text = welcome({ address: 'http://127.0.0.1:1', apiKeyFile: null });
+  t.match(text, 'Bearer $API_KEY"');
+  t.end();
+});
