@@ -25,17 +25,17 @@ const EXPORTS = '__isolayer_plugin__';
 
 /**
  * Makes the guest's world around the one function that leads out of it, before any plugin code exists, and returns
- * what the child process calls. The function itself is kept in closures only.
+ * what the child process calls. The function itself is kept in closures only. `global` is another realm's in tests.
  */
-export function boot(host: HostFunction): GuestEntries {
+export function boot(host: HostFunction, global: typeof globalThis = globalThis): GuestEntries {
   const link = new HostLink(host);
   const end = new CallEnd(link);
   const calls = new CapabilityCalls(link, end);
 
-  removeGlobals(globalThis);
-  fixArrayBuffer(globalThis);
-  const world = installGlobals(globalThis, link, end);
-  const intrinsics = collectIntrinsics(globalThis);
+  removeGlobals(global);
+  fixArrayBuffer(global);
+  const world = installGlobals(global, link, end);
+  const intrinsics = collectIntrinsics(global);
   let limits: GuestSetup['limits'] = { result_bytes: 0, calls: 0 };
   let moduleExports: unknown;
 
@@ -45,12 +45,12 @@ export function boot(host: HostFunction): GuestEntries {
       limits = setup.limits;
       world.process.env = setup.env;
       // Made first, so that the bundle's `var` finds a property that can be taken away again.
-      defineProperty(globalThis, EXPORTS, { value: undefined, writable: true, configurable: true });
+      defineProperty(global, EXPORTS, { value: undefined, writable: true, configurable: true });
     },
 
     seal() {
-      moduleExports = getOwnPropertyDescriptor(globalThis, EXPORTS)?.value;
-      deleteProperty(globalThis, EXPORTS);
+      moduleExports = getOwnPropertyDescriptor(global, EXPORTS)?.value;
+      deleteProperty(global, EXPORTS);
       freezeIntrinsics(intrinsics);
     },
 

@@ -77,7 +77,7 @@ export interface Intrinsic {
 
 /** The shared objects as they are when the isolate begins: constructors with their prototypes, namespaces, iterators. */
 export function collectIntrinsics(global: object): Intrinsic[] {
-  const TypedArray = getPrototypeOf(Uint8Array) as { name: string };
+  const TypedArray = getPrototypeOf(getOwnPropertyDescriptor(global, 'Uint8Array')?.value) as { name: string };
   const found: Intrinsic[] = [];
   for (const name of NAMES) {
     const object = getOwnPropertyDescriptor(global, name)?.value as unknown;

@@ -1,5 +1,6 @@
 import { syncBuiltinESMExports } from 'node:module';
 import os from 'node:os';
+import v8 from 'node:v8';
 
 /** What the permission model must deny; asked as `process.permission.has` spells it. */
 const DENIED = ['fs.write', 'net', 'child', 'worker', 'wasi', 'inspector'] as const;
@@ -63,6 +64,8 @@ export function confine(): () => never {
   for (const name of REMOVED) remove(process, name);
   // os.setPriority would slow any process of the same user, and no permission covers it.
   remove(os, 'setPriority');
+  // With `--log --logfile=…` the next isolate would overwrite any file, past the permission model.
+  remove(v8, 'setFlagsFromString');
   syncBuiltinESMExports();
   // Not a signal: the first process of a PID namespace is immune to its own. abort() ends in a trap that it is not.
   return abort;
