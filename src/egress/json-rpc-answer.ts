@@ -11,7 +11,7 @@ export interface JsonRpcCall {
   readonly method: string;
 }
 
-const errorSchema = z.object({ code: z.int(), message: z.string(), data: z.unknown() });
+const errorSchema = z.object({ code: z.int(), message: z.string(), data: z.unknown().optional() });
 
 /**
  * Takes the result out of an HTTP answer, by JSON-RPC 2.0 section 5.

@@ -8,6 +8,8 @@ export interface DoubleCall {
   readonly method: string;
   readonly params: readonly unknown[];
   readonly headers: IncomingMessage['headers'];
+  /** Of the connection: calls with the same one shared it. */
+  readonly remotePort: number | undefined;
   readonly path: string;
 }
 
@@ -84,8 +86,12 @@ async function serve(
 ): Promise<void> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
-  const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Omit<DoubleCall, 'headers' | 'path'>;
-  const call = { ...body, params: body.params ?? [], headers: request.headers, path: request.url ?? '' };
+  const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Omit<
+    DoubleCall,
+    'headers' | 'path' | 'remotePort'
+  >;
+  const { remotePort } = request.socket;
+  const call = { ...body, params: body.params ?? [], headers: request.headers, path: request.url ?? '', remotePort };
   calls.push(call);
 
   const answer = await handler(call);

@@ -1,0 +1,84 @@
+import t from 'tap';
+import type { Clock } from '../../../../src/domain/clock.ts';
+import { createEndpoint } from '../../../../src/egress/endpoint.ts';
+import { createEndpointPool } from '../../../../src/egress/endpoint-pool.ts';
+
+const SETTINGS = { failureThreshold: 3, failureMemoryMs: 60_000, pauseMs: 60_000 };
+
+class ManualClock implements Clock {
+  time = 0;
+  now(): number {
+    return this.time;
+  }
+  elapsed(): number {
+    return this.time;
+  }
+}
+
+function poolOf(weights: Record<string, number>, random = () => 0) {
+  const clock = new ManualClock();
+  const all = Object.entries(weights).map(([name, weight]) => createEndpoint({ url: `http://${name}`, weight }));
+  const pool = createEndpointPool(all, SETTINGS, clock, random);
+  const endpoint = (name: string) => {
+    const found = all.find(({ url }) => url.host === name);
+    if (found === undefined) throw new Error(name);
+    return found;
+  };
+  return { pool, clock, endpoint, order: () => pool.order().map(({ url }) => url.host) };
+}
+
+t.test('weight 0 is off, and the rest is drawn by weight', async (t) => {
+  let seed = 1;
+  const random = () => {
+    seed = (seed * 16_807) % 2_147_483_647;
+    return seed / 2_147_483_647;
+  };
+  const { pool, order } = poolOf({ heavy: 90, light: 10, off: 0 }, random);
+  t.equal(pool.endpoints.length, 2);
+  const draws = Array.from({ length: 2_000 }, order);
+  t.ok(draws.every((names) => names.length === 2 && !names.includes('off')));
+  const share = draws.filter(([first]) => first === 'heavy').length / draws.length;
+  t.ok(share > 0.85 && share < 0.95, `heavy came first in ${share} of the draws`);
+});
+
+t.test('three failures within a minute pause an endpoint, which stays the last resort', async (t) => {
+  const { pool, clock, endpoint, order } = poolOf({ a: 100, b: 100 });
+  pool.failed(endpoint('a'));
+  pool.failed(endpoint('a'));
+  t.same(order(), ['a', 'b']);
+  pool.failed(endpoint('a'));
+  t.same(order(), ['b', 'a']);
+  clock.time = 59_999;
+  t.same(order(), ['b', 'a']);
+  clock.time = 60_000;
+  t.same(order(), ['a', 'b'], 'it comes back by itself');
+});
+
+t.test('failures that lie further apart are forgotten', async (t) => {
+  const { pool, clock, endpoint, order } = poolOf({ a: 100, b: 100 });
+  for (const at of [0, 30_000, 60_001]) {
+    clock.time = at;
+    pool.failed(endpoint('a'));
+  }
+  t.same(order(), ['a', 'b']);
+});
+
+t.test('when all are paused, the one whose pause ends first is tried first', async (t) => {
+  const { pool, clock, endpoint, order } = poolOf({ a: 100, b: 100 });
+  for (let count = 0; count < 3; count += 1) pool.failed(endpoint('b'));
+  clock.time = 5;
+  for (let count = 0; count < 3; count += 1) pool.failed(endpoint('a'));
+  t.same(order(), ['b', 'a']);
+});
+
+t.test('an endpoint that asks to be left alone is', async (t) => {
+  const { pool, clock, endpoint, order } = poolOf({ a: 100, b: 100 });
+  pool.hold(endpoint('a'), 2_000);
+  t.same(order(), ['b', 'a']);
+  t.equal(pool.heldForMs(), 0, 'another one is there');
+  pool.hold(endpoint('b'), 500);
+  t.equal(pool.heldForMs(), 500);
+  clock.time = 700;
+  t.equal(pool.heldForMs(), 0);
+  t.same(order(), ['b', 'a']);
+});

@@ -1,0 +1,115 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import t, { type Test } from 'tap';
+import { createAddressGuard } from '../../../../src/egress/address-guard.ts';
+import { createHttpClient, HttpFailure, type HttpPost } from '../../../../src/egress/http-client.ts';
+
+const guard = createAddressGuard({ allowedHosts: [], blockPrivate: false });
+const POST: HttpPost = { headers: { 'content-type': 'application/json' }, body: '{}', timeoutMs: 5_000, maxBytes: 100 };
+
+async function serve(t: Test, listener: RequestListener): Promise<URL> {
+  const server = createServer(listener);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/path?key=1`);
+}
+
+t.test('posts the body with its headers, path, query and the credentials of the URL', async (t) => {
+  const seen: unknown[] = [];
+  const url = await serve(t, (request, response) => {
+    request.setEncoding('utf8').on('data', (body: string) => {
+      seen.push(request.method, request.url, request.headers['content-type'], request.headers.authorization, body);
+      response.writeHead(201, { 'x-answer': 'yes' }).end('done');
+    });
+  });
+  url.username = 'us%20er';
+  url.password = 'p@ss';
+  const http = createHttpClient(guard);
+  t.teardown(() => http.close());
+  const answer = await http.post(url, POST);
+  const credentials = `Basic ${Buffer.from('us er:p@ss').toString('base64')}`;
+  t.same(seen, ['POST', '/path?key=1', 'application/json', credentials, '{}']);
+  t.match(answer, { status: 201, headers: { 'x-answer': 'yes' } });
+  t.equal(answer.body.toString(), 'done');
+});
+
+t.test('never follows a redirect', async (t) => {
+  let requests = 0;
+  const url = await serve(t, (_request, response) => {
+    requests += 1;
+    response.writeHead(307, { location: '/elsewhere' }).end();
+  });
+  const http = createHttpClient(guard);
+  t.teardown(() => http.close());
+  t.match(await http.post(url, POST), { status: 307 });
+  t.equal(requests, 1);
+});
+
+t.test('an answer that never ends, grows too large or breaks off is a failure', async (t) => {
+  const http = createHttpClient(guard);
+  t.teardown(() => http.close());
+  const silent = await serve(t, () => {});
+  await t.rejects(http.post(silent, { ...POST, timeoutMs: 50 }), {
+    kind: 'timeout',
+    message: 'no answer within 50 ms',
+  });
+
+  const dripping = await serve(t, (_request, response) => {
+    response.writeHead(200).write('x');
+  });
+  await t.rejects(http.post(dripping, { ...POST, timeoutMs: 50 }), { name: 'HttpFailure', kind: 'timeout' });
+
+  const endless = await serve(t, (_request, response) => {
+    const write = () => {
+      while (response.write('y'.repeat(65_536)));
+      response.once('drain', write);
+    };
+    write();
+  });
+  await t.rejects(http.post(endless, POST), { kind: 'too-large', message: 'the answer is larger than 100 bytes' });
+
+  const cut = await serve(t, (request) => request.socket.destroy());
+  await t.rejects(http.post(cut, POST), { kind: 'transport', message: /^connection failed \(/ });
+});
+
+t.test('a connection that the guard refuses is never made', async (t) => {
+  let connections = 0;
+  const server = createTcpServer(() => {
+    connections += 1;
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const strict = createAddressGuard({ allowedHosts: [], blockPrivate: true });
+  // Stands for a name that passed when it was checked and leads inwards when it is used.
+  const rebound = createAddressGuard({ allowedHosts: [], blockPrivate: true }, (_host, _options, callback) =>
+    callback(null, [{ address: '127.0.0.1', family: 4 }]),
+  );
+  for (const [policy, host] of [
+    [strict, '127.0.0.1'],
+    [rebound, 'rpc.example.com'],
+  ] as const) {
+    const http = createHttpClient(policy);
+    const failure = await http
+      .post(new URL(`http://${host}:${port}/secret-path`), POST)
+      .catch((error: unknown) => error);
+    t.ok(failure instanceof HttpFailure);
+    t.match(failure, { kind: 'blocked', message: new RegExp(`^${host}(:\\d+)? is refused`) });
+    t.notMatch(String(failure), /secret-path/);
+    await http.close();
+  }
+  t.equal(connections, 0);
+});
+
+t.test('a closed client sends nothing, and closing twice is fine', async (t) => {
+  const url = await serve(t, (_request, response) => response.end());
+  const http = createHttpClient(guard);
+  await http.close();
+  await http.close();
+  await t.rejects(http.post(url, POST), { name: 'HttpFailure', kind: 'transport' });
+});
