@@ -170,7 +170,8 @@ function launcherOf(links: readonly FoundLink[]): Launcher {
 }
 
 function works(links: readonly FoundLink[]): Promise<boolean> {
-  const [command = process.execPath, ...args] = [...launcherOf(links).prefix, process.execPath, '--version'];
+  const line: readonly string[] = [...launcherOf(links).prefix, process.execPath, '--version'];
+  const [command = '', ...args] = line;
   return new Promise((resolve) => {
     execFile(command, args, { cwd: '/', env: {}, timeout: PROBE_MS, killSignal: 'SIGKILL' }, (error) => {
       resolve(error === null);

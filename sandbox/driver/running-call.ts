@@ -1,4 +1,4 @@
-import { type CallReport, type CallTask, type Limits, type LogEntry, type Outcome, type Usage } from '../protocol.ts';
+import type { CallReport, CallTask, Limits, LogEntry, Outcome, Usage } from '../protocol.ts';
 import type { Verdict } from './ending.ts';
 import { type Admission, type BytesInFlight, Meter } from './meter.ts';
 

@@ -34,9 +34,6 @@ const OUTSIDE_HEAP_BYTES = MIB / 4;
 /** Far more than the runtime needs to look at its own lists, and well below what makes an entry overdue. */
 const QUIESCENT_MS = 50;
 
-// It loads any library of the system, past the permission model, for whoever gets out of an isolate.
-Reflect.deleteProperty(Object.getPrototypeOf(ivm) as object, 'NativeModule');
-
 /** One script with V8's code cache for it, which is made here and never leaves this process. */
 class CachedScript {
   readonly #code: string;
