@@ -10,7 +10,7 @@ export interface QuarantineRules {
   longestMs: number;
 }
 
-export const QUARANTINE_RULES: QuarantineRules = { kills: 3, windowMs: 60_000, firstMs: 1000, longestMs: 120_000 };
+const QUARANTINE_RULES: QuarantineRules = { kills: 3, windowMs: 60_000, firstMs: 1000, longestMs: 120_000 };
 
 interface Case {
   /** When processes were killed, latest last. */

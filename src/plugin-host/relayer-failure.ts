@@ -1,4 +1,4 @@
-import type { AppError, ErrorCode, ErrorDetails } from '../domain/errors.ts';
+import type { AppError } from '../domain/errors.ts';
 
 /** How existing plugins know a refused payload: of a send, of another call, of an RPC request. */
 export type PayloadPrefix = 'Relayer error: Bad Request: ' | 'Invalid payload: ' | 'Invalid payload: Bad Request: ';
@@ -22,15 +22,10 @@ export function relayerFailure(error: AppError, payloadPrefix: PayloadPrefix): s
     case 'RELAYER_DISABLED':
       return 'Relayer error: Relayer is disabled';
     case 'NOT_SUPPORTED': {
-      const { what, networkType } = detailsOf(error, 'NOT_SUPPORTED');
+      const { what, networkType } = error.details;
       return `Relayer error: Not supported: ${what} not supported for ${networkType.toUpperCase()}`;
     }
     default:
       return `Relayer error: ${error.publicMessage}`;
   }
-}
-
-/** The union of all details cannot be narrowed by a code; the caller has just compared it. */
-function detailsOf<C extends ErrorCode>(error: AppError, _code: C): ErrorDetails<C> {
-  return error.details as ErrorDetails<C>;
 }

@@ -113,7 +113,7 @@ t.test('calls run to their end while the host closes, and no child survives', as
     },
   });
   t.teardown(running.close);
-  await Promise.all([running.call('slow')]);
+  t.match(await running.call('slow'), { status: 200 });
   const slow = running.call('slow');
   const stuck = running.call('stuck');
   await eventually(

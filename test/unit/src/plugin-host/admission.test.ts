@@ -93,7 +93,7 @@ t.test('with every process busy a call is sent away after its wait, and the queu
   t.equal(admission.queued, 1000);
   time.now = 1000;
   admission.tick();
-  t.same(new Set(await Promise.all(waiting)), new Set(['waited-too-long']));
+  for (const place of waiting) t.equal(await place, 'waited-too-long');
   t.equal(admission.queued, 0);
 
   const late = admission.enter(applicant('b', {}, { waitUntil: 9999 }));
@@ -134,7 +134,11 @@ t.test('a busy child makes its plugin grow, within its processes', async (t) => 
   }
   const owned = [...slots.list()].filter(({ pluginId }) => pluginId === 'a');
   t.equal(owned.length, 2);
-  t.same(owned.map(({ running }) => running).sort(), [5, 6], 'and both carry the load');
+  t.same(
+    owned.map(({ running }) => running).sort((a, b) => a - b),
+    [5, 6],
+    'and both carry the load',
+  );
 });
 
 t.test('closing sends everybody away', async (t) => {

@@ -1,8 +1,8 @@
-import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { eventually, startPluginHost } from '../../../support/plugin-host.ts';
 
-const driverFile = resolve(import.meta.dirname, '../../../support/fake-driver.ts');
+const driverFile = fileURLToPath(new URL('../../../support/fake-driver.ts', import.meta.url));
 const files = { 'echo.ts': 'export const handler = () => 1;', 'broken.ts': 'export const handler = (' };
 
 t.test('wires a call from its request to its answer', async (t) => {

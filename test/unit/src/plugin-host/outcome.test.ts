@@ -50,7 +50,7 @@ t.test('what a plugin throws has its code, details, status and message', async (
 t.test('a status that cannot carry a body becomes 500', async (t) => {
   const status = (asked: number) => answerOf({ ...threw, status: asked }, plain, trail).status;
   t.same([200, 418, 599].map(status), [200, 418, 599]);
-  t.same([0, 99, 101, 204, 304, 600, 1000, -1, 402.5, Number.NaN].map(status), new Array(10).fill(500));
+  for (const asked of [0, 99, 101, 204, 304, 600, 1000, -1, 402.5, Number.NaN]) t.equal(status(asked), 500);
 });
 
 t.test('each end has the status of the protocol and keeps logs and traces', async (t) => {

@@ -9,7 +9,10 @@ import { entryPath, findPluginFile, isInside, pluginLabel } from '../../../../sr
 import { PluginFolder } from '../../../support/plugin-host.ts';
 
 t.test('a path is taken below the folder, with or without plugins/ in front', async (t) => {
-  t.same(['plugins/a.ts', './plugins/a.ts', './a.ts', 'a.ts'].map(entryPath), new Array(4).fill('a.ts'));
+  t.same(
+    ['plugins/a.ts', './plugins/a.ts', './a.ts', 'a.ts'].map(entryPath),
+    Array.from({ length: 4 }, () => 'a.ts'),
+  );
   t.equal(pluginLabel('/srv/x', '/srv/x/a/b.ts'), 'plugins/a/b.ts');
   t.equal(isInside('/srv/x', '/srv/x'), false);
   t.equal(isInside('/srv/x', '/srv/xy/a'), false);

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { type DriverMessage, PROTOCOL_VERSION } from '../../../../sandbox/protocol.ts';
 import { createLog } from '../../../../src/observability/log.ts';
@@ -11,7 +11,7 @@ async function startPool(threads: number) {
   const lost: number[] = [];
   const pool = await createDriverPool(
     {
-      filename: resolve(import.meta.dirname, '../../../support/fake-driver.ts'),
+      filename: fileURLToPath(new URL('../../../support/fake-driver.ts', import.meta.url)),
       data: { protocol: PROTOCOL_VERSION, runtime: '', sandboxDir: '' },
       threads,
       log: createLog('silent'),

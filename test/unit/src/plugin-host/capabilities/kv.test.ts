@@ -32,7 +32,7 @@ t.test('writes are effects, reads are not; all need the kv grant', async (t) => 
   );
   t.same(
     prepared.map(({ need }) => need),
-    new Array(4).fill({ kv: true }),
+    Array.from({ length: 4 }, () => ({ kv: true })),
   );
   t.throws(() => kvSet(services).prepare({ key: 'k' }), /value must not be undefined/);
 });
