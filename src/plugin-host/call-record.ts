@@ -22,6 +22,8 @@ export class CallRecord {
   requests = 0;
   /** True from just before the first capability call that may change something. */
   hadEffect = false;
+  /** True once a grant was missing. */
+  wasRefused = false;
   ended = false;
   private abort: AbortController | undefined;
 

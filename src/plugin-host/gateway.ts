@@ -58,10 +58,17 @@ export class Gateway {
     }
     const refusal = record.plugin.grants.refusal(prepared.need);
     if (refusal !== undefined) {
-      this.deps.log.warn({ pluginId: record.plugin.id, requestId: record.requestId, method }, refusal);
+      this.noteRefusal(record, method, refusal);
       return refused(method, refusal);
     }
     return this.run(record, capability, prepared);
+  }
+
+  /** The first of each call is for the operator; a plugin that asks a thousand times does not fill the log. */
+  private noteRefusal(record: CallRecord, method: string, refusal: string): void {
+    const level = record.wasRefused ? 'debug' : 'warn';
+    record.wasRefused = true;
+    this.deps.log[level]({ pluginId: record.plugin.id, requestId: record.requestId, method }, refusal);
   }
 
   private async run(record: CallRecord, capability: BoundCapability, prepared: PreparedCall): Promise<Answer> {

@@ -3,6 +3,9 @@ import type { PluginEntry } from '../domain/plugin.ts';
 import type { PluginAnswer } from './plugin-host.ts';
 import type { TraceEntry } from './trace.ts';
 
+/** When to come back after a call's process was lost: the next one is there by then. */
+const LOST_RETRY_SECONDS = 1;
+
 /** What a finished call leaves besides its outcome. */
 export interface CallTrail {
   logs: readonly LogEntry[];
@@ -38,8 +41,11 @@ export function answerOf(outcome: Outcome, shape: AnswerShape, trail: CallTrail)
       const message = outcome.message.trim() === '' ? 'Plugin execution failed' : outcome.message;
       return failed(httpStatus(outcome.status), outcome.code, outcome.details, message, shape, trail);
     }
-    case 'ended':
-      return failed(END_CODES[outcome.code].status, outcome.code, '{}', outcome.message, shape, trail);
+    case 'ended': {
+      const { status } = END_CODES[outcome.code];
+      const retry = status === 503 ? { retryAfter: LOST_RETRY_SECONDS } : {};
+      return { ...failed(status, outcome.code, '{}', outcome.message, shape, trail), ...retry };
+    }
     default:
       throw new Error(`Unknown outcome ${JSON.stringify(outcome satisfies never)}`);
   }

@@ -122,7 +122,7 @@ export const signTransaction = defineCapability({
 });
 
 /** RPC methods that may put something on a chain: `eth_sendRawTransaction`, `sendTransaction`, `submit…`. */
-const EFFECTIVE_RPC = /send|submit|sign|publish/i;
+const EFFECTIVE_RPC = /send|submit|publish|(^|_)sign/i;
 
 export const rpc = defineCapability({
   method: 'relayer.rpc',

@@ -57,6 +57,7 @@ t.test('each end has the status of the protocol and keeps logs and traces', asyn
   for (const code of Object.keys(END_CODES) as EndCode[]) {
     const answer = answerOf({ kind: 'ended', code, message: 'why' }, { ...plain, emit_logs: true }, trail);
     t.equal(answer.status, END_CODES[code].status, code);
+    t.equal(answer.retryAfter, answer.status === 503 ? 1 : undefined, code);
     t.match(JSON.parse(answer.body), {
       success: false,
       data: { code, details: {} },

@@ -177,6 +177,29 @@ t.test('idle children end after their time; a child with a call does not', async
   t.same(taken(), ['7 close 1']);
 });
 
+t.test('at the cap a child that is idle for a while makes room for a spare', async (t) => {
+  const { slots, taken, ready, loaded, closed, time } = setUp(1);
+  slots.fill(0);
+  ready(1);
+  slots.provide(version('a'));
+  loaded(1);
+  taken();
+  time.now = 4999;
+  slots.tick();
+  t.same(taken(), []);
+  time.now = 5000;
+  slots.tick();
+  t.same(taken(), ['7 close 1']);
+  slots.tick();
+  t.same(taken(), [], 'once');
+  closed(1);
+  slots.fill(0);
+  t.same(taken(), ['7 open 2']);
+  time.now = 60_000;
+  slots.tick();
+  t.same(taken(), [], 'a spare is kept');
+});
+
 t.test('a module that failed to load is tried again after a while', async (t) => {
   const { slots, ready, loaded, time } = setUp();
   slots.fill(0);
