@@ -7,23 +7,19 @@ import type { Store } from '../../src/store/store.ts';
  */
 export class Crash {
   #left: number;
-  #died: () => void = () => {};
-  /** Resolves at the moment of death. */
-  readonly death: Promise<void>;
 
   /** Dies around the given number of calls from now; at once for 0. */
   constructor(calls: number) {
-    this.death = new Promise((resolve) => {
-      this.#died = resolve;
-    });
     this.#left = calls;
-    if (calls === 0) this.#died();
+  }
+
+  get hasHappened(): boolean {
+    return this.#left === 0;
   }
 
   /** Dies now. */
   now(): void {
     this.#left = 0;
-    this.#died();
   }
 
   /** The same store, for as long as the engine lives. */
@@ -60,11 +56,8 @@ export class Crash {
   }
 
   async #step(): Promise<void> {
-    if (this.#left > 0) {
-      this.#left -= 1;
-      if (this.#left > 0) return;
-      this.#died();
-    }
+    if (this.#left > 0) this.#left -= 1;
+    if (this.#left > 0) return;
     await new Promise<never>(() => {});
   }
 }

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Test } from 'tap';
 import type { ChainClient } from '../../src/chains/chain.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { laneKey } from '../../src/domain/lane.ts';
@@ -81,7 +80,7 @@ export class EngineWorld {
     this.client = new FakeChainClient(chain);
   }
 
-  static async open(t: Pick<Test, 'teardown'>, chain = new FakeChain()): Promise<EngineWorld> {
+  static async open(t: { teardown(end: () => Promise<void>): void }, chain = new FakeChain()): Promise<EngineWorld> {
     const folder = await mkdtemp(join(tmpdir(), 'isolayer-engine-'));
     const path = join(folder, 'store.db');
     const store = await openSqliteStore({ path, log: createLog('silent'), clock: systemClock });

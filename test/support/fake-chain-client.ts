@@ -73,6 +73,8 @@ const requestSchema = z.object({
 export class FakeChainClient implements ChainClient {
   readonly #chain: FakeChain;
   identityText = '31337';
+  /** How many calls have reached the chain or got lost. */
+  calls = 0;
   /** Overrides what `prepare` says. */
   onPrepare: ((transaction: Transaction) => Preparation | undefined) | undefined;
 
@@ -161,8 +163,12 @@ export class FakeChainClient implements ChainClient {
   async #ask<T>(call: string, answer: () => T): Promise<T> {
     await new Promise((resolve) => setImmediate(resolve));
     const fault = this.#chain.fault(call);
-    if (fault === 'request-lost') throw failed(call);
+    if (fault === 'request-lost') {
+      this.calls += 1;
+      throw failed(call);
+    }
     const result = answer();
+    this.calls += 1;
     await new Promise((resolve) => setImmediate(resolve));
     if (fault === 'answer-lost') throw failed(call);
     return result;

@@ -50,6 +50,10 @@ t.test('a failed signature leaves no gap: those behind it move down', async (t) 
     ],
   );
   t.match(states[1]?.statusReason, /the vault is sealed/);
+  for (const { id, sequence } of states.filter(({ status }) => status === 'sent')) {
+    const [attempt] = await world.store.read.attempts(id);
+    t.match(JSON.parse(attempt?.raw ?? ''), { nonce: String(sequence) }, 'the bytes say the sequence that is stored');
+  }
   t.equal(world.signer.signatures, 6, 'the first signature is kept, two are made anew');
 });
 

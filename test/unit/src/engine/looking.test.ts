@@ -164,3 +164,14 @@ t.test('one question serves all transactions of a client; one of an unknown rela
   ]);
   t.equal(asked, 1);
 });
+
+t.test('one that a node took long ago stays due, so that it is offered again; one taken lately does not', async (t) => {
+  const world = await EngineWorld.open(t);
+  const { step, transaction } = await submitted(world);
+  sees(world, { kind: 'waiting' });
+  const now = Date.now();
+  await lookAtAll({ ...step, now: () => now });
+  t.ok(((await world.get(transaction)).nextActionAt ?? 0) > now);
+  await lookAtAll({ ...step, now: () => now, elapsed: () => step.elapsed() + step.timing.reofferMs });
+  t.equal((await world.get(transaction)).nextActionAt, now);
+});
