@@ -81,12 +81,12 @@ export function collectIntrinsics(global: object): Intrinsic[] {
   const found: Intrinsic[] = [];
   for (const name of NAMES) {
     const object = getOwnPropertyDescriptor(global, name)?.value as unknown;
-    if (typeof object === 'function') found.push(...constructorAndPrototype(object as { name: string }));
+    if (typeof object === 'function') found.push(...constructorAndPrototype(object));
     else if (typeof object === 'object' && object !== null) found.push({ object, assigned: [], open: [] });
   }
   found.push(...constructorAndPrototype(TypedArray));
   for (const sample of [function* () {}, async () => {}, async function* () {}]) {
-    found.push(...constructorAndPrototype(sample.constructor as unknown as { name: string }));
+    found.push(...constructorAndPrototype(sample.constructor));
     for (const object of lineage(sample.prototype)) found.push({ object, assigned: ASSIGNED, open: [] });
   }
   for (const iterator of [''[Symbol.iterator](), new Map().keys(), new Set().keys(), 'a'.matchAll(/a/g)]) {

@@ -7,7 +7,8 @@
 
 export const { apply, construct, defineProperty, deleteProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } =
   Reflect;
-export const { create, freeze, hasOwn, isFrozen, keys: enumerableKeys, setPrototypeOf } = Object;
+export const { freeze, keys: enumerableKeys } = Object;
+const { setPrototypeOf } = Object;
 export const { isArray } = Array;
 export const { isFinite: isFiniteNumber, isInteger } = Number;
 export const { floor, max, min } = Math;
@@ -21,7 +22,6 @@ function uncurry(method: (...args: never[]) => unknown) {
 type Uncurried<A extends unknown[], R> = (self: unknown, ...args: A) => R;
 
 export const isPrototypeOf = uncurry(Object.prototype.isPrototypeOf) as Uncurried<[unknown], boolean>;
-export const functionToString = uncurry(Function.prototype.toString) as Uncurried<[], string>;
 export const numberValue = uncurry(Number.prototype.valueOf) as Uncurried<[], number>;
 export const stringValue = uncurry(String.prototype.valueOf) as Uncurried<[], string>;
 export const booleanValue = uncurry(Boolean.prototype.valueOf) as Uncurried<[], boolean>;
@@ -35,7 +35,7 @@ export const stringTrim = uncurry(String.prototype.trim) as Uncurried<[], string
 export const charCodeAt = uncurry(String.prototype.charCodeAt) as Uncurried<[number], number>;
 export const promiseThen = uncurry(Promise.prototype.then) as Uncurried<
   [((value: unknown) => unknown)?, ((reason: unknown) => unknown)?],
-  Promise<unknown>
+  void
 >;
 export const mapForEach = uncurry(Map.prototype.forEach) as Uncurried<[(value: unknown, key: unknown) => void], void>;
 export const setForEach = uncurry(Set.prototype.forEach) as Uncurried<[(value: unknown) => void], void>;
@@ -48,7 +48,6 @@ export const NativePromise = Promise;
 export const NativeError = Error;
 export const NativeTypeError = TypeError;
 
-/** `toString` as an object would answer it that never replaced it. */
 export const { prototype: NumberPrototype } = Number;
 export const { prototype: StringPrototype } = String;
 export const { prototype: BooleanPrototype } = Boolean;

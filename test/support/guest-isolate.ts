@@ -1,14 +1,7 @@
 import path from 'node:path';
 import { build } from 'esbuild';
 import { GuestProgram, GuestRuntime } from '../../sandbox/process/isolate.ts';
-import {
-  type CapabilityReply,
-  DEFAULT_LIMITS,
-  type Json,
-  type Limits,
-  type LogEntry,
-  type Outcome,
-} from '../../sandbox/protocol.ts';
+import type { CapabilityReply, Json, Limits, LogEntry, Outcome } from '../../sandbox/protocol.ts';
 import { GuestHost, replyText } from './guest-host.ts';
 import { guestRuntime, ROOT, version } from './sandbox.ts';
 

@@ -62,12 +62,19 @@ function copyContainer(value: object, keep: Keep, copies: Copies): object {
   if (value instanceof Promise || value instanceof WeakMap || value instanceof WeakSet) {
     throw uncloneable(Object.prototype.toString.call(value));
   }
-  const made = keep(Array.isArray(value) ? new Array(value.length) : {}) as Record<string, unknown>;
+  const made = keep(Array.isArray(value) ? holes(value.length) : {}) as Record<string, unknown>;
   for (const name of Object.keys(value)) {
     const item = copy((value as Record<string, unknown>)[name], copies);
     Object.defineProperty(made, name, { value: item, writable: true, enumerable: true, configurable: true });
   }
   return made;
+}
+
+/** An array of nothing but holes, as a sparse array's copy begins. */
+function holes(length: number): unknown[] {
+  const list: unknown[] = [];
+  list.length = length;
+  return list;
 }
 
 function copyError(error: Error, keep: Keep, copies: Copies): object {

@@ -99,10 +99,9 @@ class Utf16LeDecoder implements Decoder {
         this.#low = -1;
       }
     }
-    if (!last) return out;
-    if (this.#high !== '') out += this.#replacement();
-    if (this.#low >= 0) out += this.#replacement();
-    return out;
+    // A lone half of a pair and a lone byte at the end are one error together.
+    const unfinished = this.#high !== '' || this.#low >= 0;
+    return last && unfinished ? out + this.#replacement() : out;
   }
 
   #unit(unit: number): string {

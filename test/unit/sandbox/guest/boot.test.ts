@@ -1,0 +1,66 @@
+import vm from 'node:vm';
+import t from 'tap';
+import { boot } from '../../../../sandbox/guest/boot.ts';
+import { GuestHost, replyText } from '../../../support/guest-host.ts';
+
+function open(script: string, setup = { env: { A: '1' }, limits: { result_bytes: 1000, calls: 10 } }) {
+  const context = vm.createContext();
+  const global = vm.runInContext('globalThis', context) as typeof globalThis;
+  const host = new GuestHost();
+  const entries = boot(host.call, global);
+  entries.setup(JSON.stringify(setup));
+  vm.runInContext(script, context);
+  entries.seal();
+  return { host, entries, global };
+}
+
+const invocation = JSON.stringify({
+  params: {},
+  headers: {},
+  route: '',
+  method: 'POST',
+  query: {},
+  caller: { keyId: 'k' },
+});
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+t.test('a call from beginning to end', async (t) => {
+  const { host, entries, global } = open(`__isolayer_plugin__ = { handler: async (context) => {
+    console.log(process.env.A);
+    const value = await context.kv.get('k');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    return value;
+  } };`);
+  t.notOk('__isolayer_plugin__' in global);
+  t.ok(entries.quiescent());
+  entries.invoke(invocation);
+  t.strictSame(host.lines, ['log: 1']);
+  t.notOk(entries.quiescent());
+  entries.reply(replyText(1, { ok: true, value: 7 }));
+  await turn();
+  t.strictSame([...host.timers], [[1, 20]]);
+  entries.fire(1);
+  await turn();
+  t.strictSame(host.outcome, { kind: 'returned', json: '7' });
+  t.ok(entries.quiescent());
+});
+
+t.test('what is left behind makes it not quiescent', async (t) => {
+  const { host, entries } = open(`__isolayer_plugin__ = { handler: (context) => {
+    if (context.params.timer) setTimeout(() => {}, 1000); else context.kv.get('k');
+  } };`);
+  entries.invoke(invocation);
+  t.equal(host.outcomes.length, 1);
+  t.notOk(entries.quiescent());
+  const timer = open('__isolayer_plugin__ = { handler: () => { setTimeout(() => {}, 1000); } };');
+  timer.entries.invoke(invocation);
+  t.notOk(timer.entries.quiescent());
+});
+
+t.test('the intrinsics are frozen after the module has run, and not before', (t) => {
+  const { global } = open('Array.prototype.polyfill = 1; __isolayer_plugin__ = {};');
+  t.ok(Object.isFrozen(global.Object.prototype));
+  t.notOk('WebAssembly' in global);
+  t.equal((global.Array.prototype as unknown as { polyfill: number }).polyfill, 1);
+  t.end();
+});

@@ -1,0 +1,85 @@
+import t from 'tap';
+import { CallEnd } from '../../../../sandbox/guest/call-end.ts';
+import { CapabilityCalls } from '../../../../sandbox/guest/capability-calls.ts';
+import { HostLink } from '../../../../sandbox/guest/host-link.ts';
+import { createApi } from '../../../../sandbox/guest/relayer.ts';
+import type { Json } from '../../../../sandbox/protocol.ts';
+import { GuestHost, replyText } from '../../../support/guest-host.ts';
+
+function open() {
+  const host = new GuestHost();
+  const link = new HostLink(host.call);
+  const end = new CallEnd(link);
+  const calls = new CapabilityCalls(link, end);
+  end.begin(100);
+  calls.begin(100);
+  const answer = (value: Json) => calls.settle(replyText(host.requests.at(-1)?.id ?? 0, { ok: true, value }));
+  return { host, answer, api: createApi(calls) };
+}
+
+t.test('each method is one capability, also when taken off its object', async (t) => {
+  const { host, answer, api } = open();
+  const { useRelayer } = api;
+  const { sendTransaction, getTransaction, getRelayer, getRelayerStatus, signTransaction, rpc } = useRelayer('r1');
+  const started: [Promise<unknown>, string, Json][] = [
+    [sendTransaction({ to: '0x1', wait: () => 1 }), 'sendTransaction', { request: { to: '0x1' } }],
+    [getTransaction({ transactionId: 't1' }), 'getTransaction', { transactionId: 't1' }],
+    [getRelayer(), 'getRelayer', {}],
+    [getRelayerStatus(), 'getRelayerStatus', {}],
+    [signTransaction({ unsigned_xdr: 'AAA' }), 'signTransaction', { request: { unsigned_xdr: 'AAA' } }],
+    [rpc({ method: 'eth_chainId', params: [] }), 'rpc', { request: { method: 'eth_chainId', params: [] } }],
+  ];
+  t.strictSame(
+    host.requests.map(({ method, params }) => [method, params]),
+    started.map(([, method, params]) => [`relayer.${method}`, { relayerId: 'r1', ...(params as object) }]),
+  );
+  answer({ jsonrpc: '2.0', result: '0x1' });
+  t.strictSame(await started[5]?.[0], { jsonrpc: '2.0', result: '0x1' });
+});
+
+t.test('what was sent can be waited for', async (t) => {
+  const { host, answer, api } = open();
+  const sending = api.useRelayer('r1').sendTransaction({ to: '0x1' });
+  answer({ id: 't1', status: 'pending', hash: null });
+  const sent = await sending;
+  t.strictSame(Object.keys(sent), ['id', 'status', 'hash', 'wait']);
+  t.equal(JSON.stringify(sent), '{"id":"t1","status":"pending","hash":null}');
+  const { wait } = sent;
+  void wait({ interval: 1, timeout: 2 });
+  t.strictSame(host.requests.at(-1)?.params, { relayerId: 'r1', transactionId: 't1', interval: 1, timeout: 2 });
+});
+
+t.test('transactionWait knows the relayer from the transaction, or from where the transaction came', async (t) => {
+  const { host, answer, api } = open();
+  const { transactionWait } = api;
+  void transactionWait({ id: 't1', relayer_id: 'r2' });
+  t.match(host.requests.at(-1)?.params, { relayerId: 'r2', transactionId: 't1' });
+
+  const solana = api.useRelayer('sol');
+  const sending = solana.sendTransaction({ transaction: 'AA' });
+  answer({ id: 't2', status: 'pending' });
+  void transactionWait(await sending);
+  t.match(host.requests.at(-1)?.params, { relayerId: 'sol', transactionId: 't2' });
+
+  const getting = solana.getTransaction({ transactionId: 't3' });
+  answer({ id: 't3', status: 'sent' });
+  void transactionWait(await getting);
+  t.match(host.requests.at(-1)?.params, { relayerId: 'sol', transactionId: 't3' });
+
+  await t.rejects(transactionWait({ id: 't4' }), new TypeError('transaction.relayer_id is not a non-empty string'));
+});
+
+t.test('bad arguments reject and never throw', async (t) => {
+  const { host, api } = open();
+  const nothing = undefined as never;
+  await t.rejects(api.useRelayer(nothing).getRelayer(), new TypeError('relayerId is not a non-empty string'));
+  await t.rejects(api.useRelayer('r').sendTransaction(nothing), new TypeError('request is missing'));
+  await t.rejects(api.useRelayer('r').rpc(nothing), new TypeError('request is missing'));
+  await t.rejects(
+    api.useRelayer('r').getTransaction(nothing),
+    new TypeError('transactionId is not a non-empty string'),
+  );
+  await t.rejects(api.transactionWait(nothing), TypeError);
+  await t.rejects(api.useRelayer('r').sendTransaction({ value: 1n }), new TypeError('request.value is a BigInt'));
+  t.strictSame(host.requests, []);
+});
