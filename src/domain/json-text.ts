@@ -90,14 +90,10 @@ const CLOSE_BRACE = 0x7d;
 
 /** Writes JSON in which every `bigint` is a number with all its digits. */
 export function writeJson(value: unknown): string {
-  return JSON.stringify(holdsBigint(value) ? withNumbers(value) : value);
+  return JSON.stringify(withNumbers(value));
 }
 
-function holdsBigint(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return typeof value === 'bigint';
-  return Object.values(value).some(holdsBigint);
-}
-
+/** A value in which each `bigint` is what `JSON.stringify` writes as a number; what holds none is shared, not copied. */
 function withNumbers(value: unknown): unknown {
   if (typeof value === 'bigint') {
     const number = Number(value);
@@ -105,7 +101,13 @@ function withNumbers(value: unknown): unknown {
   }
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(withNumbers);
-  const copy: Record<string, unknown> = {};
-  for (const [key, inner] of Object.entries(value)) copy[key] = withNumbers(inner);
-  return copy;
+  let copy: Record<string, unknown> | undefined;
+  for (const key of Object.keys(value)) {
+    const before = (value as Record<string, unknown>)[key];
+    const after = withNumbers(before);
+    if (after === before) continue;
+    copy ??= { ...value };
+    copy[key] = after;
+  }
+  return copy ?? value;
 }

@@ -22,9 +22,9 @@ function accept(app: FastifyInstance, types: RegExp | '*', read: (body: Buffer) 
   app.addContentTypeParser(types, { parseAs: 'buffer' }, (_request, body: Buffer, done) => done(null, read(body)));
   // A compressed body would otherwise be refused as malformed JSON, which tells its sender nothing.
   app.addHook('preParsing', (request, _reply, _payload, done) => {
-    const encoding = request.headers['content-encoding'] ?? 'identity';
-    const error = new AppError('UNSUPPORTED_MEDIA_TYPE', { type: `content-encoding ${encoding}` });
-    done(encoding.toLowerCase() === 'identity' ? null : error);
+    const encoding = request.headers['content-encoding']?.toLowerCase() ?? 'identity';
+    if (encoding === 'identity') done(null);
+    else done(new AppError('UNSUPPORTED_MEDIA_TYPE', { type: `content-encoding ${encoding}` }));
   });
 }
 
