@@ -9,6 +9,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/domain/clock.ts';
 import { laneKey } from '../../src/domain/lane.ts';
@@ -21,7 +22,7 @@ import { present } from '../support/engine-world.ts';
 import { storedTransaction } from '../support/evm.ts';
 import { relayerOf } from '../support/store.ts';
 
-const ENTRY = join(import.meta.dirname, '..', 'support', 'engine-process.ts');
+const ENTRY = fileURLToPath(import.meta.resolve('../support/engine-process.ts'));
 
 /** An engine's process, and the raw bytes that it was about to send, in order. */
 function startEngine(t: Test, args: string[]): { child: ChildProcess; offered: AsyncIterator<string> } {
