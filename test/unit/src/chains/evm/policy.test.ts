@@ -1,0 +1,49 @@
+import t from 'tap';
+import { minimumBalance, policySchema, policyView, readPolicy } from '../../../../../src/chains/evm/policy.ts';
+
+const RECEIVER = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
+const LARGEST = ((1n << 128n) - 1n).toString();
+
+t.test('every field of the seed and the reference is known, and null means unset', async (t) => {
+  const all = {
+    min_balance: '0',
+    gas_limit_estimation: false,
+    gas_price_cap: LARGEST,
+    whitelist_receivers: [RECEIVER],
+    eip1559_pricing: false,
+    private_transactions: true,
+    include_revert_data: true,
+  };
+  t.same(policySchema.parse(all), { ...all, min_balance: 0 });
+  const unset = Object.fromEntries(Object.keys(all).map((key) => [key, null]));
+  t.same(policySchema.parse(unset), {});
+});
+
+t.test('what is not such a policy is refused by name', async (t) => {
+  for (const [policy, said] of [
+    [{ gas_price_cp: 1 }, /gas_price_cp/],
+    [{ min_balance: -1 }, /negative value cannot be converted to u128/],
+    [{ min_balance: 1.5 }, /expected an integer/],
+    [{ gas_price_cap: (1n << 128n).toString() }, /at most 128 bits/],
+    [{ whitelist_receivers: ['0x12'] }, /0x12.* is not an address/],
+    [{ eip1559_pricing: 'no' }, /boolean/],
+    [[], /object/],
+  ] as const) {
+    const { error } = policySchema.safeParse(policy);
+    t.match(error?.message, said);
+  }
+});
+
+t.test('the adapter works with defaults, answers show them', async (t) => {
+  t.same(readPolicy({}), { minBalance: 1n, estimatesGas: true, gasPriceCap: null, whitelist: null, eip1559: null });
+  t.match(readPolicy({ whitelist_receivers: [RECEIVER] }), { whitelist: [RECEIVER.toLowerCase()] });
+  t.equal(policyView({}), undefined, 'nothing set, nothing shown');
+  t.same(policyView({ gas_price_cap: LARGEST }), {
+    min_balance: 1n,
+    gas_limit_estimation: true,
+    gas_price_cap: BigInt(LARGEST),
+    include_revert_data: false,
+  });
+  t.equal(minimumBalance({}), 1n);
+  t.equal(minimumBalance({ min_balance: '10000000000000000000' }), 10n ** 19n);
+});

@@ -1,0 +1,65 @@
+import t from 'tap';
+import {
+  networkSchema,
+  readFields,
+  readRequest,
+  readSettings,
+  speedSchema,
+} from '../../../../../src/chains/evm/schema.ts';
+import type { JsonObject } from '../../../../../src/domain/json.ts';
+
+const read = (entry: JsonObject) =>
+  readSettings({ type: 'evm', name: 'test', rpcUrls: [], settings: networkSchema.parse(entry) });
+
+t.test('a whole entry is taken at its word', async (t) => {
+  const legacy = read({ chain_id: 56, required_confirmations: 3, symbol: 'BNB', average_blocktime_ms: 3_000 });
+  t.match(legacy, { declaredChainId: 56n, hasEip1559: false, averageBlocktimeMs: 3_000 });
+  t.equal(legacy.confirmationsOn(56n), 3n);
+  t.match(read({ chain_id: 1, features: ['eip1559'] }), { hasEip1559: true });
+});
+
+t.test('an entry of nothing gets defaults that fit any chain', async (t) => {
+  const bare = read({});
+  t.match(bare, { declaredChainId: null, hasEip1559: null, averageBlocktimeMs: 12_000 });
+  t.equal(bare.confirmationsOn(5n), 12n);
+  t.equal(bare.confirmationsOn(31_337n), 1n);
+  t.equal(bare.confirmationsOn(1_337n), 1n);
+});
+
+t.test('what no network can have is refused', async (t) => {
+  for (const [entry, said] of [
+    [{ chain: 1 }, /chain/],
+    [{ average_blocktime_ms: 0 }, /average_blocktime_ms/],
+    [{ symbol: '' }, /symbol/],
+    [{ required_confirmations: -1 }, /required_confirmations/],
+    [{ explorer_urls: ['nowhere'] }, /explorer_urls/],
+    [{ gas_price_cache: { enabled: true, ttl: 1 } }, /ttl/],
+    [{ gas_price_cache: { stale_after_ms: 0 } }, /Gas price cache stale_after_ms must be greater than zero/],
+    [{ gas_price_cache: { expire_after_ms: 0 } }, /Gas price cache expire_after_ms must be greater than zero/],
+    [
+      { gas_price_cache: { stale_after_ms: 5, expire_after_ms: 5 } },
+      /Gas price cache expire_after_ms must be greater than stale_after_ms/,
+    ],
+  ] as const) {
+    t.match(networkSchema.safeParse(entry).error?.message, said);
+  }
+});
+
+t.test('stored requests and fields are parsed on the way out', async (t) => {
+  const request = {
+    to: null,
+    value: '0x1',
+    data: '0x00',
+    gas_limit: null,
+    gas_price: null,
+    max_fee_per_gas: null,
+    max_priority_fee_per_gas: null,
+    speed: 'safeLow',
+  };
+  t.match(readRequest(request), { to: null, value: 1n, gasLimit: null, price: { kind: 'speed', speed: 'safeLow' } });
+  t.match(readRequest({ ...request, gas_price: 7, speed: null }).price, { kind: 'legacy', gasPrice: 7n });
+  t.throws(() => readRequest({ ...request, value: 'one' }));
+  t.equal(readFields({}), undefined);
+  t.throws(() => readFields({ from: 5 }));
+  t.same(speedSchema.options, ['fastest', 'fast', 'average', 'safeLow']);
+});

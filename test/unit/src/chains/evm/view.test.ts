@@ -1,0 +1,76 @@
+import t from 'tap';
+import { transactionView } from '../../../../../src/chains/evm/view.ts';
+import { storedTransaction } from '../../../../support/evm.ts';
+
+const account = { address: '0x00000000000000000000000000000000000000a1', policies: {} };
+const RECEIVER = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
+const KEYS = [
+  'id',
+  'hash',
+  'status',
+  'status_reason',
+  'created_at',
+  'sent_at',
+  'confirmed_at',
+  'gas_price',
+  'gas_limit',
+  'nonce',
+  'value',
+  'from',
+  'to',
+  'relayer_id',
+  'data',
+  'max_fee_per_gas',
+  'max_priority_fee_per_gas',
+  'signature',
+  'speed',
+  'is_canceled',
+];
+
+t.test('before it is prepared, a transaction shows what was asked and null for the rest', async (t) => {
+  const view = transactionView(storedTransaction(account, { to: RECEIVER, value: 0, speed: 'safeLow' }), account);
+  t.same(Object.keys(view), KEYS);
+  t.match(view, {
+    status: 'pending',
+    created_at: '2023-11-14T22:13:20.000+00:00',
+    value: '0x0',
+    to: RECEIVER,
+    from: account.address,
+    speed: 'safeLow',
+    is_canceled: false,
+  });
+  for (const key of ['hash', 'sent_at', 'confirmed_at', 'gas_price', 'gas_limit', 'nonce', 'data', 'signature']) {
+    t.equal(view[key], null, key);
+  }
+  const explicit = storedTransaction(account, { to: RECEIVER, value: 0, gas_price: 5, gas_limit: 21_000 });
+  t.match(transactionView(explicit, account), { gas_price: '5', gas_limit: 21_000n, speed: null });
+});
+
+t.test('afterwards it shows what was decided', async (t) => {
+  const signature = { r: '11', s: '22', v: 1, sig: '112201' };
+  const fields = {
+    chain_id: 1,
+    from: account.address,
+    gas_limit: 23_100,
+    max_fee_per_gas: '340282366920938463463374607431768211455',
+    max_priority_fee_per_gas: 1,
+    signature,
+  };
+  const pending = storedTransaction(account, { data: '0x00', value: '0x10', speed: 'fast' });
+  const view = transactionView({ ...pending, fields, sequence: 2n ** 60n, hash: '0xab', sentAt: 0 }, account);
+  t.same(Object.keys(view), KEYS);
+  t.match(view, {
+    hash: '0xab',
+    sent_at: '1970-01-01T00:00:00.000+00:00',
+    gas_price: null,
+    gas_limit: 23_100n,
+    nonce: 2n ** 60n,
+    value: '0x10',
+    to: null,
+    data: '0x00',
+    max_fee_per_gas: '340282366920938463463374607431768211455',
+    max_priority_fee_per_gas: '1',
+    signature,
+  });
+  t.same(Object.keys(view['signature'] as object), ['r', 's', 'v', 'sig']);
+});

@@ -1,0 +1,118 @@
+import { createCipheriv, hash, pbkdf2Sync, randomBytes } from 'node:crypto';
+import { encryptKeystoreJsonSync, Wallet } from 'ethers';
+import t from 'tap';
+import { openKeystore } from '../../../../src/signers/keystore.ts';
+
+interface KeystoreFile {
+  version: unknown;
+  crypto: { cipher: unknown; cipherparams: unknown; ciphertext: string; kdf: unknown; kdfparams: object; mac: string };
+}
+
+const PASSPHRASE = Buffer.from('correct horse', 'utf8');
+
+/** A keystore under PBKDF2, made here from the standard's own words. */
+function pbkdf2Keystore(key: Buffer, rounds: number): KeystoreFile {
+  const [salt, iv] = [randomBytes(32), randomBytes(16)];
+  const derived = pbkdf2Sync(PASSPHRASE, salt, rounds, 32, 'sha256');
+  const ciphertext = createCipheriv('aes-128-ctr', derived.subarray(0, 16), iv).update(key);
+  return {
+    version: 3,
+    crypto: {
+      cipher: 'aes-128-ctr',
+      cipherparams: { iv: iv.toString('hex') },
+      ciphertext: ciphertext.toString('hex'),
+      kdf: 'pbkdf2',
+      kdfparams: { c: rounds, prf: 'hmac-sha256', dklen: 32, salt: salt.toString('hex') },
+      mac: hash('keccak-256', Buffer.concat([derived.subarray(16), ciphertext])),
+    },
+  };
+}
+
+function scryptKeystore(): { privateKey: string; file: KeystoreFile } {
+  const { address, privateKey } = Wallet.createRandom();
+  const text = encryptKeystoreJsonSync({ address, privateKey }, 'correct horse', { scrypt: { N: 1024, r: 8, p: 1 } });
+  const { Crypto, ...rest } = JSON.parse(text) as { Crypto: KeystoreFile['crypto'] };
+  return { privateKey, file: { version: 3, ...rest, crypto: Crypto } };
+}
+
+const open = (file: unknown, passphrase = PASSPHRASE) => openKeystore(JSON.stringify(file), passphrase);
+
+t.test('opens scrypt as ethers writes it, with either spelling of the key', async (t) => {
+  const { privateKey, file } = scryptKeystore();
+  t.equal(`0x${(await open(file)).toString('hex')}`, privateKey);
+  t.equal(`0x${(await open({ version: 3, Crypto: file.crypto })).toString('hex')}`, privateKey);
+});
+
+t.test('opens pbkdf2', async (t) => {
+  const key = randomBytes(32);
+  t.ok((await open(pbkdf2Keystore(key, 1_000))).equals(key));
+});
+
+t.test('the vectors of the standard', async (t) => {
+  const key = '7a28b5ba57c53603b0b07b56bba752f7784bf506fa95edc395f5cf6c7514fe9d';
+  const pbkdf2 = {
+    crypto: {
+      cipher: 'aes-128-ctr',
+      cipherparams: { iv: '6087dab2f9fdbbfaddc31a909735c1e6' },
+      ciphertext: '5318b4d5bcd28de64ee5559e671353e16f075ecae9f99c7a79a38af5f869aa46',
+      kdf: 'pbkdf2',
+      kdfparams: {
+        c: 262_144,
+        dklen: 32,
+        prf: 'hmac-sha256',
+        salt: 'ae3cd4e7013836a3df6bd7241b12db061dbe2c6785853cce422d148a624ce0bd',
+      },
+      mac: '517ead924a9d0dc3124507e3393d175ce3ff7c1e96529c6c555ce9e51205e9b2',
+    },
+    id: '3198bc9c-6672-5ab3-d995-4942343ae5b6',
+    version: 3,
+  };
+  t.equal((await open(pbkdf2, Buffer.from('testpassword'))).toString('hex'), key);
+});
+
+t.test('a wrong passphrase is told from a wrong file', async (t) => {
+  const { file } = scryptKeystore();
+  await t.rejects(open(file, Buffer.from('wrong')), {
+    name: 'KeystoreError',
+    kind: 'passphrase',
+    message: 'MAC mismatch',
+  });
+  const { crypto } = file;
+  const changed = (part: object) => ({ ...file, crypto: { ...crypto, ...part } });
+  const kdf = (part: object) => changed({ kdfparams: { ...crypto.kdfparams, ...part } });
+  for (const [bad, said] of [
+    [{ ...file, version: 4 }, /only version 3/],
+    [{ version: 3 }, /^crypto/],
+    [[], /./],
+    [changed({ cipher: 'aes-256-gcm' }), /only aes-128-ctr/],
+    [changed({ kdf: 'argon2id' }), /kdf/],
+    [changed({ ciphertext: crypto.ciphertext.slice(2) }), /not 32 bytes/],
+    [changed({ mac: 'xyz' }), /not hexadecimal/],
+    [changed({ cipherparams: { iv: '00' } }), /not 16 bytes/],
+    [kdf({ n: 1_000 }), /not a power of two/],
+    [kdf({ n: 2 ** 40 }), /memory/],
+    [kdf({ n: 2 ** 20, r: 8, p: 1_000 }), /too much work/],
+    [kdf({ n: 2 ** 23, r: 8 }), /memory/],
+    [kdf({ dklen: 16 }), /shorter than 32/],
+    [kdf({ dklen: 10 ** 9 }), /longer than 1024/],
+    [kdf({ salt: '' }), /not hexadecimal/],
+  ] as const) {
+    await t.rejects(open(bad), { name: 'KeystoreError', kind: 'format', message: said });
+  }
+  const slow = pbkdf2Keystore(randomBytes(32), 1);
+  slow.crypto.kdfparams = { ...slow.crypto.kdfparams, c: 10 ** 9 };
+  await t.rejects(open(slow), { message: /too many rounds/ });
+  await t.rejects(openKeystore('{"version":3,', PASSPHRASE), { kind: 'format', message: 'it is not JSON' });
+});
+
+t.test('deriving leaves the event loop free', async (t) => {
+  const { address, privateKey } = Wallet.createRandom();
+  const text = encryptKeystoreJsonSync({ address, privateKey }, 'p', { scrypt: { N: 65_536, r: 8, p: 1 } });
+  let turns = 0;
+  const counting = setInterval(() => {
+    turns += 1;
+  }, 1);
+  await openKeystore(text, Buffer.from('p'));
+  clearInterval(counting);
+  t.ok(turns > 2, `${turns} turns of the loop while it derived`);
+});
