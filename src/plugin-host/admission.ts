@@ -63,13 +63,13 @@ export class Admission {
     return seat ?? this.wait(applicant, queue ?? []);
   }
 
-  /** Gives a place back. Once for each seat. */
-  leave({ slot }: Seat): void {
+  /** Gives a place back, once for each seat; `lost` when the child died or refused the call. */
+  leave({ slot }: Seat, lost = false): void {
     const { pluginId } = slot;
     const left = (this.running.get(pluginId) ?? 1) - 1;
     if (left === 0) this.running.delete(pluginId);
     else this.running.set(pluginId, left);
-    this.slots.leave(slot);
+    this.slots.leave(slot, lost);
     if (this.queues.size > 0) this.pump();
   }
 

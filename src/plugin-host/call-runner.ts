@@ -110,17 +110,17 @@ export class CallRunner {
     };
     if (signal.aborted) cancel();
     else signal.addEventListener('abort', cancel, { once: true });
+    let report = lostReport();
     try {
       const task = { slot, call: record.call, version: seat.version.version, context, timeout_ms: Math.max(1, leftMs) };
-      return await pool.run(thread, task);
+      report = await pool.run(thread, task);
     } catch (error) {
       log.error({ err: error, pluginId: record.plugin.id, requestId: record.requestId }, 'A plugin call was lost');
-      return lostReport();
-    } finally {
-      signal.removeEventListener('abort', cancel);
-      calls.end(record);
-      admission.leave(seat);
     }
+    signal.removeEventListener('abort', cancel);
+    calls.end(record);
+    admission.leave(seat, report.lost);
+    return report;
   }
 
   private answer(

@@ -82,8 +82,10 @@ export class Slots {
     slot.running++;
   }
 
-  leave(slot: Slot): void {
+  /** `lost`: the call's end says that the child is dying, though it may be a while until `closed` says so. */
+  leave(slot: Slot, lost: boolean): void {
     slot.running--;
+    if (lost) slot.draining = true;
     if (slot.running === 0) slot.idleSince = this.deps.clock.elapsed();
     if (slot.draining && isIdle(slot)) this.end(slot, 'gives way to another plugin');
   }

@@ -77,6 +77,7 @@ function setUp(entry: object = {}) {
   const admission: Admission = new Admission(slots, clock);
   pool.heard = ({ type, slot, ...more }) => {
     if (type === 'open') slots.handle({ type: 'ready', slot });
+    if (type === 'close') slots.handle({ type: 'closed', slot, cause: 'closed', detail: '', culprit: 0, stderr: '' });
     if (type !== 'load' || !('version' in more)) return;
     slots.handle({ type: 'loaded', slot, message: { version: more.version.version, isolate_bytes: 0, failure: null } });
   };
@@ -116,9 +117,12 @@ t.test('a call that was lost before any effect runs again, once', async (t) => {
   pool.answer = () => Promise.resolve(reports.shift() ?? lost);
   t.match(await run(), { status: 200 });
   t.same(
-    pool.tasks.map(({ call }) => call),
-    [1, 2],
-    'under a new number',
+    pool.tasks.map(({ call, slot }) => [call, slot]),
+    [
+      [1, 1],
+      [2, 2],
+    ],
+    'under a new number, in another process',
   );
   t.match(await setUp().run(), { status: 200 });
   t.match(await run(), { status: 503, body: { data: { code: 'SANDBOX_LOST' } } });

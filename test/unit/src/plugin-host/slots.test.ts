@@ -110,7 +110,7 @@ t.test('at the cap the idle child that was used least recently gives way', async
   const a = slots.best(version('a'));
   if (a === undefined) return t.fail('a is not served');
   slots.enter(a);
-  slots.leave(a);
+  slots.leave(a, false);
   taken();
   t.equal(slots.provide(version('c')), false);
   slots.fill(1);
@@ -141,8 +141,31 @@ t.test('when none is idle a plugin with several children gives one back once it 
   slots.fill(1);
   t.same([first.draining, second.draining, taken()], [false, true, []]);
   t.equal(slots.best(many), first);
-  slots.leave(second);
+  slots.leave(second, false);
   t.same(taken(), ['7 close 2']);
+});
+
+t.test('a child that lost a call gets no other, even before its end is known', async (t) => {
+  const { slots, taken, ready, loaded, closed } = setUp();
+  slots.fill(1);
+  ready(1);
+  ready(2);
+  slots.provide(version('a'));
+  loaded(1);
+  const dying = slots.best(version('a'));
+  if (dying === undefined) return t.fail('a is not served');
+  slots.enter(dying);
+  slots.enter(dying);
+  taken();
+  slots.leave(dying, true);
+  t.equal(slots.best(version('a')), undefined);
+  t.equal(slots.provide(version('a')), true);
+  t.same(taken(), ['7 load 2 a:v1'], 'its plugin gets the spare');
+  slots.leave(dying, true);
+  t.same(taken(), ['7 close 1']);
+  closed(1, 'overdue');
+  loaded(2);
+  t.equal(slots.best(version('a'))?.id, 2);
 });
 
 t.test('a busy plugin stays within its processes', async (t) => {
