@@ -21,7 +21,7 @@ export class FakeServices implements Services {
   readonly kv = new FakeKv();
 }
 
-export class FakeRelayers implements RelayersService {
+class FakeRelayers implements RelayersService {
   readonly known = new Map<string, WireObject>();
   asked: PageRequest[] = [];
   wei = '0';
@@ -49,7 +49,7 @@ export class FakeRelayers implements RelayersService {
   }
 }
 
-export class FakeTransactions implements TransactionsService {
+class FakeTransactions implements TransactionsService {
   sent: { relayerId: string; body: unknown }[] = [];
   listed: { page: PageRequest; status: TransactionStatus | undefined }[] = [];
   /** What `send` does; a test may make it throw, or never end. */
@@ -75,19 +75,19 @@ export class FakeTransactions implements TransactionsService {
   }
 }
 
-export class FakeSigning implements SigningService {
+class FakeSigning implements SigningService {
   async signTransaction(_relayerId: string, body: unknown): Promise<WireObject> {
     return { signature: JSON.stringify(body) };
   }
 }
 
-export class FakeRpc implements RpcService {
+class FakeRpc implements RpcService {
   async call(): Promise<RpcOutcome> {
     return { jsonrpc: '2.0', result: '0x1', id: 7 };
   }
 }
 
-export class FakeKv implements KvService {
+class FakeKv implements KvService {
   async get(): Promise<Json> {
     return null;
   }

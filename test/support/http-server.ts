@@ -12,7 +12,7 @@ import { FakeServices } from './fake-services.ts';
 export const API_KEY = 'a-key-for-tests-that-is-long-enough-0123456789';
 
 /** Counts what the server reports. */
-export class FakeHttpMetrics implements HttpMetrics {
+class FakeHttpMetrics implements HttpMetrics {
   begun: string[] = [];
   finished: Parameters<HttpMetrics['ended']>[0][] = [];
   timeouts: string[] = [];
@@ -73,7 +73,7 @@ export async function startHttp(
 }
 
 /** An answer with its body as text and parsed. */
-export function answer(status: number, headers: Headers, text: string) {
+function answer(status: number, headers: Headers, text: string) {
   return { status, headers, text, json: parsed(text) };
 }
 
