@@ -17,8 +17,10 @@ export class JsonTextError extends Error {
  */
 export type IntegerReading = 'exact' | 'plain';
 
-/** Numbers that a double may not hold, and keys that could reach a prototype, each perhaps written with escapes. */
-const NEEDS_A_LOOK = /\d{16}|\d[eE]|__proto__|constructor|\\u/;
+/** Texts that may hold an integer beyond 2^53. */
+const LONG_INTEGER = /\d{16}/;
+/** Texts that may hold a number beyond any double, or a key that could reach a prototype, perhaps in escapes. */
+const DANGEROUS = /\d[eE]|\d{300}|__proto__|constructor|\\u/;
 
 interface SourceTextJson {
   parse(text: string, reviver: (this: unknown, key: string, value: unknown, context: Source) => unknown): unknown;
@@ -40,24 +42,33 @@ const sourceTextJson = JSON as unknown as SourceTextJson;
  */
 export function parseJson(text: string, integers: IntegerReading): unknown {
   if (exceedsDepth(text, MAX_JSON_DEPTH)) throw new JsonTextError(`nested deeper than ${MAX_JSON_DEPTH} levels`);
+  let value: unknown;
   try {
-    return NEEDS_A_LOOK.test(text) ? sourceTextJson.parse(text, lookAt(integers)) : JSON.parse(text);
+    // A reviver costs many times the parsing, so only texts that need one get it.
+    const keepsDigits = integers === 'exact' && LONG_INTEGER.test(text);
+    value = keepsDigits ? sourceTextJson.parse(text, keepDigits) : JSON.parse(text);
   } catch (error) {
     if (error instanceof SyntaxError) throw new JsonTextError(findJsonFault(text));
     throw error;
   }
+  if (DANGEROUS.test(text)) refuseDangers(value);
+  return value;
 }
 
-function lookAt(integers: IntegerReading) {
-  return (key: string, value: unknown, { source }: Source): unknown => {
-    if (key === '__proto__' || (key === 'constructor' && hasPrototype(value))) {
-      throw new JsonTextError(`the key "${key}" is not allowed`);
-    }
-    if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
-    if (integers === 'exact' && source !== undefined && /^-?\d+$/.test(source)) return source;
-    if (!Number.isFinite(value)) throw new JsonTextError('a number is too large');
-    return value;
-  };
+function keepDigits(_key: string, value: unknown, { source }: Source): unknown {
+  if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
+  return source !== undefined && /^-?\d+$/.test(source) ? source : value;
+}
+
+function refuseDangers(value: unknown): void {
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new JsonTextError('a number is too large');
+  if (typeof value !== 'object' || value === null) return;
+  if (Object.hasOwn(value, '__proto__')) throw new JsonTextError('the key "__proto__" is not allowed');
+  if (Object.hasOwn(value, 'constructor') && hasPrototype(value.constructor)) {
+    throw new JsonTextError('the key "constructor" is not allowed');
+  }
+  // Deep enough a nesting to exhaust the stack has been refused before.
+  for (const inner of Array.isArray(value) ? value : Object.values(value)) refuseDangers(inner);
 }
 
 function hasPrototype(value: unknown): boolean {
