@@ -17,6 +17,9 @@ import { Timers } from './timers.ts';
 import { createUrlClass } from './url.ts';
 import { URLSearchParams } from './url-search-params.ts';
 
+/** Characters of one `process.stdout.write` that become a log line. */
+const LONGEST_WRITE = 8192;
+
 /** The parts of the guest's world that the runtime goes on working with. */
 export interface World {
   readonly console: GuestConsole;
@@ -58,6 +61,3 @@ export function installGlobals(global: object, link: HostLink, end: CallEnd): Wo
   }
   return { console, timers, process };
 }
-
-/** Characters of one `process.stdout.write` that become a log line. */
-const LONGEST_WRITE = 8192;
