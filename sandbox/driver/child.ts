@@ -146,8 +146,17 @@ export class Child {
     this.#gone = true;
     this.#exited = true;
     this.#channel.destroy();
-    this.#events.onGone({ code, signal, stderr: this.#stderr.toString('utf8') });
+    this.#events.onGone(endOfNode({ code, signal, stderr: this.#stderr.toString('utf8') }));
   }
+}
+
+/**
+ * `unshare` ends as node ended, but for SIGKILL, which no process can pass on by setting its handler first: then it
+ * complains and exits with 1 (util-linux 2.38, sys-utils/unshare.c).
+ */
+function endOfNode(gone: Gone): Gone {
+  const killed = gone.code === 1 && /^unshare: sigprocmask unblock failed/m.test(gone.stderr);
+  return killed ? { ...gone, code: null, signal: 'SIGKILL' } : gone;
 }
 
 function killPid(pid: number): void {

@@ -102,7 +102,7 @@ export class Call {
     this.#bridge.close();
     this.#isolate.detach();
     const rest: Omit<DoneMessage, 'outcome'> = {
-      usage: { cpu_ms: this.#cpuMs, calls: this.#bridge.requests, heap_bytes: this.#isolate.heapBytes },
+      usage: { cpu_ms: this.#cpuMs, calls: this.#bridge.requests, heap_bytes: this.#isolate.measureHeap() },
       dropped_logs: this.#bridge.droppedLogs,
       isolates: this.#surroundings.isolates,
     };

@@ -99,8 +99,6 @@ export class GuestProgram {
  */
 export class GuestIsolate {
   readonly version: string;
-  /** Used heap right after evaluation, in bytes. */
-  readonly bornHeapBytes: number;
   /** Calls this isolate was taken for. */
   served = 0;
   /** False once an end or an error leaves doubts about its state. */
@@ -110,6 +108,9 @@ export class GuestIsolate {
   readonly #began = performance.now();
   readonly #outsideCalls: HostFunction;
   readonly #entries: Record<CallEntry | 'quiescent', ivm.Reference>;
+  /** Used heap right after evaluation, in bytes. */
+  readonly #bornHeapBytes: number;
+  #heapBytes = 0;
   #answer: HostFunction;
 
   constructor(version: PluginVersion, runtime: CachedScript, plugin: CachedScript, outsideCalls: HostFunction) {
@@ -146,7 +147,7 @@ export class GuestIsolate {
       this.dispose();
       throw new EvaluationError(escape);
     }
-    this.bornHeapBytes = this.heapBytes;
+    this.#bornHeapBytes = this.measureHeap();
   }
 
   /** From now on `answer` is what the guest's host function reaches. */
@@ -182,11 +183,12 @@ export class GuestIsolate {
     }
   }
 
-  /** Used heap and what buffers take beside it, in bytes; 0 when the isolate is gone. */
-  get heapBytes(): number {
+  /** Measures the used heap and what buffers take beside it, in bytes; 0 when the isolate is gone. */
+  measureHeap(): number {
     if (this.#isolate.isDisposed) return 0;
     const { used_heap_size, externally_allocated_size } = this.#isolate.getHeapStatisticsSync();
-    return used_heap_size + externally_allocated_size;
+    this.#heapBytes = used_heap_size + externally_allocated_size;
+    return this.#heapBytes;
   }
 
   /** What the isolate takes from the system, in bytes. */
@@ -196,10 +198,10 @@ export class GuestIsolate {
     return total_physical_size + externally_allocated_size + OUTSIDE_HEAP_BYTES;
   }
 
-  /** How much of its heap limit the isolate has used up since it was born, from 0 to 1. */
+  /** How much of the room below its heap limit was used up when the heap was measured last, from 0 to 1. */
   growth(limitMb: number): number {
-    const room = Math.max(LEAST_MEMORY_MB, limitMb) * MIB - this.bornHeapBytes;
-    return (this.heapBytes - this.bornHeapBytes) / Math.max(1, room);
+    const room = Math.max(LEAST_MEMORY_MB, limitMb) * MIB - this.#bornHeapBytes;
+    return (this.#heapBytes - this.#bornHeapBytes) / Math.max(1, room);
   }
 
   /** Safe to call twice. */

@@ -1,0 +1,80 @@
+/** Threat: a child that keeps something of the server's, or that runs with fewer restrictions than reported. */
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import t from 'tap';
+import { launch, nodeArguments, nodePid, probeLauncher, start } from '../../../../sandbox/driver/launch.ts';
+import { runs, SANDBOX_DIR } from '../../../support/sandbox.ts';
+
+t.test('no flag of the permission model is missing, none that voids it is there', async (t) => {
+  const line = nodeArguments(SANDBOX_DIR);
+  for (const flag of ['--permission', '--no-experimental-sqlite', '--no-experimental-ffi', '--disable-sigusr1']) {
+    t.ok(line.includes(flag), flag);
+  }
+  t.notOk(
+    line.some((flag) => /^--allow-(worker|child-process|net|fs-write|wasi|inspector)/.test(flag)),
+    'nothing more is allowed',
+  );
+  const readable = line.filter((flag) => flag.startsWith('--allow-fs-read=')).map((flag) => flag.split('=')[1] ?? '');
+  t.equal(readable.length, 5);
+  for (const place of readable) {
+    t.match(place, /(sandbox\/|package\.json|isolated-vm\/|node-gyp-build\/|alpine-release)$/);
+  }
+});
+
+t.test('elsewhere than on Linux there is only what Node itself does', async (t) => {
+  const { prefix, confinement } = await probeLauncher('darwin');
+  t.same(prefix, []);
+  t.match(confinement, { permission: true, pdeathsig: false, namespaces: false });
+});
+
+t.test('a child has an empty environment, and what is reported of it is true', async (t) => {
+  const launcher = await probeLauncher(process.platform);
+  const child = launch(launcher, SANDBOX_DIR);
+  t.teardown(() => child.kill('SIGKILL'));
+  await once(child, 'spawn');
+  const started = child.pid ?? 0;
+  let pid = nodePid(launcher, started);
+  for (let left = 500; left > 0 && !(await commandOf(pid)).includes('--permission'); left -= 1) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    pid = nodePid(launcher, started);
+  }
+  t.equal(await readFile(`/proc/${pid}/environ`, 'utf8'), '');
+  if (launcher.confinement.no_new_privs) t.match(await readFile(`/proc/${pid}/status`, 'utf8'), /NoNewPrivs:\t1/);
+  if (launcher.confinement.core_dumps_off) t.match(await readFile(`/proc/${pid}/limits`, 'utf8'), /core file size +0/);
+  if (launcher.confinement.namespaces) t.not(pid, started);
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  t.equal(launcher.confinement.namespaces ? nodePid(launcher, started) : undefined, undefined);
+});
+
+t.test('where the system allows, a child ends with whoever started it', async (t) => {
+  const launcher = await probeLauncher(process.platform);
+  if (!launcher.confinement.pdeathsig) {
+    t.notOk(launcher.confinement.pdeathsig, 'this system has no such signal; the host sweeps instead');
+    return;
+  }
+  const code = `import('${import.meta.resolve('../../../../sandbox/driver/launch.ts')}').then(async ({ start }) => {
+    const child = start(${JSON.stringify([...launcher.prefix, process.execPath, '-e', 'for (;;);'])});
+    child.on('spawn', () => process.stderr.write(child.pid + '\\n'));
+    setInterval(() => {}, 1000);
+  })`;
+  const parent = start([process.execPath, '-e', code]);
+  const [said] = (await once(parent.stderr ?? parent, 'data')) as [Buffer];
+  const grandchild = Number(said.toString());
+  t.ok(runs(grandchild));
+  parent.kill('SIGKILL');
+  for (let left = 500; left > 0 && (await alive(grandchild)); left -= 1) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  t.notOk(await alive(grandchild));
+});
+
+async function commandOf(pid: number | undefined): Promise<string> {
+  return readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+}
+
+/** A process that nobody has collected yet is dead as well. */
+async function alive(pid: number): Promise<boolean> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ') Z');
+  return !stat.slice(stat.lastIndexOf(')')).startsWith(') Z');
+}

@@ -1,0 +1,76 @@
+/** Threat: a child that sends other shapes than our own, in the hope that something behind believes them. */
+import t from 'tap';
+import { ProtocolViolation } from '../../../../sandbox/driver/frames.ts';
+import {
+  isTooDeep,
+  MOST_DEPTH,
+  parseDone,
+  parseLoaded,
+  parseLog,
+  parseReady,
+  parseRequest,
+} from '../../../../sandbox/driver/messages.ts';
+import type { Json } from '../../../../sandbox/protocol.ts';
+
+const usage = { cpu_ms: 1.5, calls: 2, heap_bytes: 3 };
+const threw = { kind: 'threw', message: 'm', code: 'c', status: 500, details: '{}' };
+
+const ACCEPTED: [(text: string) => unknown, object][] = [
+  [parseReady, { protocol: 1, node: 'v26.10.0' }],
+  [parseLoaded, { version: 'v1', isolate_bytes: 1, failure: null }],
+  [parseLoaded, { version: 'v1', isolate_bytes: 0, failure: { kind: 'ended', code: 'COMPILE_ERROR', message: 'm' } }],
+  [parseLog, { level: 'debug', message: '' }],
+  [parseRequest, { id: 1, method: 'kv.get', params: { key: [null, true, 1.5] } }],
+  [parseDone, { outcome: { kind: 'returned', json: '1' }, usage, dropped_logs: 0, isolates: 1 }],
+  [parseDone, { outcome: threw, usage, dropped_logs: 0, isolates: 1 }],
+];
+
+t.test('the shapes of the protocol pass', async (t) => {
+  for (const [parse, value] of ACCEPTED) t.same(parse(JSON.stringify(value)), value);
+});
+
+t.test('one field less, one more, one of another type, and it is refused', async (t) => {
+  for (const [parse, value] of ACCEPTED) {
+    t.throws(() => parse(JSON.stringify({ ...value, more: 1 })), ProtocolViolation);
+    for (const name of Object.keys(value)) {
+      const { [name]: _left, ...less } = value as Record<string, unknown>;
+      t.throws(() => parse(JSON.stringify(less)), ProtocolViolation, `without ${name}`);
+      // Parameters are the guest's own business: any JSON.
+      if (name === 'params') continue;
+      for (const other of [[], {}, -1, 0.5, true, { kind: 'x' }]) {
+        t.throws(
+          () => parse(JSON.stringify({ ...value, [name]: other })),
+          ProtocolViolation,
+          `${name}: ${String(other)}`,
+        );
+      }
+    }
+  }
+});
+
+t.test('what is not an object of JSON is refused', async (t) => {
+  for (const text of ['', '{', 'null', '[]', '1', '"x"', '{"a":1}x']) {
+    for (const [parse] of ACCEPTED) t.throws(() => parse(text), ProtocolViolation, text);
+  }
+});
+
+t.test('names of objects are not names of rows', async (t) => {
+  const done = (code: string) =>
+    JSON.stringify({ outcome: { kind: 'ended', code, message: '' }, usage, dropped_logs: 0, isolates: 1 });
+  for (const code of ['constructor', '__proto__', 'toString', 'OTHER']) {
+    t.throws(() => parseDone(done(code)), ProtocolViolation, code);
+  }
+  t.throws(() => parseLog('{"level":"log","message":"x","__proto__":{}}'), ProtocolViolation);
+});
+
+t.test('nesting is measured without walking down by recursion', async (t) => {
+  const nested = (depth: number): Json => {
+    let value: Json = 1;
+    for (let level = 0; level < depth; level += 1) value = level % 2 === 0 ? [value] : { value };
+    return value;
+  };
+  t.equal(isTooDeep(nested(MOST_DEPTH)), false);
+  t.equal(isTooDeep(nested(MOST_DEPTH + 1)), true);
+  t.equal(isTooDeep(nested(100_000)), true);
+  t.equal(isTooDeep(null), false);
+});

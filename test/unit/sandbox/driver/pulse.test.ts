@@ -1,0 +1,41 @@
+/** Threat: a child that goes into the guest and never comes out, or falls silent so that nobody notices. */
+import t from 'tap';
+import { ProtocolViolation } from '../../../../sandbox/driver/frames.ts';
+import { NO_CALL, Pulse } from '../../../../sandbox/driver/pulse.ts';
+
+const SLICE_MS = 500;
+
+t.test('a stretch is overdue after its slice and the grace', async (t) => {
+  const pulse = new Pulse(0);
+  pulse.enter(7, 1000);
+  t.equal(pulse.entered, 7);
+  t.equal(pulse.overdue(1750, SLICE_MS, false), null);
+  t.match(pulse.overdue(1751, SLICE_MS, false), /751 ms; 500 ms/);
+  t.equal(pulse.leave(7, 1800), 800);
+  t.equal(pulse.entered, null);
+  t.equal(pulse.lastEntered, 7);
+  t.equal(pulse.overdue(1e9, SLICE_MS, false), null);
+});
+
+t.test('a module has its own limit', async (t) => {
+  const pulse = new Pulse(0);
+  pulse.enter(NO_CALL, 0);
+  t.equal(pulse.overdue(2250, SLICE_MS, true), null);
+  t.match(pulse.overdue(2251, SLICE_MS, true), /2000 ms are allowed/);
+});
+
+t.test('silence is overdue only when something is owed', async (t) => {
+  const pulse = new Pulse(0);
+  t.equal(pulse.overdue(2751, SLICE_MS, false), null);
+  t.match(pulse.overdue(2751, SLICE_MS, true), /no sign of life/);
+  pulse.heard(2700);
+  t.equal(pulse.overdue(2751, SLICE_MS, true), null);
+});
+
+t.test('marks that do not fit are violations', async (t) => {
+  const pulse = new Pulse(0);
+  t.throws(() => pulse.leave(1, 0), ProtocolViolation);
+  pulse.enter(1, 0);
+  t.throws(() => pulse.enter(2, 0), ProtocolViolation);
+  t.throws(() => pulse.leave(2, 0), ProtocolViolation);
+});

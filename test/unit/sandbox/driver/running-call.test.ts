@@ -1,0 +1,76 @@
+/** Threat: a call with two ends, or none. */
+import t from 'tap';
+import { BytesInFlight } from '../../../../sandbox/driver/meter.ts';
+import { RunningCall } from '../../../../sandbox/driver/running-call.ts';
+import { type CallReport, DEFAULT_LIMITS } from '../../../../sandbox/protocol.ts';
+
+const usage = { cpu_ms: 5, calls: 77, heap_bytes: 1000 };
+
+function running(timeoutMs = 10_000, onTimeout = (): void => {}) {
+  const reports: CallReport[] = [];
+  const task = { slot: 1, call: 1, version: 'v1', context: '{}', timeout_ms: timeoutMs };
+  const limits = { ...DEFAULT_LIMITS, result_bytes: 10 };
+  const call = new RunningCall(task, limits, new BytesInFlight(), (report) => reports.push(report), onTimeout);
+  return { call, reports };
+}
+
+t.test('the first end is the only one', async (t) => {
+  const { call, reports } = running();
+  call.log({ level: 'log', message: 'kept' }, 10);
+  call.request(1, 1);
+  call.done({ kind: 'returned', json: '1' }, usage, 3);
+  call.end({ code: 'TIMEOUT', message: 'late', lost: false });
+  t.equal(call.settled, true);
+  t.same(reports, [
+    {
+      outcome: { kind: 'returned', json: '1' },
+      logs: [{ level: 'log', message: 'kept' }],
+      dropped_logs: 3,
+      usage: { ...usage, calls: 1 },
+      lost: false,
+    },
+  ]);
+});
+
+t.test('an end from outside keeps the logs and what was measured', async (t) => {
+  const { call, reports } = running();
+  call.log({ level: 'warn', message: 'kept' }, 10);
+  call.ran(42);
+  call.end({ code: 'SANDBOX_LOST', message: 'gone', lost: true });
+  t.match(reports, [
+    {
+      outcome: { kind: 'ended', code: 'SANDBOX_LOST', message: 'gone' },
+      logs: [{ message: 'kept' }],
+      usage: { cpu_ms: 42, calls: 0, heap_bytes: 0 },
+      lost: true,
+    },
+  ]);
+  t.equal(call.answered(1), false);
+});
+
+t.test('a result is measured once more, in bytes', async (t) => {
+  for (const [json, code] of [
+    ['"12345678"', undefined],
+    ['"123456789"', 'RESULT_TOO_LARGE'],
+    ['"ééééé"', 'RESULT_TOO_LARGE'],
+  ] as const) {
+    const { call, reports } = running();
+    call.done({ kind: 'returned', json }, usage, 0);
+    t.match(reports[0]?.outcome, code === undefined ? { kind: 'returned' } : { kind: 'ended', code }, json);
+  }
+});
+
+t.test('the wall limit is told to the owner, and not after the end', async (t) => {
+  const timedOut = Promise.withResolvers<void>();
+  running(1, timedOut.resolve).call.log({ level: 'log', message: '' }, 1);
+  await timedOut.promise;
+  let late = false;
+  const { call } = running(20, () => {
+    late = true;
+  });
+  call.done({ kind: 'returned', json: '1' }, usage, 0);
+  const other = Promise.withResolvers<void>();
+  running(60, other.resolve);
+  await other.promise;
+  t.equal(late, false);
+});

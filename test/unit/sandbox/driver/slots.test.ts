@@ -1,0 +1,58 @@
+/** Threat: messages for slots that are gone, and children that outlive their thread. */
+import t from 'tap';
+import { probeLauncher } from '../../../../sandbox/driver/launch.ts';
+import { Slots } from '../../../../sandbox/driver/slots.ts';
+import { type DriverMessage, PROTOCOL_VERSION } from '../../../../sandbox/protocol.ts';
+import { contextText, guestRuntime, plugin, runs, SANDBOX_DIR } from '../../../support/sandbox.ts';
+
+t.test('slots are opened, fed and closed by their numbers', async (t) => {
+  const data = { protocol: PROTOCOL_VERSION, runtime: await guestRuntime(), sandboxDir: SANDBOX_DIR };
+  const messages: DriverMessage[] = [];
+  const waiting: (() => void)[] = [];
+  const slots = new Slots(data, await probeLauncher(process.platform), (message) => {
+    messages.push(message);
+    for (const wake of waiting.splice(0)) wake();
+  });
+  const message = async (type: DriverMessage['type'], slot: number): Promise<DriverMessage> => {
+    for (;;) {
+      const found = messages.find((one) => one.type === type && one.slot === slot);
+      if (found !== undefined) return found;
+      await new Promise<void>((resolve) => waiting.push(resolve));
+    }
+  };
+
+  slots.receive({ type: 'open', slot: 4 });
+  slots.receive({ type: 'open', slot: 5 });
+  t.throws(() => slots.receive({ type: 'open', slot: 4 }), /open already/);
+  slots.receive({ type: 'load', slot: 4, version: plugin("return context.kv.get('x');") });
+  await message('loaded', 4);
+
+  const task = { slot: 4, call: 11, version: 'v1', context: contextText({}), timeout_ms: 5000 };
+  const report = slots.run(task);
+  t.match(await message('request', 4), { call: 11, message: { id: 1, method: 'kv.get' } });
+  slots.receive({ type: 'reply', slot: 4, call: 11, message: { id: 1, reply: { ok: true, value: 'kept' } } });
+  t.match(await report, { outcome: { kind: 'returned', json: '"kept"' } });
+
+  const canceled = slots.run({ ...task, call: 12 });
+  slots.receive({ type: 'cancel', slot: 4, call: 12 });
+  t.match(await canceled, { outcome: { code: 'CANCELED' } });
+
+  for (const late of ['reply', 'cancel', 'close', 'load'] as const) {
+    slots.receive({
+      type: late,
+      slot: 99,
+      call: 1,
+      reason: '',
+      version: plugin(''),
+      message: { id: 1, reply: { ok: true, value: null } },
+    });
+  }
+  t.match(await slots.run({ ...task, slot: 99 }), { outcome: { code: 'SANDBOX_LOST' }, lost: true });
+
+  await message('ready', 5);
+  slots.close('the thread ends');
+  slots.close('the thread ends');
+  const pids = messages.flatMap((one) => (one.type === 'spawned' ? one.pids : []));
+  await Promise.all([message('closed', 4), message('closed', 5)]);
+  t.notOk(pids.some(runs));
+});
