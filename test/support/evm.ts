@@ -1,4 +1,4 @@
-import type { Account, ChainClient } from '../../src/chains/chain.ts';
+import type { Account, ChainClient, Observation, ObservedEntry } from '../../src/chains/chain.ts';
 import { createEvmChain } from '../../src/chains/evm/index.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import type { JsonObject } from '../../src/domain/json.ts';
@@ -88,7 +88,7 @@ export async function sendThrough(
   account: Account,
   signer: Signer,
   body: JsonObject,
-): Promise<{ transaction: Transaction; attempt: Attempt }> {
+): Promise<{ transaction: Transaction; attempt: Attempt; entry: ObservedEntry }> {
   const pending = storedTransaction(account, body);
   const prepared = await client.prepare(pending, account, { committed: 0n });
   if (prepared.kind !== 'ready') throw new Error(`not ready: ${prepared.reason}`);
@@ -98,5 +98,18 @@ export async function sendThrough(
   const attempt = storedAttempt(transaction, sequence, signed.raw, signed.hash);
   const outcome = await client.broadcast(attempt);
   if (outcome.kind !== 'accepted') throw new Error(`${outcome.kind}: ${outcome.reason}`);
-  return { transaction, attempt };
+  return { transaction, attempt, entry: { transaction, attempts: [attempt] } };
 }
+
+/** Looks until the node has the transaction in a block: anvil answers a broadcast before it mines. */
+export async function untilIncluded(client: ChainClient, entry: ObservedEntry): Promise<Included> {
+  const giveUpAt = performance.now() + 20_000;
+  for (;;) {
+    const [seen] = await client.observe([entry]);
+    if (seen?.kind === 'included') return seen;
+    if (performance.now() > giveUpAt) throw new Error(`still ${String(seen?.kind)} after 20 s`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+type Included = Extract<Observation, { kind: 'included' }>;

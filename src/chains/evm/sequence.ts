@@ -22,8 +22,11 @@ export interface LostNonce {
   hashes: readonly string[];
 }
 
-/** So many blocks below the final one, a receipt that is not there is no longer one that a node has yet to see. */
-const BEYOND_ANY_LAG = 64n;
+/**
+ * So many blocks below the final one, a receipt that is not there is no longer one that a node has yet to see. Nodes
+ * that keep 128 states let the steps back come as far as 63.
+ */
+const BEYOND_ANY_LAG = 60n;
 
 /**
  * Proves that a nonce was used by another transaction, and says by which: finds the block in which the account's count

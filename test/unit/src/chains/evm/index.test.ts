@@ -7,7 +7,7 @@ import { createEvmChain } from '../../../../../src/chains/evm/index.ts';
 import { systemClock } from '../../../../../src/domain/clock.ts';
 import { createSignerKinds, openSigner } from '../../../../../src/signers/registry.ts';
 import { startAnvil } from '../../../../support/anvil.ts';
-import { openEvm, openRpc, sendThrough, signerOf, storedTransaction } from '../../../../support/evm.ts';
+import { openEvm, openRpc, sendThrough, signerOf, storedTransaction, untilIncluded } from '../../../../support/evm.ts';
 import { answersByMethod, startRpcDouble } from '../../../../support/rpc-double.ts';
 
 const RECEIVER = '0x00000000000000000000000000000000000000b0';
@@ -41,11 +41,10 @@ t.test('against a real node', async (t) => {
       t.match(decoded, { type, chainId: 31_337n, from: decoded.from, hash: sent.attempt.hash });
       t.equal(decoded.from?.toLowerCase(), alice.address);
 
-      const entries = [{ transaction: sent.transaction, attempts: [sent.attempt] }];
-      const [mined] = await client.observe(entries);
+      const mined = await untilIncluded(client, sent.entry);
       t.match(mined, { kind: 'included', hash: sent.attempt.hash, succeeded: true, final: false, reason: null });
       await anvil.rpc('anvil_mine', ['0x1']);
-      t.match(await client.observe(entries), [{ kind: 'included', final: true }]);
+      t.match(await client.observe([sent.entry]), [{ kind: 'included', final: true }]);
     }
     t.equal(await client.balance(RECEIVER), 1001n);
     t.equal(await client.nextSequence(alice.address), 2n);

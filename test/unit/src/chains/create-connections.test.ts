@@ -1,0 +1,60 @@
+import t, { type Test } from 'tap';
+import { createConnections } from '../../../../src/chains/create-connections.ts';
+import { createChains } from '../../../../src/chains/registry.ts';
+import { systemClock } from '../../../../src/domain/clock.ts';
+import type { RpcUrl } from '../../../../src/domain/relayer.ts';
+import { createAddressGuard } from '../../../../src/egress/address-guard.ts';
+import { answersByMethod, startRpcDouble } from '../../../support/rpc-double.ts';
+
+const relayer = (customRpcUrls: RpcUrl[] | null = null, network = 'local') =>
+  ({ networkType: 'evm', network, customRpcUrls }) as const;
+
+async function open(t: Test, blockPrivate = false) {
+  const node = await startRpcDouble(answersByMethod({ eth_chainId: '0x1', eth_getBalance: '0x7' }));
+  const calls: string[] = [];
+  const connections = createConnections({
+    networks: [{ type: 'evm', name: 'local', rpcUrls: [{ url: node.url, weight: 100 }], settings: {} }],
+    chains: createChains(systemClock),
+    guard: createAddressGuard({ allowedHosts: [], blockPrivate }),
+    clock: systemClock,
+    random: Math.random,
+    settings: { tries: 1 },
+    onRpcCall: (network, { method, outcome }) => calls.push(`${network.name} ${method} ${outcome}`),
+  });
+  t.teardown(async () => {
+    await connections.close();
+    await connections.close();
+    await node.stop();
+  });
+  return { connections, node, calls };
+}
+
+t.test('one client for each network and set of endpoints', async (t) => {
+  const { connections, calls } = await open(t);
+  const client = connections.clientOf(relayer());
+  t.equal(connections.clientOf(relayer()), client);
+  t.equal(connections.clientOf(relayer([])), client, 'an empty list replaces nothing');
+  t.not(connections.clientOf(relayer([{ url: 'http://127.0.0.1:1', weight: 100 }])), client);
+  t.equal(await client.balance('0xab'), 7n);
+  t.same(calls, ['local eth_getBalance ok']);
+});
+
+t.test('a relayer’s own endpoints replace those of the network', async (t) => {
+  const { connections, node } = await open(t);
+  const own = await startRpcDouble(answersByMethod({ eth_chainId: '0x2' }));
+  t.teardown(() => own.stop());
+  t.equal(await connections.clientOf(relayer([{ url: own.url, weight: 100 }])).identity(), '2');
+  t.equal(node.calls.length, 0);
+});
+
+t.test('the guard judges every call', async (t) => {
+  const { connections, node } = await open(t, true);
+  await t.rejects(connections.clientOf(relayer()).balance('0xab'), { code: 'PROVIDER_FAILED', message: /is refused/ });
+  t.equal(node.calls.length, 0);
+});
+
+t.test('a network that nobody declared', async (t) => {
+  const { connections } = await open(t);
+  const message = 'The RPC endpoints of network nowhere failed: no evm network has this name';
+  t.throws(() => connections.clientOf(relayer(null, 'nowhere')), { code: 'PROVIDER_FAILED', message });
+});

@@ -1,0 +1,190 @@
+import t, { type Test } from 'tap';
+import { costOf } from '../../../../../src/chains/evm/prepare.ts';
+import type { JsonObject } from '../../../../../src/domain/json.ts';
+import { openEvm, storedTransaction } from '../../../../support/evm.ts';
+import { answersByMethod, type DoubleHandler, startRpcDouble } from '../../../../support/rpc-double.ts';
+
+const FROM = '0x00000000000000000000000000000000000000a1';
+const TO = '0x00000000000000000000000000000000000000b0';
+const GWEI = 1_000_000_000n;
+const quantity = (value: bigint) => `0x${value.toString(16)}`;
+
+interface World {
+  balance?: bigint;
+  baseFee?: bigint | null;
+  gasPrice?: bigint;
+  blockGasLimit?: bigint;
+  estimate?: DoubleHandler;
+}
+
+/** A node in a state that no real one can be brought into at will. */
+async function open(t: Test, world: World = {}, settings: JsonObject = {}) {
+  const { balance = 10n ** 18n, baseFee = GWEI, gasPrice = 2n * GWEI, blockGasLimit = 30_000_000n } = world;
+  const block = {
+    number: '0x1',
+    hash: `0x${'1'.repeat(64)}`,
+    gasLimit: quantity(blockGasLimit),
+    ...(baseFee === null ? {} : { baseFeePerGas: quantity(baseFee) }),
+  };
+  const answers = answersByMethod(
+    {
+      eth_chainId: '0x1',
+      eth_getBalance: quantity(balance),
+      eth_gasPrice: quantity(gasPrice),
+      eth_getBlockByNumber: block,
+      eth_feeHistory: { reward: [] },
+    },
+    world.estimate ?? (() => ({ result: '0x5208' })),
+  );
+  const double = await startRpcDouble(answers);
+  const { client, rpc } = openEvm([double.url], { average_blocktime_ms: 90_001, ...settings });
+  t.teardown(() => Promise.all([rpc.close(), double.stop()]));
+  /** `later` are the policies of the moment, when they changed since the request was accepted. */
+  const prepare = (body: JsonObject, policies: JsonObject = {}, committed = 0n, later = policies) => {
+    const transaction = storedTransaction({ address: FROM, policies }, body);
+    return client.prepare(transaction, { address: FROM, policies: later }, { committed });
+  };
+  return { prepare, double };
+}
+
+const TRANSFER = { to: TO, value: 5, speed: 'fast' };
+
+t.test('gas limit, price and cost of a transfer', async (t) => {
+  const { prepare, double } = await open(t);
+  const tip = 850_000_000n;
+  t.same(await prepare(TRANSFER), {
+    kind: 'ready',
+    fields: {
+      chain_id: 1,
+      from: FROM,
+      gas_limit: 23_100,
+      max_fee_per_gas: Number(GWEI + tip),
+      max_priority_fee_per_gas: Number(tip),
+    },
+    cost: 23_100n * (GWEI + tip) + 5n,
+  });
+  const estimate = double.calls.find(({ method }) => method === 'eth_estimateGas');
+  t.same(estimate?.params, [{ from: FROM, to: TO, value: '0x5' }]);
+});
+
+t.test('what was prepared knows its cost again', async (t) => {
+  const { prepare } = await open(t);
+  const account = { address: FROM, policies: {} };
+  const pending = storedTransaction(account, TRANSFER);
+  t.equal(costOf(pending), 0n);
+  const prepared = await prepare(TRANSFER);
+  t.ok(prepared.kind === 'ready' && costOf({ ...pending, fields: prepared.fields }) === prepared.cost);
+  const legacy = { ...pending, fields: { chain_id: 1, from: FROM, gas_limit: 10, gas_price: '3' } };
+  t.equal(costOf(legacy), 35n);
+});
+
+t.test('a creation is estimated without `to`, a call with its data', async (t) => {
+  const { prepare, double } = await open(t);
+  await prepare({ value: 0, data: '6001', speed: 'fast' });
+  await prepare({ ...TRANSFER, data: '0xabcd' });
+  const estimates = double.calls.filter(({ method }) => method === 'eth_estimateGas').map(({ params }) => params[0]);
+  t.same(estimates, [
+    { from: FROM, value: '0x0', data: '0x6001' },
+    { from: FROM, to: TO, value: '0x5', data: '0xabcd' },
+  ]);
+});
+
+t.test('a call that cannot be estimated takes the reference’s limits', async (t) => {
+  const reverting: DoubleHandler = () => ({ error: { code: 3, message: 'execution reverted' } });
+  const { prepare } = await open(t, { estimate: reverting });
+  for (const [data, gas] of [
+    [null, 21_000],
+    ['0xa9059cbb00', 65_000],
+    ['0x23b872dd00', 80_000],
+    ['0x', 200_000],
+    ['0xdeadbeef', 200_000],
+  ] as const) {
+    t.match(await prepare({ ...TRANSFER, data }), { kind: 'ready', fields: { gas_limit: gas } });
+    const switchedOff = { gas_limit_estimation: false };
+    t.match(await prepare({ ...TRANSFER, data }, {}, 0n, switchedOff), { fields: { gas_limit: gas } });
+  }
+  const down = await open(t, { estimate: () => ({ status: 503 }) });
+  await t.rejects(down.prepare(TRANSFER), { code: 'PROVIDER_FAILED' }, 'no answer is not a revert');
+});
+
+t.test('a limit beyond the block’s can never be mined', async (t) => {
+  const { prepare } = await open(t, { blockGasLimit: 100_000n });
+  t.same(await prepare({ ...TRANSFER, gas_limit: 100_001 }), {
+    kind: 'refused',
+    reason: 'Transaction gas limit (100001) exceeds block gas limit (100000)',
+  });
+  t.match(await prepare({ ...TRANSFER, gas_limit: 100_000 }), { kind: 'ready', fields: { gas_limit: 100_000 } });
+});
+
+t.test('the type follows request, network and policy', async (t) => {
+  const legacy = { gas_price: Number(3n * GWEI), max_fee_per_gas: undefined };
+  const modern = await open(t);
+  t.match(await modern.prepare(TRANSFER, { eip1559_pricing: false }), { fields: legacy });
+  t.match(await modern.prepare({ to: TO, value: 0, gas_price: 7 }), { fields: { gas_price: 7 } });
+  t.match(await modern.prepare({ to: TO, value: 0, max_fee_per_gas: 9, max_priority_fee_per_gas: 8 }), {
+    fields: { max_fee_per_gas: 9, max_priority_fee_per_gas: 8 },
+  });
+  const old = await open(t, { baseFee: null });
+  t.match(await old.prepare(TRANSFER), { fields: legacy });
+  const declared = await open(t, {}, { chain_id: 1 });
+  t.match(await declared.prepare(TRANSFER), { fields: legacy }, 'a whole entry without features');
+});
+
+t.test('prices are lowered to the cap, and wait while the network asks for more', async (t) => {
+  const { prepare } = await open(t, { baseFee: 2n * GWEI });
+  const cap = Number(2n * GWEI) + 10;
+  t.match(await prepare(TRANSFER, { gas_price_cap: cap }), {
+    kind: 'ready',
+    fields: { max_fee_per_gas: cap, max_priority_fee_per_gas: 850_000_000 },
+  });
+  t.match(await prepare(TRANSFER, { gas_price_cap: Number(2n * GWEI) - 1 }), {
+    kind: 'parked',
+    reason: 'The network asks for 2000000000 wei per gas, more than the gas_price_cap of 1999999999',
+    retryInMs: 10_000,
+  });
+  const legacy = await open(t, { baseFee: null, gasPrice: 5n * GWEI });
+  t.match(await legacy.prepare(TRANSFER, { gas_price_cap: Number(5n * GWEI) }), {
+    fields: { gas_price: Number(5n * GWEI) },
+  });
+  t.match(await legacy.prepare(TRANSFER, { gas_price_cap: Number(4n * GWEI) }), { kind: 'parked' });
+});
+
+t.test('a transaction that the account cannot pay, gas included, is refused', async (t) => {
+  const cost = 21_000n * 10n + 5n;
+  const body = { to: TO, value: 5, gas_limit: 21_000, gas_price: 10 };
+  const withBalance = async (balance: bigint) => (await open(t, { balance, baseFee: null })).prepare;
+
+  const exact = await withBalance(cost);
+  t.match(await exact(body, { min_balance: 0 }), { kind: 'ready', cost });
+  t.same(await exact(body), {
+    kind: 'refused',
+    reason: `Insufficient balance: Relayer balance ${cost} is insufficient to cover ${cost}, with an enforced minimum balance of 1`,
+  });
+  const short = await withBalance(cost - 1n);
+  t.same(await short(body, { min_balance: 0 }), {
+    kind: 'refused',
+    reason: `Insufficient balance: Relayer balance ${cost - 1n} is insufficient to cover ${cost}`,
+  });
+});
+
+t.test('money under way is not there, but may come back', async (t) => {
+  const body = { to: TO, value: 5, gas_limit: 21_000, gas_price: 10 };
+  const { prepare } = await open(t, { balance: 300_000n, baseFee: null });
+  t.match(await prepare(body, {}, 89_000n), { kind: 'ready' });
+  t.match(await prepare(body, {}, 90_000n), {
+    kind: 'parked',
+    reason: /^Insufficient balance: .* while up to 90000 may be taken by transactions under way$/,
+  });
+});
+
+t.test('a burst asks for the market once and for the balance at most twice', async (t) => {
+  const { prepare, double } = await open(t);
+  const body = { ...TRANSFER, gas_limit: 21_000 };
+  const all = await Promise.all(Array.from({ length: 200 }, () => prepare(body)));
+  t.ok(all.every(({ kind }) => kind === 'ready'));
+  const count = (wanted: string) => double.calls.filter(({ method }) => method === wanted).length;
+  t.match(
+    { blocks: count('eth_getBlockByNumber'), histories: count('eth_feeHistory'), balances: count('eth_getBalance') },
+    { blocks: 1, histories: 1, balances: 2 },
+  );
+});

@@ -1,0 +1,118 @@
+import t from 'tap';
+import {
+  balance,
+  blockNumber,
+  blockReceipts,
+  blockTransactions,
+  chainId,
+  estimateGas,
+  feeHistory,
+  gasPrice,
+  latestBlock,
+  quantity,
+  receiptOf,
+  sentHash,
+  toData,
+  toQuantity,
+  transactionCount,
+} from '../../../../../src/chains/evm/provider.ts';
+import type { Json } from '../../../../../src/domain/json.ts';
+import type { ReadOne } from '../../../../../src/egress/rpc-client.ts';
+
+const HASH = `0x${'aB'.repeat(32)}`;
+const ACCOUNT = `0x${'Cd'.repeat(20)}`;
+const RECEIPT = {
+  transactionHash: HASH,
+  from: ACCOUNT,
+  blockNumber: '0x10',
+  blockHash: HASH,
+  status: '0x1',
+  gasUsed: '0x5208',
+};
+
+/** A node that always answers the same; notes what it was asked. */
+function answering(answer: Json) {
+  const asked: [string, Json][] = [];
+  const read: ReadOne = async (method, params, parse) => {
+    asked.push([method, params]);
+    return parse(answer);
+  };
+  return { read, asked };
+}
+
+t.test('quantities are exact, and nothing else is one', async (t) => {
+  const { read, asked } = answering('0xffffffffffffffffffff');
+  const value = 0xffffffffffffffffffffn;
+  t.equal(await chainId(read), value);
+  t.equal(await blockNumber(read), value);
+  t.equal(await gasPrice(read), value);
+  t.equal(await balance(read, ACCOUNT), value);
+  t.equal(await transactionCount(read, ACCOUNT, 'pending'), value);
+  t.equal(await transactionCount(read, ACCOUNT, 255n), value);
+  t.equal(await estimateGas(read, { to: ACCOUNT }), value);
+  t.same(
+    asked.map(([method, params]) => [method, ...(params as Json[])]),
+    [
+      ['eth_chainId'],
+      ['eth_blockNumber'],
+      ['eth_gasPrice'],
+      ['eth_getBalance', ACCOUNT, 'latest'],
+      ['eth_getTransactionCount', ACCOUNT, 'pending'],
+      ['eth_getTransactionCount', ACCOUNT, '0xff'],
+      ['eth_estimateGas', { to: ACCOUNT }],
+    ],
+  );
+  for (const bad of ['', '0x', '10', '0xg', `0x${'1'.repeat(65)}`, 5, null, undefined, {}]) {
+    t.throws(() => quantity(bad), TypeError);
+  }
+  t.equal(toQuantity(0n), '0x0');
+  t.equal(toData('0xAB'), '0xAB');
+  t.equal(toData('AB'), '0xAB');
+  t.equal(toData(null), '0x');
+});
+
+t.test('blocks before and after EIP-1559', async (t) => {
+  const block = { number: '0x1', hash: HASH, gasLimit: '0x1c9c380' };
+  t.match(await latestBlock(answering(block).read), { number: 1n, gasLimit: 30_000_000n, baseFeePerGas: null });
+  t.match(await latestBlock(answering({ ...block, baseFeePerGas: '0x7' }).read), { baseFeePerGas: 7n });
+  const used = { hash: HASH, from: ACCOUNT, nonce: '0x5' };
+  t.same(await blockTransactions(answering({ transactions: [used, { hash: HASH }] }).read, 1n), [
+    { hash: HASH.toLowerCase(), from: ACCOUNT.toLowerCase(), nonce: 5n },
+  ]);
+});
+
+t.test('receipts are compared in lower case', async (t) => {
+  const receipt = await receiptOf(answering(RECEIPT).read, HASH);
+  t.match(receipt, {
+    transactionHash: HASH.toLowerCase(),
+    from: ACCOUNT.toLowerCase(),
+    blockNumber: 16n,
+    succeeded: true,
+  });
+  t.match(await receiptOf(answering({ ...RECEIPT, status: '0x0', effectiveGasPrice: '0x9' }).read, HASH), {
+    succeeded: false,
+    effectiveGasPrice: 9n,
+  });
+  t.equal(await receiptOf(answering(null).read, HASH), null);
+  t.equal((await blockReceipts(answering([RECEIPT, RECEIPT]).read, 16n)).length, 2);
+  t.equal(sentHash(HASH), HASH.toLowerCase());
+});
+
+t.test('what no honest node answers is refused', async (t) => {
+  for (const lie of [
+    {},
+    [],
+    'ok',
+    7,
+    { ...RECEIPT, blockNumber: null },
+    { ...RECEIPT, blockHash: '0x12' },
+    { ...RECEIPT, from: '0x12' },
+    { ...RECEIPT, status: true },
+  ]) {
+    await t.rejects(receiptOf(answering(lie).read, HASH), TypeError, JSON.stringify(lie));
+  }
+  await t.rejects(blockReceipts(answering({}).read, 1n), TypeError);
+  await t.rejects(blockTransactions(answering(null).read, 1n), TypeError);
+  await t.rejects(feeHistory(answering({ reward: 'much' }).read, 4, [50]), TypeError);
+  t.throws(() => sentHash(null), TypeError);
+});

@@ -1,0 +1,106 @@
+import t, { type Test } from 'tap';
+import { type LostNonce, nextNonce, whoUsedNonce } from '../../../../../src/chains/evm/sequence.ts';
+import { startAnvil } from '../../../../support/anvil.ts';
+import { openRpc } from '../../../../support/evm.ts';
+import { answersByMethod, type DoubleHandler, startRpcDouble } from '../../../../support/rpc-double.ts';
+
+const ACCOUNT = '0x00000000000000000000000000000000000000a1';
+const HASH = `0x${'a'.repeat(64)}`;
+const OTHER = `0x${'b'.repeat(64)}`;
+
+async function open(t: Test, handler: DoubleHandler) {
+  const double = await startRpcDouble(handler);
+  const rpc = openRpc([double.url]);
+  t.teardown(() => Promise.all([rpc.close(), double.stop()]));
+  return { rpc, double };
+}
+
+t.test('the pool counts, and a node without one does not lower the count', async (t) => {
+  for (const [pending, latest, next] of [
+    ['0x7', '0x5', 7n],
+    ['0x4', '0x5', 5n],
+  ] as const) {
+    const counts = (_address: string, at: string) => (at === 'pending' ? pending : latest);
+    const { rpc } = await open(t, answersByMethod({ eth_getTransactionCount: counts }));
+    t.equal(await nextNonce(rpc, ACCOUNT), next);
+  }
+});
+
+t.test('a nonce that another transaction used is proved by that transaction', async (t) => {
+  const anvil = await startAnvil();
+  const [alice, bob] = anvil.accounts;
+  if (alice === undefined || bob === undefined) throw new Error('anvil has accounts');
+  const rpc = openRpc([anvil.url]);
+  t.teardown(() => Promise.all([rpc.close(), anvil.stop()]));
+  await anvil.rpc('anvil_mine', ['0x20']);
+  const send = () => anvil.rpc('eth_sendTransaction', [{ from: alice.address, to: bob.address, value: '0x1' }]);
+  const used = await send();
+  await anvil.rpc('anvil_mine', ['0x30']);
+  await send();
+  await anvil.rpc('anvil_mine', ['0x1']);
+  const lost: LostNonce = { account: alice.address, sequence: 0n, hashes: [HASH] };
+  const ask = (question: LostNonce, at: bigint) => rpc.onOne((read) => whoUsedNonce(read, question, at));
+
+  t.equal(
+    await ask(lost, 82n),
+    'Nonce 0 consumed externally (on-chain nonce: 2). No matching transaction hash found on-chain. ' +
+      `It was used by ${String(used)} in block 33.`,
+  );
+  t.equal(await ask(lost, 32n), undefined, 'not yet at final depth');
+  t.equal(await ask(lost, -1n), undefined, 'the chain is shorter than the depth');
+  t.equal(await ask({ ...lost, hashes: [HASH, String(used)] }, 82n), undefined, 'one of ours used it');
+});
+
+t.test('a nonce used in the first blocks', async (t) => {
+  const table = {
+    eth_getTransactionCount: '0x1',
+    eth_getBlockByNumber: (number: string) => ({
+      transactions: number === '0x0' ? [{ hash: OTHER, from: ACCOUNT, nonce: '0x0' }] : [],
+    }),
+    eth_getTransactionReceipt: () => null,
+  };
+  const { rpc } = await open(t, answersByMethod(table));
+  const lost = { account: ACCOUNT, sequence: 0n, hashes: [HASH] };
+  t.match(await rpc.onOne((read) => whoUsedNonce(read, lost, 100n)), new RegExp(`used by ${OTHER} in block 0`));
+});
+
+t.test('without proof nothing is given up', async (t) => {
+  const lost = { account: ACCOUNT, sequence: 0n, hashes: [HASH] };
+  const receipt = {
+    transactionHash: HASH,
+    from: ACCOUNT,
+    blockNumber: '0x5',
+    blockHash: HASH,
+    status: '0x1',
+    gasUsed: '0x1',
+  };
+  const since = (block: number) => (_address: string, at: string) => (Number(at) >= block ? '0x1' : '0x0');
+  const withBlock = (transactions: unknown[], found: unknown = null) =>
+    answersByMethod({
+      eth_getTransactionCount: since(50),
+      eth_getBlockByNumber: { transactions },
+      eth_getTransactionReceipt: () => found,
+    });
+  const { rpc, double } = await open(t, withBlock([]));
+  const ask = (at = 100n) => rpc.onOne((read) => whoUsedNonce(read, lost, at));
+  t.equal(await ask(), undefined, 'the block does not show who used it');
+  double.answer(withBlock([{ hash: OTHER, from: ACCOUNT, nonce: '0x0' }], receipt));
+  t.equal(await ask(), undefined, 'a receipt of ours turned up after all');
+  double.answer(withBlock([{ hash: OTHER, from: ACCOUNT, nonce: '0x0' }]));
+  t.match(await ask(), /consumed externally/);
+
+  // A node that keeps no old state: how far back it could look decides.
+  const pruned = (oldest: number): DoubleHandler =>
+    answersByMethod({ eth_getTransactionReceipt: () => null }, ({ params }) =>
+      Number(params[1]) >= oldest ? { result: '0x1' } : { error: { code: -32_000, message: 'missing trie node' } },
+    );
+  double.answer(pruned(990));
+  t.equal(await ask(1_000n), undefined, 'a lagging node could still show a receipt that young');
+  double.answer(pruned(900));
+  t.equal(
+    await ask(1_000n),
+    'Nonce 0 consumed externally (on-chain nonce: 1). No matching transaction hash found on-chain.',
+  );
+  double.answer(() => ({ status: 503 }));
+  await t.rejects(ask(), { name: 'RpcError' }, 'no answer at all is not an absence');
+});
