@@ -10,7 +10,7 @@ import {
 } from '../protocol.ts';
 
 /** How a stretch of guest code ended other than by coming back: what isolated-vm threw, told apart in one place. */
-export type Escape = { cause: 'time' } | { cause: 'memory' } | { cause: 'thrown'; text: string };
+export type Escape = { cause: 'time' } | { cause: 'memory' } | { cause: 'thrown'; name: string; text: string };
 
 /** The entries by which a running call is driven. */
 export type CallEntry = 'invoke' | 'reply' | 'fire';
@@ -227,7 +227,7 @@ export class GuestIsolate {
     if (this.#isolate.isDisposed) return { cause: 'memory' };
     const text = errorText(error);
     if (text === 'Script execution timed out.') return { cause: 'time' };
-    return { cause: 'thrown', text };
+    return { cause: 'thrown', name: error instanceof Error ? error.name : '', text };
   }
 }
 

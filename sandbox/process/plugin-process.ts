@@ -18,6 +18,12 @@ import { IsolateShelf } from './isolate-shelf.ts';
 
 /** How often isolates that a burst left behind are let go. */
 const SWEEP_MS = 10_000;
+/** The codes of engine errors; only name and text of what a module throws come out of its isolate. */
+const THROWN_CODES: ReadonlyMap<string, string> = new Map([
+  ['SyntaxError', 'SYNTAX_ERROR'],
+  ['TypeError', 'TYPE_ERROR'],
+  ['ReferenceError', 'REFERENCE_ERROR'],
+]);
 /** Guest code that runs on no call's behalf: a module that is evaluated. */
 const NO_CALL = 0;
 
@@ -167,7 +173,13 @@ function failureOf(error: unknown, { limits, filename }: PluginVersion): Outcome
     case 'memory':
       return memoryLimit(limits);
     case 'thrown':
-      return { kind: 'ended', code: 'COMPILE_ERROR', message: `${filename} failed to load: ${escape.text}` };
+      return {
+        kind: 'threw',
+        message: `${filename} failed to load: ${escape.text}`,
+        code: THROWN_CODES.get(escape.name) ?? 'PLUGIN_ERROR',
+        status: 500,
+        details: '{}',
+      };
     default:
       return escape satisfies never;
   }

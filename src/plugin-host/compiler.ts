@@ -38,8 +38,10 @@ const FOR_THE_GUEST: BuildOptions = {
   bundle: true,
   write: false,
   format: 'iife',
-  // Neutral has no variables of its own that it would replace; the browser variants come from the two lists.
-  platform: 'neutral',
+  // Only for this platform does esbuild follow a package's `browser` map, by which ethers and others do without Node.
+  platform: 'browser',
+  // What a plugin is granted of its environment decides at run time, not what esbuild would put there.
+  define: { 'process.env.NODE_ENV': 'process.env.NODE_ENV' },
   mainFields: ['browser', 'module', 'main'],
   conditions: ['browser', 'worker', 'import', 'default'],
   target: 'es2024',

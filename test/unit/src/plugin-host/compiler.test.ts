@@ -58,6 +58,22 @@ t.test('what does not compile names file, line, column and text', async (t) => {
   });
 });
 
+t.test('a package with a map for browsers does without Node', async (t) => {
+  const own = 'node_modules/two-worlds';
+  const browser = { crypto: false, './random-node.js': './random-browser.js' };
+  folder.write(`${own}/package.json`, JSON.stringify({ name: 'two-worlds', main: 'index.js', browser }));
+  folder.write(`${own}/index.js`, `require('crypto'); exports.random = require('./random-node.js').random;`);
+  folder.write(`${own}/random-node.js`, `exports.random = () => require('crypto').randomBytes(1);`);
+  folder.write(`${own}/random-browser.js`, `exports.random = () => [process.env.NODE_ENV, 4];`);
+  const bundle = await compile('worldly.ts', `import { random } from 'two-worlds';\nexport const handler = random;`);
+  if ('status' in bundle) return t.fail(bundle.message);
+  const world: { __isolayer_plugin__?: { handler(): unknown }; process: unknown } = {
+    process: { env: { NODE_ENV: 'as granted' } },
+  };
+  runInNewContext(bundle.code, world);
+  t.same(world.__isolayer_plugin__?.handler(), ['as granted', 4]);
+});
+
 t.test('a tsconfig in the folder redirects nothing', async (t) => {
   folder.write('tsconfig.json', '{"compilerOptions":{"paths":{"secret":["./lib/thrower.ts"]},"baseUrl":"."}}');
   t.match(await compile('paths.ts', `import s from 'secret';\nexport const handler = () => s;`), {
