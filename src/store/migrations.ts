@@ -9,7 +9,10 @@ export interface Migration {
 }
 
 /** All steps; the version of a database is the number of those that it has taken. */
-export const migrations: readonly Migration[] = [{ name: 'relay transactions and keep values', up: relayAndKeep }];
+export const migrations: readonly Migration[] = [
+  { name: 'relay transactions and keep values', up: relayAndKeep },
+  { name: 'notify', up: notify },
+];
 
 async function relayAndKeep(db: Kysely<Tables>, { text, integer, rising, table }: ColumnTypes): Promise<void> {
   await db.schema
@@ -132,5 +135,60 @@ async function relayAndKeep(db: Kysely<Tables>, { text, integer, rising, table }
     .on('plugin_kv')
     .column('expires_at')
     .where(sql.ref('expires_at'), 'is not', null)
+    .execute();
+}
+
+async function notify(db: Kysely<Tables>, { text, integer, rising, table }: ColumnTypes): Promise<void> {
+  await db.schema
+    .createTable('notifications')
+    .addColumn('id', text, (column) => column.primaryKey().notNull())
+    .addColumn('created_at', integer, (column) => column.notNull())
+    .addColumn('type', text, (column) => column.notNull())
+    .addColumn('url', text, (column) => column.notNull())
+    .addColumn('signing_key', text)
+    .addColumn('declaration', text)
+    .modifyEnd(table)
+    .execute();
+
+  await db.schema
+    .createTable('outbox')
+    .addColumn('position', rising, (column) => column.primaryKey())
+    .addColumn('id', text, (column) => column.notNull().unique())
+    .addColumn('notification_id', text, (column) => column.notNull())
+    .addColumn('subject', text, (column) => column.notNull())
+    .addColumn('event', text, (column) => column.notNull())
+    .addColumn('body', text, (column) => column.notNull())
+    .addColumn('created_at', integer, (column) => column.notNull())
+    .addColumn('tries', integer, (column) => column.notNull())
+    .addColumn('next_try_at', integer, (column) => column.notNull())
+    .addColumn('ending', text)
+    .addColumn('ended_at', integer)
+    .addColumn('outcome', text)
+    .modifyEnd(table)
+    .execute();
+  // What waits is little, whatever has ended before.
+  await db.schema
+    .createIndex('outbox_due')
+    .on('outbox')
+    .columns(['notification_id', 'next_try_at'])
+    .where(sql.ref('ended_at'), 'is', null)
+    .execute();
+  await db.schema
+    .createIndex('outbox_by_subject')
+    .on('outbox')
+    .columns(['notification_id', 'subject', 'position'])
+    .where(sql.ref('ended_at'), 'is', null)
+    .execute();
+  await db.schema
+    .createIndex('outbox_by_time')
+    .on('outbox')
+    .column('next_try_at')
+    .where(sql.ref('ended_at'), 'is', null)
+    .execute();
+  await db.schema
+    .createIndex('outbox_ended')
+    .on('outbox')
+    .columns(['ending', 'ended_at'])
+    .where(sql.ref('ended_at'), 'is not', null)
     .execute();
 }

@@ -6,6 +6,7 @@ import { BodyGuard } from './body-guard.ts';
 import { postgresColumns } from './column-types.ts';
 import { migrate } from './migrate.ts';
 import { migrations } from './migrations.ts';
+import { resealSigningKeys } from './notifications.ts';
 import { postgresDialect, typeParsers } from './postgres-dialect.ts';
 import { isConnectionTrouble, isSerializationFailure, toldToCaller } from './postgres-errors.ts';
 import { createReader, createWriter } from './queries.ts';
@@ -48,7 +49,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     query_timeout: STATEMENT_MS + 1_000,
     idle_in_transaction_session_timeout: idleInTransactionMs,
   });
-  return compose(new Kysely<Tables>({ dialect: postgresDialect(pool) }));
+  return compose(new Kysely<Tables>({ dialect: postgresDialect(pool) }), sealer);
 }
 
 /** On a connection of its own, because a step of the schema may take longer than any query may. */
@@ -60,7 +61,10 @@ async function bringUp(url: string, log: Log, sealer: Sealer | undefined): Promi
       // Held until the connection ends.
       await sql`select pg_advisory_lock(${sql.lit(MIGRATION_LOCK)})`.execute(db);
       await migrate({ db, types: postgresColumns, log, now: Date.now }, migrations);
-      if (sealer !== undefined) await checkSeal(db, sealer);
+      if (sealer !== undefined) {
+        await checkSeal(db, sealer);
+        await resealSigningKeys(db, sealer);
+      }
     });
   } catch (cause) {
     if (isConnectionTrouble(cause)) throw new Error(`The database does not answer: ${String(cause)}`, { cause });
@@ -87,7 +91,7 @@ function createPool(url: string, log: Log, limits: pg.PoolConfig): pg.Pool {
   return pool;
 }
 
-function compose(whole: Kysely<Tables>): Store {
+function compose(whole: Kysely<Tables>, sealer: Sealer | undefined): Store {
   const guard = new BodyGuard();
   // Within a transaction this is its beginning, outside one the moment of the query.
   const now = () => sql<number>`floor(extract(epoch from transaction_timestamp()) * 1000)::bigint`;
@@ -98,11 +102,11 @@ function compose(whole: Kysely<Tables>): Store {
     return whole
       .transaction()
       .setIsolationLevel('repeatable read')
-      .execute((db) => guard.enter(() => body(createWriter({ db: db.withPlugin(guard.inside), now }))).ended);
+      .execute((db) => guard.enter(() => body(createWriter({ db: db.withPlugin(guard.inside), now, sealer }))).ended);
   }
 
   return {
-    read: tellingTrouble(createReader({ db: whole.withPlugin(guard.outside), now })),
+    read: tellingTrouble(createReader({ db: whole.withPlugin(guard.outside), now, sealer })),
     async write(body) {
       guard.assertOutside();
       const writing = againOnCollision(() => writeOnce(body));

@@ -2,6 +2,8 @@ import { attemptReads, attemptWrites } from './attempts.ts';
 import { chainIdentityReads, chainIdentityWrites } from './chain-identities.ts';
 import type { Connection } from './connection.ts';
 import { kvReads, kvWrites } from './kv.ts';
+import { notificationReads, notificationWrites } from './notifications.ts';
+import { outboxReads, outboxWrites } from './outbox.ts';
 import { relayerReads, relayerWrites } from './relayers.ts';
 import type { Reader, Writer } from './store.ts';
 import { transactionReads, transactionWrites } from './transactions.ts';
@@ -13,6 +15,8 @@ export function createReader(connection: Connection): Reader {
     ...transactionReads(connection),
     ...attemptReads(connection),
     ...chainIdentityReads(connection),
+    ...notificationReads(connection),
+    ...outboxReads(connection),
     ...kvReads(connection),
   };
 }
@@ -25,6 +29,8 @@ export function createWriter(connection: Connection): Writer {
     ...transactionWrites(connection),
     ...attemptWrites(connection),
     ...chainIdentityWrites(connection),
+    ...notificationWrites(connection),
+    ...outboxWrites(connection),
     ...kvWrites(connection),
   };
 }

@@ -1,6 +1,7 @@
 import type { Generated } from 'kysely';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { TransactionStatus } from '../domain/transaction-state.ts';
+import type { WebhookEnd, WebhookEventName } from '../domain/webhook-event.ts';
 
 /**
  * The tables as the queries see them, the same on both databases. Times are integer milliseconds, truth values are 0
@@ -12,6 +13,8 @@ export interface Tables {
   attempts: AttemptTable;
   chain_identities: ChainIdentityTable;
   plugin_kv: KvTable;
+  notifications: NotificationTable;
+  outbox: OutboxTable;
   meta: MetaTable;
   migrations: MigrationTable;
 }
@@ -75,6 +78,34 @@ interface KvTable {
   key: string;
   value: string;
   expires_at: number | null;
+}
+
+export interface NotificationTable {
+  id: string;
+  created_at: number;
+  type: 'webhook';
+  url: string;
+  /** Sealed. */
+  signing_key: string | null;
+  declaration: string | null;
+}
+
+export interface OutboxTable {
+  /** Rises with each event: the order in which those of one subject arrive. */
+  position: Generated<number>;
+  id: string;
+  notification_id: string;
+  subject: string;
+  event: WebhookEventName;
+  body: string;
+  created_at: number;
+  tries: number;
+  next_try_at: number;
+  /** Null while it waits; then `ended_at` is null too. */
+  ending: WebhookEnd | null;
+  ended_at: number | null;
+  /** Of the latest delivery. */
+  outcome: string | null;
 }
 
 interface MetaTable {

@@ -7,6 +7,7 @@ import { BodyGuard } from './body-guard.ts';
 import { sqliteColumns } from './column-types.ts';
 import { migrate } from './migrate.ts';
 import { migrations } from './migrations.ts';
+import { resealSigningKeys } from './notifications.ts';
 import { createReader, createWriter } from './queries.ts';
 import type { Tables } from './schema.ts';
 import { checkSeal, type Sealer } from './sealing.ts';
@@ -37,20 +38,24 @@ export async function openSqliteStore({ path, log, clock, sealer }: SqliteStoreO
   try {
     const whole = new Kysely<Tables>({ dialect: sqliteDialect(writing) });
     await migrate({ db: whole, types: sqliteColumns, log, now: clock.now }, migrations);
-    if (sealer !== undefined) await checkSeal(whole, sealer);
-    return compose(writing, openForReading(path), clock);
+    if (sealer !== undefined) {
+      await checkSeal(whole, sealer);
+      await resealSigningKeys(whole, sealer);
+    }
+    return compose(writing, openForReading(path), clock, sealer);
   } catch (cause) {
     writing.close();
     throw cause;
   }
 }
 
-function compose(writing: DatabaseSync, reading: DatabaseSync, clock: Clock): Store {
+function compose(writing: DatabaseSync, reading: DatabaseSync, clock: Clock, sealer: Sealer | undefined): Store {
   const guard = new BodyGuard();
   const queue = new WriterQueue(writing, guard, clock);
   const over = (database: DatabaseSync, plugins: BodyGuard['inside'][], now: () => RawBuilder<number>) => ({
     db: new Kysely<Tables>({ dialect: sqliteDialect(database), plugins }),
     now,
+    sealer,
   });
   let bodyBegan = 0;
   const writer = createWriter(over(writing, [guard.inside], () => sql.val(bodyBegan)));

@@ -1,9 +1,12 @@
+import type { KeyObject } from 'node:crypto';
 import type { Json } from '../domain/json.ts';
 import type { NetworkType } from '../domain/network-type.ts';
+import type { Notification } from '../domain/notification.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
 import type { Relayer } from '../domain/relayer.ts';
 import type { Attempt, Timestamp, Transaction } from '../domain/transaction.ts';
 import type { TransactionStatus } from '../domain/transaction-state.ts';
+import type { WebhookEvent, WebhookReport } from '../domain/webhook-event.ts';
 
 /**
  * What the service remembers, in its own words; neither SQL nor a driver shows. SQLite (`sqlite.ts`) and PostgreSQL
@@ -57,6 +60,20 @@ export interface Reader {
   /** The chain identity that was pinned at the first contact with a network. */
   chainIdentity(type: NetworkType, network: string): Promise<string | undefined>;
 
+  notification(id: string): Promise<Notification | undefined>;
+  /** Newest first, ties by id. */
+  notifications(page: PageRequest): Promise<Page<Notification>>;
+  allNotifications(): Promise<Notification[]>;
+  /** The bytes that a notification's deliveries are signed with; null when they are not. */
+  signingKey(notificationId: string): Promise<KeyObject | null>;
+
+  /** Notifications for which an event is due, deleted ones as well. */
+  dueNotifications(now: Timestamp): Promise<string[]>;
+  /** When the next event becomes due that is not due yet. */
+  nextEventAt(now: Timestamp): Promise<Timestamp | null>;
+  /** How many events have not ended. */
+  waitingEvents(): Promise<number>;
+
   /** A plugin's value; expired ones are absent. */
   kvGet(pluginId: string, key: string): Promise<Json | undefined>;
 }
@@ -75,6 +92,31 @@ export interface Writer extends Reader {
   attemptAccepted(transactionId: string, ordinal: number, at: Timestamp): Promise<void>;
   /** Pins a network's chain; a second, different value is an error. */
   pinChainIdentity(type: NetworkType, network: string, identity: string): Promise<void>;
+
+  /** Makes or changes a notification; its signing key stays. */
+  putNotification(notification: Omit<Notification, 'hasSigningKey'>): Promise<void>;
+  /** Null removes it. */
+  putSigningKey(notificationId: string, key: string | null): Promise<void>;
+  /** Its waiting events end as dropped. True when there was one. */
+  deleteNotification(id: string): Promise<boolean>;
+
+  /** Due at once. */
+  insertEvent(event: Omit<WebhookEvent, 'createdAt' | 'tries'>): Promise<void>;
+  /**
+   * Begins the delivery of due events, at most `limit`, the longest due first; of each subject only the earliest one
+   * that has not ended. They are due again after `forMs`, unless {@link Writer.settleEvent} comes before.
+   */
+  claimEvents(notificationId: string, limit: number, forMs: number): Promise<WebhookEvent[]>;
+  /**
+   * Notes what came of a delivery; the events that wait behind it are due when it is, or now when it has ended.
+   * @returns false when it was begun anew meanwhile, or has ended: nothing was changed
+   */
+  settleEvent(event: WebhookEvent, report: WebhookReport): Promise<boolean>;
+  /**
+   * Deletes events that ended as delivered or dropped before the given moment, the oldest first and at most `limit`;
+   * resolves with their number. Dead ones stay, with their outcome.
+   */
+  pruneOutbox(before: Timestamp, limit: number): Promise<number>;
 
   /** `expiresAt` null for never. */
   kvSet(pluginId: string, key: string, value: Json, expiresAt: Timestamp | null): Promise<void>;

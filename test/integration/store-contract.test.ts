@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { createLog } from '../../src/observability/log.ts';
 import { openPostgresStore } from '../../src/store/postgres.ts';
+import { createSealer } from '../../src/store/sealing.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { storeFor } from '../support/store.ts';
 import { storeContract } from '../support/store-contract/contract.ts';
@@ -14,7 +16,9 @@ t.test('on SQLite', async (t) => {
 
 t.test('on PostgreSQL', async (t) => {
   storeContract(t, async (test: Test) => {
-    const store = await openPostgresStore({ url: await postgres.createDatabase(), log: createLog('silent') });
+    const url = await postgres.createDatabase();
+    const sealer = createSealer([randomBytes(32)], randomBytes);
+    const store = await openPostgresStore({ url, log: createLog('silent'), sealer });
     test.teardown(() => store.close());
     return store;
   });

@@ -1,11 +1,15 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
+import type { Notification } from '../../src/domain/notification.ts';
 import type { Relayer } from '../../src/domain/relayer.ts';
 import type { Attempt, Transaction } from '../../src/domain/transaction.ts';
+import type { WebhookEvent } from '../../src/domain/webhook-event.ts';
 import { createLog } from '../../src/observability/log.ts';
+import { createSealer } from '../../src/store/sealing.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 
@@ -21,7 +25,8 @@ export interface TemporaryStore {
 export async function temporaryStore(clock: Clock = systemClock): Promise<TemporaryStore> {
   const folder = await mkdtemp(join(tmpdir(), 'isolayer-store-'));
   const path = join(folder, 'isolayer.db');
-  const store = await openSqliteStore({ path, log: createLog('silent'), clock });
+  const sealer = createSealer([randomBytes(32)], randomBytes);
+  const store = await openSqliteStore({ path, log: createLog('silent'), clock, sealer });
   return {
     store,
     path,
@@ -55,6 +60,31 @@ export function relayerOf(given: Partial<Relayer> = {}): Relayer {
     policies: {},
     declaration: null,
     ...given,
+  };
+}
+
+/** A notification of which the caller says only what matters. */
+export function notificationOf(given: Partial<Notification> = {}): Omit<Notification, 'hasSigningKey'> {
+  const { hasSigningKey: _, ...notification } = {
+    id: 'hook-1',
+    type: 'webhook' as const,
+    url: 'https://hooks.example/one',
+    hasSigningKey: false,
+    declaration: null,
+    ...given,
+  };
+  return notification;
+}
+
+/** A webhook event of which the caller says only what matters. */
+export function eventOf(given: Partial<WebhookEvent> = {}): Omit<WebhookEvent, 'createdAt' | 'tries'> {
+  const id = given.id ?? crypto.randomUUID();
+  return {
+    id,
+    notificationId: given.notificationId ?? 'hook-1',
+    subject: given.subject ?? 'transaction:1',
+    event: given.event ?? 'transaction_update',
+    body: given.body ?? JSON.stringify({ id }),
   };
 }
 

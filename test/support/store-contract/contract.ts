@@ -4,6 +4,8 @@ import { attemptsContract } from './attempts.ts';
 import { bodiesContract } from './bodies.ts';
 import { chainIdentitiesContract } from './chain-identities.ts';
 import { kvContract } from './kv.ts';
+import { notificationsContract } from './notifications.ts';
+import { outboxContract } from './outbox.ts';
 import { relayersContract } from './relayers.ts';
 import { transactionsContract } from './transactions.ts';
 
@@ -13,6 +15,8 @@ export function storeContract(t: Test, open: (t: Test) => Promise<Store>): void 
   transactionsContract(t, open);
   attemptsContract(t, open);
   chainIdentitiesContract(t, open);
+  notificationsContract(t, open);
+  outboxContract(t, open);
   kvContract(t, open);
   bodiesContract(t, open);
 }

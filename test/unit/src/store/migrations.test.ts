@@ -16,7 +16,17 @@ t.test('all steps lead from an empty database to the tables of the schema', asyn
   const tables = database.prepare("select name from sqlite_schema where type = 'table' order by name").all();
   t.strictSame(
     tables.map(({ name }) => name),
-    ['attempts', 'chain_identities', 'meta', 'migrations', 'plugin_kv', 'relayers', 'transactions'],
+    [
+      'attempts',
+      'chain_identities',
+      'meta',
+      'migrations',
+      'notifications',
+      'outbox',
+      'plugin_kv',
+      'relayers',
+      'transactions',
+    ],
   );
   t.equal(new Set(migrations.map(({ name }) => name)).size, migrations.length, 'each step has its own name');
 });

@@ -1,0 +1,128 @@
+import { createSecretKey } from 'node:crypto';
+import type { Kysely } from 'kysely';
+import { z } from 'zod';
+import type { Notification } from '../domain/notification.ts';
+import type { Connection } from './connection.ts';
+import { pageBounds } from './paging.ts';
+import type { NotificationTable, Tables } from './schema.ts';
+import type { SealedPlace, Sealer } from './sealing.ts';
+import type { Reader, Writer } from './store.ts';
+import { anyJsonObjectSchema, jsonText, readRecord } from './stored-record.ts';
+
+const rowSchema = z
+  .object({
+    id: z.string(),
+    type: z.literal('webhook'),
+    url: z.string(),
+    signing_key: z.string().nullable(),
+    declaration: jsonText(anyJsonObjectSchema).nullable(),
+  })
+  .transform(
+    (row): Notification => ({
+      id: row.id,
+      type: row.type,
+      url: row.url,
+      hasSigningKey: row.signing_key !== null,
+      declaration: row.declaration,
+    }),
+  );
+
+function fromRow(row: NotificationTable): Notification {
+  return readRecord(rowSchema, 'notifications', row.id, row);
+}
+
+/** Where a notification's signing key is bound to. */
+function keyPlace(id: string): SealedPlace {
+  return { table: 'notifications', row: id, field: 'signing_key' };
+}
+
+function sealerOf({ sealer }: Connection): Sealer {
+  if (sealer === undefined) throw new Error('This store was opened without a key to seal secrets with');
+  return sealer;
+}
+
+type NotificationReads = 'notification' | 'notifications' | 'allNotifications' | 'signingKey';
+
+/** Reads of the table `notifications`. */
+export function notificationReads(connection: Connection): Pick<Reader, NotificationReads> {
+  const { db } = connection;
+  const newestFirst = db.selectFrom('notifications').selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc');
+  return {
+    async notification(id) {
+      const row = await db.selectFrom('notifications').selectAll().where('id', '=', id).executeTakeFirst();
+      return row && fromRow(row);
+    },
+
+    async notifications(page) {
+      const { limit, offset } = pageBounds(page);
+      const rows = await newestFirst.limit(limit).offset(offset).execute();
+      const { total } = await db
+        .selectFrom('notifications')
+        .select((on) => on.fn.countAll<number>().as('total'))
+        .executeTakeFirstOrThrow();
+      return { items: rows.map(fromRow), total };
+    },
+
+    async allNotifications() {
+      return (await newestFirst.execute()).map(fromRow);
+    },
+
+    async signingKey(id) {
+      const row = await db.selectFrom('notifications').select('signing_key').where('id', '=', id).executeTakeFirst();
+      const sealed = row?.signing_key ?? null;
+      if (sealed === null) return null;
+      return createSecretKey(sealerOf(connection).open(sealed, keyPlace(id)), 'utf8');
+    },
+  };
+}
+
+/** Writes of the table `notifications`. */
+export function notificationWrites(
+  connection: Connection,
+): Pick<Writer, 'putNotification' | 'putSigningKey' | 'deleteNotification'> {
+  const { db, now } = connection;
+  return {
+    async putNotification({ id, type, url, declaration }) {
+      const changing = { type, url, declaration: declaration && JSON.stringify(declaration) };
+      await db
+        .insertInto('notifications')
+        .values({ id, created_at: now(), signing_key: null, ...changing })
+        .onConflict((on) => on.column('id').doUpdateSet(changing))
+        .execute();
+    },
+
+    async putSigningKey(id, key) {
+      const { numUpdatedRows } = await db
+        .updateTable('notifications')
+        .set({ signing_key: key === null ? null : sealerOf(connection).seal(key, keyPlace(id)) })
+        .where('id', '=', id)
+        .executeTakeFirstOrThrow();
+      if (numUpdatedRows === 0n) throw new Error(`There is no notification ${id}`);
+    },
+
+    async deleteNotification(id) {
+      const { numDeletedRows } = await db.deleteFrom('notifications').where('id', '=', id).executeTakeFirstOrThrow();
+      await db
+        .updateTable('outbox')
+        .set({ ending: 'dropped', ended_at: now(), outcome: 'the notification was deleted' })
+        .where('notification_id', '=', id)
+        .where('ended_at', 'is', null)
+        .execute();
+      return numDeletedRows === 1n;
+    },
+  };
+}
+
+/** Seals anew what was sealed under a key that is on its way out, so that this key can be retired after one start. */
+export async function resealSigningKeys(db: Kysely<Tables>, sealer: Sealer): Promise<void> {
+  const rows = await db
+    .selectFrom('notifications')
+    .select(['id', 'signing_key'])
+    .where('signing_key', 'is not', null)
+    .execute();
+  for (const { id, signing_key: sealed } of rows) {
+    if (sealed === null || !sealer.isOutdated(sealed)) continue;
+    const resealed = sealer.seal(sealer.open(sealed, keyPlace(id)), keyPlace(id));
+    await db.updateTable('notifications').set({ signing_key: resealed }).where('id', '=', id).execute();
+  }
+}
