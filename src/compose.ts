@@ -10,6 +10,7 @@ import { systemClock } from './domain/clock.ts';
 import type { NetworkType } from './domain/network-type.ts';
 import type { Relayer } from './domain/relayer.ts';
 import { createAddressGuard } from './egress/address-guard.ts';
+import { createHttpClient } from './egress/http-client.ts';
 import type { Engine } from './engine/engine.ts';
 import { createEngine } from './engine/scheduler.ts';
 import { createHttpServer, HTTP_LIMITS } from './http/server.ts';
@@ -84,13 +85,16 @@ async function build({ configuration, chains, signerKinds, log }: ServiceParts, 
   const signerOf = async (relayer: Relayer) => keyRing.signer(relayer.signerId);
   await applyDeclarations(store, await withAddresses(configuration, chains, keyRing), log);
 
+  const rpcGuard = createAddressGuard({
+    allowedHosts: environment.RPC_ALLOWED_HOSTS,
+    blockPrivate: environment.RPC_BLOCK_PRIVATE_IPS,
+  });
+  const http = createHttpClient(rpcGuard);
+  opened.later(() => http.close());
   const connections = createConnections({
     networks: configuration.networks,
     chains,
-    guard: createAddressGuard({
-      allowedHosts: environment.RPC_ALLOWED_HOSTS,
-      blockPrivate: environment.RPC_BLOCK_PRIVATE_IPS,
-    }),
+    http,
     clock,
     random: Math.random,
     settings: {

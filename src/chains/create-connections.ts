@@ -3,8 +3,7 @@ import { AppError } from '../domain/errors.ts';
 import type { Network } from '../domain/network.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { Relayer } from '../domain/relayer.ts';
-import type { AddressGuard } from '../egress/address-guard.ts';
-import { createHttpClient } from '../egress/http-client.ts';
+import type { HttpClient } from '../egress/http-client.ts';
 import { createRpcClient, type RpcCallReport, type RpcSettings } from '../egress/json-rpc.ts';
 import type { RpcClient } from '../egress/rpc-client.ts';
 import type { Chain, ChainClient } from './chain.ts';
@@ -13,21 +12,20 @@ import type { ChainConnections } from './connections.ts';
 export interface ConnectionParts {
   networks: readonly Network[];
   chains: ReadonlyMap<NetworkType, Chain>;
-  /** Judges every address that RPC calls connect to. */
-  guard: AddressGuard;
+  /** Makes all RPC calls; stays open when the connections close. */
+  http: HttpClient;
   clock: Clock;
   /** 0 inclusive to 1 exclusive. */
   random: () => number;
-  /** What differs from `DEFAULT_RPC_SETTINGS`. */
+  /** What differs from the defaults of `json-rpc.ts`. */
   settings?: Partial<RpcSettings> | undefined;
   onRpcCall?: ((network: Network, report: RpcCallReport) => void) | undefined;
 }
 
-/** Connects to networks when they are first needed, all over one pool of connections. */
+/** Connects to networks when they are first needed, all over one pool of HTTP connections. */
 export function createConnections(parts: ConnectionParts): ChainConnections {
-  const { chains, clock, random, settings, onRpcCall } = parts;
+  const { chains, http, clock, random, settings, onRpcCall } = parts;
   const networks = new Map(parts.networks.map((network) => [`${network.type}:${network.name}`, network]));
-  const http = createHttpClient(parts.guard);
   const clients = new Map<string, { rpc: RpcClient; client: ChainClient }>();
 
   function connect(chain: Chain, network: Network): { rpc: RpcClient; client: ChainClient } {
@@ -55,7 +53,6 @@ export function createConnections(parts: ConnectionParts): ChainConnections {
     },
     async close() {
       await Promise.all([...clients.values()].map(({ rpc }) => rpc.close()));
-      await http.close();
     },
   };
 }

@@ -24,7 +24,7 @@ export interface RpcSettings extends PoolSettings {
   maxAnswerBytes: number;
 }
 
-export const DEFAULT_RPC_SETTINGS: RpcSettings = {
+const DEFAULT_RPC_SETTINGS: RpcSettings = {
   timeoutMs: 10_000,
   tries: 3,
   failovers: 3,

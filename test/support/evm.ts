@@ -12,7 +12,7 @@ import { createKeySigner } from '../../src/signers/key-signer.ts';
 import type { Signer } from '../../src/signers/signer.ts';
 
 /** Tries that end at once, so that a test of failures is quick. */
-export const QUICK: Partial<RpcSettings> = { timeoutMs: 2_000, tries: 1, baseDelayMs: 1, maxDelayMs: 2 };
+const QUICK: Partial<RpcSettings> = { timeoutMs: 2_000, tries: 1, baseDelayMs: 1, maxDelayMs: 2 };
 
 /** An RPC client to loopback endpoints; close both when done. */
 export function openRpc(urls: readonly string[], settings: Partial<RpcSettings> = QUICK): RpcClient {

@@ -1,9 +1,9 @@
 import { jsonAmount } from '../../domain/amount.ts';
-import type { JsonObject } from '../../domain/json.ts';
+import type { Json, JsonObject } from '../../domain/json.ts';
 import { type ReadOne, type RpcClient, RpcError } from '../../egress/rpc-client.ts';
 import type { Observation, ObservedEntry } from '../chain.ts';
 import { normalAddress } from './address.ts';
-import { blockNumber, blockReceipts, type Receipt, receiptOf, transactionCount } from './provider.ts';
+import { blockNumber, blockReceipts, quantity, type Receipt, receiptOf, transactionCount } from './provider.ts';
 import { type EvmFields, readFields } from './schema.ts';
 import { whoUsedNonce } from './sequence.ts';
 
@@ -158,7 +158,15 @@ const REVERTED = 'Transaction reverted on-chain (receipt status: failed)';
 async function isBehind(rpc: RpcClient, { seenIn }: Wanted, head: bigint): Promise<boolean> {
   if (seenIn === undefined || head >= seenIn) return false;
   const heads = await rpc.each('eth_blockNumber', []);
-  return heads.some((answer) => answer.status === 'fulfilled' && BigInt(String(answer.value)) >= seenIn);
+  return heads.some((answer) => answer.status === 'fulfilled' && isAtLeast(answer.value, seenIn));
+}
+
+function isAtLeast(answer: Json, block: bigint): boolean {
+  try {
+    return quantity(answer) >= block;
+  } catch {
+    return false;
+  }
 }
 
 /** As it was seen; a node that is behind can neither confirm nor deny it. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../../domain/clock.ts';
 import { invalidRequest } from '../../domain/errors.ts';
-import type { Json, JsonObject } from '../../domain/json.ts';
+import type { Json } from '../../domain/json.ts';
 import type { Network } from '../../domain/network.ts';
 import type { ReadOne, RpcClient } from '../../egress/rpc-client.ts';
 import type { Chain, ChainClient } from '../chain.ts';
@@ -30,7 +30,7 @@ export function createEvmChain(clock: Clock): Chain {
     counter: { statusKey: 'nonce', failure: 'NonceSyncFailed' },
     policySchema,
     networkSchema,
-    builtInNetworks: builtInNetworks as readonly JsonObject[],
+    builtInNetworks,
     addressOf,
     policyView,
     minimumBalance,

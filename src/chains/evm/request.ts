@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { amountSchema } from '../../domain/amount.ts';
 import { invalidRequest } from '../../domain/errors.ts';
-import type { JsonObject } from '../../domain/json.ts';
 import type { Timestamp } from '../../domain/transaction.ts';
 import type { Account, ParsedRequest } from '../chain.ts';
 import { isAddress, normalAddress } from './address.ts';
@@ -67,7 +66,7 @@ export function parseRequest(body: unknown, account: Account, now: Timestamp): P
   checkGasLimit(parsed.data, policy);
   const validUntil = valid_until === null ? null : readValidUntil(valid_until, now);
   checkPrice(parsed.data, policy);
-  return { request: request satisfies StoredRequest as JsonObject, validUntil };
+  return { request: request satisfies StoredRequest, validUntil };
 }
 
 function formFailure(error: z.ZodError, body: unknown): string {

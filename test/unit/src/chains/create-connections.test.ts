@@ -4,6 +4,7 @@ import { createChains } from '../../../../src/chains/registry.ts';
 import { systemClock } from '../../../../src/domain/clock.ts';
 import type { RpcUrl } from '../../../../src/domain/relayer.ts';
 import { createAddressGuard } from '../../../../src/egress/address-guard.ts';
+import { createHttpClient } from '../../../../src/egress/http-client.ts';
 import { answersByMethod, startRpcDouble } from '../../../support/rpc-double.ts';
 
 const relayer = (customRpcUrls: RpcUrl[] | null = null, network = 'local') =>
@@ -12,10 +13,11 @@ const relayer = (customRpcUrls: RpcUrl[] | null = null, network = 'local') =>
 async function open(t: Test, blockPrivate = false) {
   const node = await startRpcDouble(answersByMethod({ eth_chainId: '0x1', eth_getBalance: '0x7' }));
   const calls: string[] = [];
+  const http = createHttpClient(createAddressGuard({ allowedHosts: [], blockPrivate }));
   const connections = createConnections({
     networks: [{ type: 'evm', name: 'local', rpcUrls: [{ url: node.url, weight: 100 }], settings: {} }],
     chains: createChains(systemClock),
-    guard: createAddressGuard({ allowedHosts: [], blockPrivate }),
+    http,
     clock: systemClock,
     random: Math.random,
     settings: { tries: 1 },
@@ -24,6 +26,7 @@ async function open(t: Test, blockPrivate = false) {
   t.teardown(async () => {
     await connections.close();
     await connections.close();
+    await http.close();
     await node.stop();
   });
   return { connections, node, calls };

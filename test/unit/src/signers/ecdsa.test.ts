@@ -27,7 +27,7 @@ t.test('ethers agrees with every one of a thousand signatures', async (t) => {
     if (signed.length !== 65 || !isLow || !isSame || recovered !== address) wrong += 1;
   }
   t.equal(wrong, 0, 'same bytes (RFC 6979), low s (EIP-2), and a recovery that leads to the account');
-  t.same([...recoveries].sort(), [0, 1]);
+  t.same(recoveries, new Set([0, 1]));
 });
 
 t.test('the ends of the scalar range', async (t) => {

@@ -83,7 +83,11 @@ t.test('the chain behind the endpoints', async (t) => {
   t.teardown(() => Promise.all([one.stop(), other.stop(), broken.stop()]));
   const identity = async (urls: string[], settings = {}) => {
     const { client, rpc } = openEvm(urls, settings);
-    return client.identity().finally(() => rpc.close());
+    try {
+      return await client.identity();
+    } finally {
+      await rpc.close();
+    }
   };
 
   t.equal(await identity([one.url]), '1');
