@@ -62,7 +62,8 @@ function asWanted(entry: ObservedEntry): Wanted {
 }
 
 async function countsOf(read: ReadOne, wanted: readonly Wanted[]): Promise<Map<string, bigint>> {
-  const accounts = [...new Set(wanted.map(({ account }) => account))];
+  const signed = wanted.filter(({ hashes }) => hashes.length > 0);
+  const accounts = [...new Set(signed.map(({ account }) => account))];
   const counts = await Promise.all(accounts.map((account) => transactionCount(read, account, 'latest')));
   return new Map(accounts.map((account, index) => [account, counts[index] ?? 0n]));
 }

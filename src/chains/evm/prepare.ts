@@ -31,17 +31,20 @@ export async function prepare(
 ): Promise<Preparation> {
   const request = readRequest(transaction.request);
   const policy = readPolicy(account.policies);
-  const [chainId, market, gasLimit, balance] = await Promise.all([
+  const [chainId, market, wantedGas, balance] = await Promise.all([
     parts.chainId(),
     parts.market(),
     gasLimitOf(parts.read, request, policy, account.address),
     parts.balance(account.address),
   ]);
 
-  if (gasLimit > market.block.gasLimit) {
-    const reason = `Transaction gas limit (${gasLimit}) exceeds block gas limit (${market.block.gasLimit})`;
+  const blockGasLimit = market.block.gasLimit;
+  if (request.gasLimit !== null && request.gasLimit > blockGasLimit) {
+    const reason = `Transaction gas limit (${request.gasLimit}) exceeds block gas limit (${blockGasLimit})`;
     return { kind: 'refused', reason };
   }
+  // The reserve on top of an estimate must not make a transaction impossible that fits.
+  const gasLimit = wantedGas < blockGasLimit ? wantedGas : blockGasLimit;
   const floor = floorAbove(policy.gasPriceCap, market);
   if (floor !== undefined) {
     const reason = `The network asks for ${floor} wei per gas, more than the gas_price_cap of ${policy.gasPriceCap}`;

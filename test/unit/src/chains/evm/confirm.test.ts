@@ -111,7 +111,12 @@ t.test('a nonce that no block has used costs one call for the whole account', as
   t.ok(seen.length === 50 && seen.every(({ kind }) => kind === 'waiting'));
   t.equal(asked('eth_getTransactionCount'), 1);
   t.equal(asked('eth_getTransactionReceipt'), 0);
-  t.same(await look([entry(0n, [])]), [{ kind: 'waiting' }], 'nothing was signed yet');
+  const unsigned = entry(0n, []);
+  t.same(
+    await look([unsigned, { ...unsigned, transaction: { ...unsigned.transaction, fields: {}, sequence: null } }]),
+    [{ kind: 'waiting' }, { kind: 'waiting' }],
+  );
+  t.equal(asked('eth_getTransactionCount'), 1, 'nothing was signed, so nothing is asked');
 });
 
 t.test('many in one block are read with the block', async (t) => {

@@ -116,6 +116,11 @@ t.test('a limit beyond the block’s can never be mined', async (t) => {
   t.match(await prepare({ ...TRANSFER, gas_limit: 100_000 }), { kind: 'ready', fields: { gas_limit: 100_000 } });
 });
 
+t.test('the reserve on an estimate never exceeds the block', async (t) => {
+  const { prepare } = await open(t, { blockGasLimit: 100_000n, estimate: () => ({ result: quantity(95_000n) }) });
+  t.match(await prepare(TRANSFER), { kind: 'ready', fields: { gas_limit: 100_000 } });
+});
+
 t.test('the type follows request, network and policy', async (t) => {
   const legacy = { gas_price: Number(3n * GWEI), max_fee_per_gas: undefined };
   const modern = await open(t);

@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import { amountOf, amountUpTo, type JsonAmount } from '../domain/amount.ts';
+import type { Json, JsonObject, WireObject } from '../domain/json.ts';
+import { isCronSchedule } from './cron-schedule.ts';
+
+/** A whole number of the seed's format `int32`, not negative. */
+export const int32 = z.int().min(0).max(2_147_483_647);
+
+/** A whole number of the seed's format `int64`, not negative. */
+export const int64 = amountUpTo((1n << 63n) - 1n).meta({ type: 'integer', format: 'int64', minimum: 0 });
+
+/** What the seed does not show is 64 bits without a sign, as in the reference. */
+export const uint64 = amountUpTo((1n << 64n) - 1n).meta({ type: 'integer', minimum: 0 });
+
+/** Who pays the fees of a relayer's transactions. */
+export const feePaymentStrategy = z.enum(['user', 'relayer']);
+
+/** What is put on top of an estimated fee, in percent. */
+export const feeMargin = z.float32().min(0, 'Negative fee margin percentage values are not accepted');
+
+const SLIPPAGE_BOUNDS = 'Slippage percentage must be between 0 and 100';
+
+/** By how much a price may have moved, in percent. */
+export const slippage = z.float32().min(0, SLIPPAGE_BOUNDS).max(100, SLIPPAGE_BOUNDS);
+
+/** When tokens are swapped for the chain's coin. */
+export const cronSchedule = z
+  .string()
+  .min(1, 'Empty cron schedule is not accepted')
+  .refine((text) => text === '' || isCronSchedule(text), 'Invalid cron schedule format');
+
+/** Why a relayer whose own account pays has no use for swaps. */
+export const SWAP_NEEDS_USER_FEES = 'Swap config only supported for user fee payment strategy';
+
+/** An object of policies, in which an unknown key is refused with the reference's text. */
+export function policyObject<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
+  return z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys' ? unknownField(String(issue.keys[0]), Object.keys(shape)) : undefined,
+  });
+}
+
+/** How one allowed token is swapped. */
+export const tokenSwapConfig = policyObject({
+  slippage_percentage: slippage.nullish(),
+  min_amount: uint64.nullish(),
+  max_amount: uint64.nullish(),
+  retain_min_amount: uint64.nullish(),
+});
+
+/** {@link tokenSwapConfig} in answers, where unset fields of swap settings are null. */
+export function tokenSwapView(config: z.output<typeof tokenSwapConfig> | null | undefined): WireObject | undefined {
+  if (config === null || config === undefined) return undefined;
+  return {
+    slippage_percentage: config.slippage_percentage ?? null,
+    min_amount: wireAmount(config.min_amount) ?? null,
+    max_amount: wireAmount(config.max_amount) ?? null,
+    retain_min_amount: wireAmount(config.retain_min_amount) ?? null,
+  };
+}
+
+/** An amount as answers write it: an integer with all its digits. */
+export function wireAmount(amount: JsonAmount | null | undefined): bigint | undefined {
+  return amount === null || amount === undefined ? undefined : amountOf(amount);
+}
+
+/** The fields that have a value, as answers show them. */
+export function shown(view: WireObject): WireObject {
+  return Object.fromEntries(Object.entries(view).filter(([, value]) => value !== undefined));
+}
+
+/** Policies without what is null at any depth, since null means unset. */
+export function withoutUnset(policies: Readonly<Record<string, unknown>>): JsonObject {
+  const set = Object.entries(policies).filter(([, value]) => value !== null && value !== undefined);
+  return Object.fromEntries(set.map(([key, value]) => [key, setParts(value)]));
+}
+
+function setParts(value: unknown): Json {
+  if (Array.isArray(value)) return value.map(setParts);
+  return typeof value === 'object' && value !== null
+    ? withoutUnset(value as Readonly<Record<string, unknown>>)
+    : (value as Json);
+}
+
+function unknownField(name: string, known: readonly string[]): string {
+  const names = known.map((one) => `\`${one}\``);
+  const expected = names.length <= 2 ? names.join(' or ') : `one of ${names.join(', ')}`;
+  return `unknown field \`${name}\`, expected ${expected}`;
+}

@@ -1,0 +1,155 @@
+import { z } from 'zod';
+import type { JsonObject, WireObject } from '../../domain/json.ts';
+import {
+  cronSchedule,
+  feeMargin,
+  feePaymentStrategy,
+  int32,
+  int64,
+  policyObject,
+  SWAP_NEEDS_USER_FEES,
+  shown,
+  tokenSwapConfig,
+  tokenSwapView,
+  uint64,
+  wireAmount,
+  withoutUnset,
+} from '../policy-fields.ts';
+import { isAddress } from './address.ts';
+
+const address = z.string().refine(isAddress, 'Public key must be a valid Solana address');
+
+const addresses = z.array(address).nullish();
+
+const allowedToken = policyObject({
+  mint: address,
+  decimals: z.int().min(0).max(255).nullish(),
+  symbol: z.string().nullish(),
+  max_allowed_fee: uint64.nullish(),
+  swap_config: tokenSwapConfig.nullish(),
+});
+
+const PRIORITY_LEVELS = ['medium', 'high', 'veryHigh'] as const;
+
+const jupiterSwapOptions = policyObject({
+  priority_fee_max_lamports: uint64.refine((most) => most !== 0, 'Max lamports must be greater than 0').nullish(),
+  priority_level: z
+    .enum(PRIORITY_LEVELS, {
+      error: ({ input }) =>
+        input === '' ? 'Priority level cannot be empty' : `Priority level must be one of: ${PRIORITY_LEVELS.join(', ')}`,
+    })
+    .nullish(),
+  dynamic_compute_unit_limit: z.boolean().nullish(),
+})
+  .refine(({ priority_fee_max_lamports: most, priority_level: level }) => isUnset(level) || !isUnset(most), {
+    path: ['priority_fee_max_lamports'],
+    error: 'Priority Fee Max lamports must be set if priority level is set',
+  })
+  .refine(({ priority_fee_max_lamports: most, priority_level: level }) => isUnset(most) || !isUnset(level), {
+    path: ['priority_level'],
+    error: 'Priority level must be set if priority fee max lamports is set',
+  });
+
+const swapConfig = policyObject({
+  strategy: z.enum(['jupiter-swap', 'jupiter-ultra', 'noop']).nullish(),
+  cron_schedule: cronSchedule.nullish(),
+  min_balance_threshold: uint64.nullish(),
+  jupiter_swap_options: jupiterSwapOptions.nullish(),
+}).refine(({ strategy, jupiter_swap_options: options }) => isUnset(options) || strategy === 'jupiter-swap', {
+  path: ['jupiter_swap_options'],
+  error: 'JupiterSwap options are only valid for JupiterSwap strategy',
+});
+
+/** In the order in which answers show them. */
+const fields = policyObject({
+  allowed_programs: addresses,
+  max_signatures: int32.nullish(),
+  max_tx_data_size: int32.nullish(),
+  min_balance: int64.nullish(),
+  allowed_tokens: z.array(allowedToken).nullish(),
+  fee_payment_strategy: feePaymentStrategy.nullish(),
+  fee_margin_percentage: feeMargin.nullish(),
+  allowed_accounts: addresses,
+  disallowed_accounts: addresses,
+  max_allowed_fee_lamports: int64.nullish(),
+  swap_config: swapConfig.nullish(),
+})
+  .refine(({ allowed_accounts: allowed, disallowed_accounts: disallowed }) => isUnset(allowed) || isUnset(disallowed), {
+    path: ['disallowed_accounts'],
+    error: 'allowed_accounts and disallowed_accounts cannot be both present',
+  })
+  .refine(({ fee_payment_strategy: payer, swap_config: swap }) => isUnset(swap) || payer !== 'relayer', {
+    path: ['swap_config'],
+    error: SWAP_NEEDS_USER_FEES,
+  });
+
+/** A Solana relayer's policies; null means unset, and what is unset is left out. */
+export const policySchema: z.ZodType<JsonObject> = fields.transform(withoutUnset);
+
+/** Jupiter trades on one network only. The names are the reference's. */
+const JUPITER_STRATEGIES = new Map([
+  ['jupiter-swap', 'JupiterSwap'],
+  ['jupiter-ultra', 'JupiterUltra'],
+]);
+
+/** What checked policies ask for that the named network cannot give; null when there is nothing. */
+export function policyFault(policies: JsonObject, network: string): string | null {
+  const strategy = JUPITER_STRATEGIES.get(fields.parse(policies).swap_config?.strategy ?? '');
+  if (strategy === undefined || network === 'mainnet-beta') return null;
+  return `${strategy} strategy is only supported on mainnet-beta`;
+}
+
+/** What a transaction on Solana may have at most, in bytes (IPv6's least packet without its headers). */
+const LARGEST_TRANSACTION = 1232;
+
+const DEFAULT_MIN_BALANCE = 10_000_000n;
+
+/** Policies as the API shows them; nothing when none is set. */
+export function policyView(policies: JsonObject): WireObject | undefined {
+  if (Object.keys(policies).length === 0) return undefined;
+  const known = fields.parse(policies);
+  return shown({
+    allowed_programs: known.allowed_programs ?? undefined,
+    max_signatures: known.max_signatures ?? undefined,
+    max_tx_data_size: known.max_tx_data_size ?? LARGEST_TRANSACTION,
+    min_balance: wireAmount(known.min_balance) ?? DEFAULT_MIN_BALANCE,
+    allowed_tokens: known.allowed_tokens?.map(tokenView),
+    fee_payment_strategy: known.fee_payment_strategy ?? undefined,
+    fee_margin_percentage: known.fee_margin_percentage ?? undefined,
+    allowed_accounts: known.allowed_accounts ?? undefined,
+    disallowed_accounts: known.disallowed_accounts ?? undefined,
+    max_allowed_fee_lamports: wireAmount(known.max_allowed_fee_lamports),
+    swap_config: swapView(known.swap_config),
+  });
+}
+
+function tokenView(token: z.output<typeof allowedToken>): WireObject {
+  return shown({
+    mint: token.mint,
+    decimals: token.decimals ?? undefined,
+    symbol: token.symbol ?? undefined,
+    max_allowed_fee: wireAmount(token.max_allowed_fee),
+    swap_config: tokenSwapView(token.swap_config),
+  });
+}
+
+function swapView(swap: z.output<typeof swapConfig> | null | undefined): WireObject | undefined {
+  if (swap === null || swap === undefined) return undefined;
+  const options = swap.jupiter_swap_options;
+  return {
+    strategy: swap.strategy ?? null,
+    cron_schedule: swap.cron_schedule ?? null,
+    min_balance_threshold: wireAmount(swap.min_balance_threshold) ?? null,
+    jupiter_swap_options: isUnset(options)
+      ? null
+      : {
+          priority_fee_max_lamports: wireAmount(options?.priority_fee_max_lamports) ?? null,
+          priority_level: options?.priority_level ?? null,
+          dynamic_compute_unit_limit: options?.dynamic_compute_unit_limit ?? null,
+        },
+  };
+}
+
+function isUnset(value: unknown): value is null | undefined {
+  return value === null || value === undefined;
+}
