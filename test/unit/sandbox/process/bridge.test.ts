@@ -1,0 +1,121 @@
+/** Threat: a guest that asks for more than it may, asks late, or asks for what is not there. */
+import t from 'tap';
+import { answerOutsideCalls, Bridge } from '../../../../sandbox/process/bridge.ts';
+import { DEFAULT_LIMITS, FIXED_LIMITS, type HostOp, type Limits, UP } from '../../../../sandbox/protocol.ts';
+import { RecordedChannel } from '../../../support/recorded-channel.ts';
+
+function bridged(limits: Partial<Limits> = {}) {
+  const channel = new RecordedChannel();
+  const fired: number[] = [];
+  let wake = (): void => {};
+  const call = {
+    id: 7,
+    limits: { ...DEFAULT_LIMITS, ...limits },
+    fire(id: number) {
+      fired.push(id);
+      wake();
+    },
+  };
+  const bridge = new Bridge(call, channel);
+  const firing = () =>
+    new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+  return { bridge, channel, fired, firing };
+}
+
+const REQUEST = '{"id":1,"method":"kv.get","params":{}}';
+const RETURNED = '{"kind":"returned","json":"1"}';
+
+t.test('capability calls go up, up to the limit, which ends the call', async (t) => {
+  const { bridge, channel } = bridged({ calls: 2 });
+  t.equal(bridge.answer('request', REQUEST), '');
+  t.equal(bridge.answer('request', REQUEST), '');
+  t.match(bridge.answer('request', REQUEST), /limits\.calls/);
+  t.match(JSON.parse(bridge.outcome ?? ''), { kind: 'ended', code: 'CALL_LIMIT' });
+  t.equal(bridge.requests, 2);
+  t.same(channel.texts(UP.REQUEST), [REQUEST, REQUEST]);
+  t.match(bridge.answer('request', REQUEST), /over/);
+});
+
+t.test('unanswered and oversized capability calls are refused, and the call goes on', async (t) => {
+  const { bridge } = bridged();
+  t.match(bridge.answer('request', 'x'.repeat(FIXED_LIMITS.request_bytes + 1)), /at most/);
+  for (let made = 0; made < FIXED_LIMITS.pending_requests; made += 1) t.equal(bridge.answer('request', REQUEST), '');
+  t.match(bridge.answer('request', REQUEST), /waiting/);
+  t.equal(bridge.replied(), true);
+  t.equal(bridge.answer('request', REQUEST), '');
+  t.equal(bridge.outcome, null);
+  t.equal(bridged().bridge.replied(), false, 'nothing waits');
+});
+
+t.test('log lines leave at once, up to the caps', async (t) => {
+  const { bridge, channel } = bridged();
+  bridge.answer('log', '{"level":"log","message":"x"}');
+  t.equal(channel.flushes, 1);
+  for (let line = 0; line < FIXED_LIMITS.log_lines + 5; line += 1) bridge.answer('log', '{}');
+  t.equal(channel.texts(UP.LOG).length, FIXED_LIMITS.log_lines);
+  t.equal(bridge.droppedLogs, 6);
+  const { bridge: loud } = bridged();
+  loud.answer('log', 'é'.repeat(FIXED_LIMITS.log_bytes / 2 + 1));
+  t.equal(loud.droppedLogs, 1, 'counted in bytes');
+});
+
+t.test('the first outcome stands, and nothing is asked after it', async (t) => {
+  const { bridge } = bridged();
+  bridge.answer('done', RETURNED);
+  bridge.answer('done', '{"kind":"returned","json":"2"}');
+  bridge.end({ kind: 'ended', code: 'TIMEOUT', message: '' });
+  t.equal(bridge.outcome, RETURNED);
+  t.match(bridge.answer('request', REQUEST), /over/);
+  t.match(bridge.answer('timer', '1 1'), /over/);
+});
+
+t.test('a result that no frame could carry is too large', async (t) => {
+  const { bridge } = bridged({ result_bytes: 10 });
+  bridge.answer('done', 'x'.repeat(FIXED_LIMITS.up_frame_slack_bytes));
+  t.match(JSON.parse(bridge.outcome ?? ''), { code: 'RESULT_TOO_LARGE' });
+});
+
+t.test('timers fire, can be cleared and replaced, and are counted', async (t) => {
+  const { bridge, fired, firing } = bridged();
+  t.equal(bridge.answer('timer', '1 1'), '');
+  t.equal(bridge.answer('timer', '2 NaN'), '');
+  t.equal(bridge.answer('timer', '3 5'), '');
+  t.equal(bridge.answer('timer', '3 100000'), '', 'a timer that is set anew');
+  bridge.answer('clear', '2');
+  bridge.answer('clear', '99');
+  t.equal(bridge.idle, false);
+  await firing();
+  t.same(fired, [1]);
+  bridge.close();
+  bridge.close();
+  t.equal(bridge.idle, true);
+  t.match(bridge.answer('timer', '4 1'), /over/);
+  t.match(bridged().bridge.answer('timer', 'x 1'), /whole number/);
+});
+
+t.test('too many timers are refused', async (t) => {
+  const { bridge } = bridged();
+  for (let id = 0; id < FIXED_LIMITS.timers; id += 1) bridge.answer('timer', `${id} 60000`);
+  t.match(bridge.answer('timer', '5000 60000'), /armed/);
+  bridge.close();
+});
+
+t.test('randomness comes in the amount that was asked for, and no more than allowed', async (t) => {
+  const { bridge } = bridged();
+  const random = bridge.answer('random', '65536');
+  t.equal(random.length, 65_536);
+  t.ok([...random].every((character) => character.charCodeAt(0) < 256));
+  t.not(random, bridge.answer('random', '65536'));
+  for (const amount of ['0', '-1', '65537', 'x', 'Infinity']) t.equal(bridge.answer('random', amount), '', amount);
+});
+
+t.test('outside of a call there are no capabilities and no timers', async (t) => {
+  t.match(answerOutsideCalls('request', REQUEST), /while a call runs/);
+  t.match(answerOutsideCalls('timer', '1 1'), /while a call runs/);
+  for (const op of ['log', 'done', 'clear'] as const) t.equal(answerOutsideCalls(op, '{}'), '');
+  t.equal(answerOutsideCalls('random', '3').length, 3);
+  t.match(answerOutsideCalls('url', '{"url":"https://a.example/"}'), /a\.example/);
+  t.match(answerOutsideCalls('other' as HostOp, ''), /no such operation/);
+});

@@ -1,0 +1,101 @@
+/** Threat: a call that uses more time than it may in small pieces, ends twice, or works on after its end. */
+import t from 'tap';
+import { Call } from '../../../../sandbox/process/call.ts';
+import { GuestProgram, GuestRuntime } from '../../../../sandbox/process/isolate.ts';
+import { type DoneMessage, type Limits, UP } from '../../../../sandbox/protocol.ts';
+import { RecordedChannel } from '../../../support/recorded-channel.ts';
+import { contextText, guestRuntime, plugin } from '../../../support/sandbox.ts';
+
+const runtime = new GuestRuntime(await guestRuntime());
+
+function started(body: string, limits: Partial<Limits> = {}) {
+  const version = plugin(body, { limits });
+  const channel = new RecordedChannel();
+  const isolate = new GuestProgram(runtime, version).createIsolate(() => '');
+  const ends: boolean[] = [];
+  const over = Promise.withResolvers<void>();
+  const call = new Call(7, version.limits, isolate, channel, {
+    isolates: 3,
+    onOver: (clean) => {
+      ends.push(clean);
+      over.resolve();
+    },
+  });
+  call.start(contextText({}));
+  const done = () => channel.texts(UP.DONE).map((text) => JSON.parse(text) as DoneMessage);
+  return { call, channel, ends, done, over: over.promise };
+}
+
+t.test('each entry is marked, and the end comes after the last mark', async (t) => {
+  const { channel, ends, done } = started("console.log('x'); return { a: 1 };");
+  t.same(
+    channel.frames.map(([kind]) => kind),
+    [UP.ENTER, UP.LOG, UP.LEAVE, UP.DONE],
+  );
+  t.ok(channel.frames.every(([, id]) => id === 7));
+  t.match(done(), [{ outcome: { kind: 'returned', json: '{"a":1}' }, dropped_logs: 0, isolates: 3 }]);
+  t.ok((done()[0]?.usage.cpu_ms ?? 0) > 0);
+  t.same(ends, [true]);
+});
+
+t.test('replies and timers are entries of their own', async (t) => {
+  const { call, channel, done, over } = started(
+    "const v = await context.kv.get('x'); await new Promise((r) => setTimeout(r, 1)); return v;",
+  );
+  t.equal(channel.texts(UP.REQUEST).length, 1);
+  call.reply('{"id":1,"reply":{"ok":true,"value":5}}');
+  call.reply('{"id":1,"reply":{"ok":true,"value":6}}');
+  await over;
+  t.match(done(), [{ outcome: { kind: 'returned', json: '5' }, usage: { calls: 1 } }]);
+  t.equal(channel.texts(UP.ENTER).length, 3, 'the reply that nobody waited for did not enter');
+});
+
+t.test('a stretch and the sum of all have their limits', async (t) => {
+  const slice = started('for (;;);', { slice_ms: 30 });
+  t.match(slice.done(), [{ outcome: { code: 'CPU_LIMIT', message: /limits\.slice_ms/ } }]);
+  t.same(slice.ends, [false]);
+  const sum = started(
+    'for (;;) { const end = Date.now() + 10; while (Date.now() < end); await new Promise((r) => setTimeout(r, 1)); }',
+    { slice_ms: 200, cpu_ms: 50 },
+  );
+  await sum.over;
+  t.match(sum.done(), [{ outcome: { code: 'CPU_LIMIT', message: /limits\.cpu_ms/ } }]);
+  t.ok((sum.done()[0]?.usage.cpu_ms ?? 0) >= 50);
+});
+
+t.test('memory ends the call, and an outcome that was announced before stands', async (t) => {
+  t.match(started('const a = []; for (;;) a.push({ a });', { memory_mb: 32 }).done(), [
+    { outcome: { code: 'MEMORY_LIMIT', message: /limits\.memory_mb/ } },
+  ]);
+  const after = started('Promise.resolve().then(() => {}).then(() => { for (;;); }); return 1;', { slice_ms: 50 });
+  t.same(after.ends, [false]);
+  t.equal(after.done().length, 1);
+});
+
+t.test('what is left behind makes the isolate unclean', async (t) => {
+  t.same(started('setTimeout(() => {}, 1e6); return 1;').ends, [false]);
+  t.same(started("context.kv.get('x').catch(() => {}); return 1;").ends, [false]);
+  t.same(started("Promise.reject(new Error('x')); return 1;").ends, [false]);
+});
+
+t.test('an unhandled rejection is a log line', async (t) => {
+  const { channel, ends, over } = started(
+    "Promise.reject(new Error('forgotten')); await new Promise((r) => setTimeout(r, 1)); return 1;",
+  );
+  t.match(JSON.parse(channel.texts(UP.LOG)[0] ?? ''), { level: 'error', message: /Unhandled rejection: .*forgotten/ });
+  await over;
+  t.same(ends, [false]);
+});
+
+t.test('a dropped call is over at once, and only once', async (t) => {
+  const { call, channel, ends, done } = started('await new Promise((r) => setTimeout(r, 1)); return 1;');
+  call.drop();
+  call.drop();
+  t.match(done(), [{ outcome: { kind: 'ended', code: 'CANCELED' } }]);
+  t.same(ends, [false]);
+  const frames = channel.frames.length;
+  call.reply('{"id":1,"reply":{"ok":true,"value":1}}');
+  call.fire(1);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  t.equal(channel.frames.length, frames, 'nothing more is heard of it');
+});

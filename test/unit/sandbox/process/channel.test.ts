@@ -1,0 +1,72 @@
+/** Threat: a guest that never comes back before its child could say that it went in. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import fc from 'fast-check';
+import t from 'tap';
+import { encodeFrame, FrameDecoder, payloadCaps } from '../../../../sandbox/driver/frames.ts';
+import { FrameReader } from '../../../../sandbox/process/channel.ts';
+import { UP } from '../../../../sandbox/protocol.ts';
+
+type Frame = [kind: number, call: number, text: string];
+const CHANNEL = JSON.stringify(import.meta.resolve('../../../../sandbox/process/channel.ts'));
+
+/** Runs a script that has `channel`, and collects the frames that come up until it ends. */
+async function framesFrom(script: string, down: Frame[] = []): Promise<Frame[]> {
+  const code = `import(${CHANNEL}).then(({ Channel }) => { const channel = new Channel(3); ${script} });`;
+  const child = spawn(process.execPath, ['-e', code], { stdio: ['ignore', 'ignore', 'inherit', 'pipe'] });
+  const frames: Frame[] = [];
+  const caps = payloadCaps({ result_bytes: 10_000_000 });
+  const decoder = new FrameDecoder(caps, (...frame) => frames.push(frame));
+  const pipe = child.stdio[3] as Socket;
+  pipe.on('data', (chunk: Buffer) => decoder.push(chunk));
+  for (const frame of down) pipe.write(encodeFrame(...frame));
+  await once(child, 'close');
+  return frames;
+}
+
+t.test('what was entered is known even if nothing runs afterwards', async (t) => {
+  const script = "channel.send(6, 1, 'before'); channel.enter(1); process.kill(process.pid, 'SIGKILL');";
+  t.same(await framesFrom(script), [
+    [UP.LOG, 1, 'before'],
+    [UP.ENTER, 1, ''],
+  ]);
+});
+
+t.test('frames beyond the size of the outbox and of the pipe arrive whole and in order', async (t) => {
+  const script = `
+    for (const length of [0, 1, 20_000, 70_000, 3_000_000, 5]) channel.send(7, length, 'é'.repeat(length));
+    channel.flush(); channel.flush();`;
+  const frames = await framesFrom(script);
+  t.same(
+    frames.map(([, call, text]) => [call, text.length]),
+    [0, 1, 20_000, 70_000, 3_000_000, 5].map((length) => [length, length]),
+  );
+});
+
+t.test('answers leave after each batch, and the end of the channel is told', async (t) => {
+  const script = `
+    channel.listen((kind, call, text) => { channel.send(7, call, kind + text); if (text === 'last') process.exit(); }, () => {});`;
+  const frames = await framesFrom(`${script.replace('process.exit()', 'setImmediate(() => process.exit())')}`, [
+    [1, 5, 'first'],
+    [2, 6, 'last'],
+  ]);
+  t.same(frames, [
+    [UP.DONE, 5, '1first'],
+    [UP.DONE, 6, '2last'],
+  ]);
+});
+
+t.test('the driver’s frames come out as they went in, however the bytes are cut', async (t) => {
+  const frame = fc.tuple(fc.integer({ min: 0, max: 255 }), fc.integer({ min: 0, max: 2 ** 32 - 1 }), fc.string());
+  fc.assert(
+    fc.property(fc.array(frame), fc.integer({ min: 1, max: 50 }), (sent, cut) => {
+      const frames: Frame[] = [];
+      const reader = new FrameReader((...one) => frames.push(one));
+      const bytes = Buffer.concat(sent.map((one) => encodeFrame(...one)));
+      for (let at = 0; at < bytes.length; at += cut) reader.push(bytes.subarray(at, at + cut));
+      return JSON.stringify(frames) === JSON.stringify(sent);
+    }),
+  );
+  t.throws(() => new FrameReader(() => {}).push(Buffer.alloc(20, 255)), /too long/);
+});

@@ -1,0 +1,99 @@
+/** Threat: guest code that finds anything of the child's in its isolate, or stays in it beyond its time. */
+import t from 'tap';
+import { EvaluationError, GuestProgram, GuestRuntime } from '../../../../sandbox/process/isolate.ts';
+import type { HostFunction } from '../../../../sandbox/protocol.ts';
+import { contextText, guestRuntime, plugin, version } from '../../../support/sandbox.ts';
+
+const runtime = new GuestRuntime(await guestRuntime());
+const silent: HostFunction = () => '';
+
+const isolateOf = (body: string, limits = {}) =>
+  new GuestProgram(runtime, plugin(body, { limits: { memory_mb: 32, ...limits } })).createIsolate(silent);
+
+/** Enters `invoke` and gives what was announced. */
+function invoke(body: string, limitMs = 1000) {
+  const isolate = isolateOf(body);
+  const said: [string, string][] = [];
+  isolate.attach((op, text) => {
+    said.push([op, text]);
+    return '';
+  });
+  const escape = isolate.enter('invoke', contextText({}), limitMs);
+  return { isolate, said, escape, done: said.find(([op]) => op === 'done')?.[1] };
+}
+
+t.test('a call announces its outcome before the entry comes back', async (t) => {
+  const { isolate, escape, done } = invoke('return 40 + 2;');
+  t.equal(escape, null);
+  t.equal(done, '{"kind":"returned","json":"42"}');
+  t.equal(isolate.sound, true);
+  t.equal(isolate.quiescent(), true);
+  t.ok(isolate.measureHeap() > 100_000);
+  t.ok(isolate.residentBytes > isolate.measureHeap() / 2);
+  isolate.dispose();
+  isolate.dispose();
+  t.equal(isolate.measureHeap(), 0);
+  t.equal(isolate.residentBytes, 0);
+  t.equal(isolate.quiescent(), false);
+});
+
+t.test('escapes are told apart', async (t) => {
+  t.match(invoke('for (;;);', 50), { escape: { cause: 'time' }, isolate: { sound: false } });
+  t.match(invoke('for (;;) await null;', 50).escape, { cause: 'time' });
+  t.match(invoke('const a = []; for (;;) a.push({ a });').escape, { cause: 'memory' });
+  t.match(invoke("Promise.reject(new Error('forgotten')); await null;").escape, { cause: 'thrown', text: /forgotten/ });
+  const long = invoke("Promise.reject(new Error('x'.repeat(1e6)));").escape;
+  t.ok(long?.cause === 'thrown' && long.text.length < 2100);
+});
+
+t.test('a timeout of one entry leaves the next one its own time', async (t) => {
+  const isolate = isolateOf('for (;;);');
+  t.match(isolate.enter('invoke', contextText({}), 20), { cause: 'time' });
+  t.equal(isolate.enter('fire', 99, 20), null);
+});
+
+t.test('a detached isolate reaches nothing of the call', async (t) => {
+  const { isolate, said } = invoke("setTimeout(() => console.log('late'), 1);");
+  isolate.detach();
+  const before = said.length;
+  isolate.enter('fire', 1, 100);
+  t.equal(said.length, before);
+});
+
+t.test('time inside is counted from the isolate’s beginning, coarsely', async (t) => {
+  const { done } = invoke(
+    'const seen = new Set(); for (let i = 0; i < 20000; i++) seen.add(performance.now()); return [...seen].map((x) => x * 10 % 1 < 1e-6 || x * 10 % 1 > 1 - 1e-6);',
+  );
+  const { json } = JSON.parse(done ?? '{}') as { json: string };
+  t.ok((JSON.parse(json) as boolean[]).every(Boolean), 'no step below a tenth of a millisecond');
+});
+
+t.test('a module that does not evaluate is an error with its reason', async (t) => {
+  const escapeOf = (code: string) => {
+    try {
+      new GuestProgram(runtime, version(code, { limits: { memory_mb: 32 } })).createIsolate(silent);
+    } catch (error) {
+      return error instanceof EvaluationError ? error.escape : error;
+    }
+    return undefined;
+  };
+  t.match(escapeOf("throw new TypeError('at the top');"), { cause: 'thrown', text: 'at the top' });
+  t.match(escapeOf('this is no script'), { cause: 'thrown' });
+  t.match(escapeOf('for (;;);'), { cause: 'time' });
+  t.match(escapeOf('const a = []; for (;;) a.push({ a });'), { cause: 'memory' });
+});
+
+t.test('what voids limits is absent, and nothing of isolated-vm or Node is inside', async (t) => {
+  const { done } = invoke(`
+    const names = ['WebAssembly', 'SharedArrayBuffer', 'Atomics', 'WeakRef', 'FinalizationRegistry', 'require',
+      'module', 'global', 'ivm', '$0', '__isolayer_plugin__'];
+    const found = names.filter((name) => name in globalThis);
+    const grown = (() => { try { return new ArrayBuffer(1, { maxByteLength: 1e9 }).resizable === true; } catch { return false; } })();
+    const classes = Object.getOwnPropertyNames(globalThis).filter((name) =>
+      /^(Reference|ExternalCopy|Isolate|Callback|Context)$/.test(name));
+    const main = (() => { try { return [].constructor.constructor('return typeof process.pid')(); } catch { return 'none'; } })();
+    return { found, grown, classes, main };`);
+  const { json } = JSON.parse(done ?? '{}') as { json: string };
+  t.match(JSON.parse(json), { found: [], grown: false, classes: [] });
+  t.notMatch(json, '"number"', 'no process');
+});
