@@ -11,8 +11,11 @@ import type { NetworkType } from './domain/network-type.ts';
 import type { Relayer } from './domain/relayer.ts';
 import { createAddressGuard } from './egress/address-guard.ts';
 import { createHttpClient } from './egress/http-client.ts';
+import { createWebhookClient } from './egress/webhook-client.ts';
 import type { Engine } from './engine/engine.ts';
+import { Outbox } from './engine/outbox.ts';
 import { createEngine } from './engine/scheduler.ts';
+import { WebhookDelivery } from './engine/webhook-delivery.ts';
 import { createHttpServer, HTTP_LIMITS } from './http/server.ts';
 import { createHealth } from './observability/health.ts';
 import type { Log } from './observability/log.ts';
@@ -110,6 +113,20 @@ async function build({ configuration, chains, signerKinds, log }: ServiceParts, 
     onRpcCall: (_, report) => metrics.rpc.called(report),
   });
   opened.later(() => connections.close());
+  const webhooks = createWebhookClient({
+    declared: createAddressGuard({ allowedHosts: [], blockPrivate: false }),
+    others: createAddressGuard({ allowedHosts: [], blockPrivate: environment.WEBHOOK_BLOCK_PRIVATE_IPS }),
+  });
+  opened.later(() => webhooks.close());
+  const delivery = new WebhookDelivery({
+    store,
+    client: webhooks,
+    log,
+    metrics: metrics.webhooks,
+    clock,
+    random: Math.random,
+  });
+  opened.later(() => delivery.close());
   const engine = createEngine({
     store,
     chains,
@@ -117,6 +134,7 @@ async function build({ configuration, chains, signerKinds, log }: ServiceParts, 
     signerOf,
     log,
     metrics: metrics.engine,
+    outbox: new Outbox({ chains, newId: randomUUID, now: clock.now, onCommitted: () => delivery.wake(), log }),
     clock,
     random: Math.random,
   });
@@ -150,6 +168,7 @@ async function build({ configuration, chains, signerKinds, log }: ServiceParts, 
     newId: randomUUID,
   });
 
+  delivery.start();
   await startAll(engine, pluginHost);
   opened.later(async () => {
     await Promise.all([server.close(GRACE_MS), pluginHost.close(GRACE_MS)]);

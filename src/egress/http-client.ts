@@ -8,6 +8,11 @@ export interface HttpPost {
   timeoutMs: number;
   /** Longest answer that is read. */
   maxBytes: number;
+  /**
+   * `status`: the answer is there with its status, and has no body. What follows is read and dropped, so that the
+   * connection can serve again, within the limits above; beyond them it is closed.
+   */
+  reads?: 'all' | 'status';
 }
 
 export interface HttpAnswer {
@@ -111,13 +116,15 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: HttpAnswer['headers']): void {
     this.#status = status;
     this.#headers = headers;
+    // What is below 200 announces the answer (RFC 9110, section 15.2).
+    if (this.#request.reads === 'status' && status >= 200) this.#resolve({ status, headers, body: Buffer.alloc(0) });
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#size += chunk.length;
     const { maxBytes } = this.#request;
-    if (this.#size <= maxBytes) this.#chunks.push(chunk);
-    else this.fail(new HttpFailure('too-large', `the answer is larger than ${maxBytes} bytes`));
+    if (this.#size > maxBytes) this.fail(new HttpFailure('too-large', `the answer is larger than ${maxBytes} bytes`));
+    else if (this.#request.reads !== 'status') this.#chunks.push(chunk);
   }
 
   onResponseEnd(): void {

@@ -6,6 +6,8 @@ export interface Engine {
   wake(lane: string): void;
   /** Calls back after each committed change of a transaction; returns the way to stop that. */
   onChange(transactionId: string, listener: () => void): () => void;
+  /** Checks a relayer once more: what its checks depend on has changed. */
+  recheck(relayerId: string): void;
   /** Finishes the step under way and starts no other. Safe to call twice. */
   close(): Promise<void>;
 }

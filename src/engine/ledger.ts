@@ -2,6 +2,7 @@ import type { Attempt, Timestamp, Transaction } from '../domain/transaction.ts';
 import type { Store, TransactionChange } from '../store/store.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import type { EngineMetrics } from './engine-metrics.ts';
+import type { Outbox } from './outbox.ts';
 
 /** A transaction that has a sequence, with every version that was ever signed, by ordinal. */
 export interface OpenEntry {
@@ -24,16 +25,18 @@ export interface Version {
   attempt: Attempt;
 }
 
-/** The one way in which the engine changes transactions: commit, then tell. */
+/** The one way in which the engine changes transactions: commit with the events for webhooks, then tell. */
 export class Ledger {
   readonly #store: Store;
   readonly #feed: ChangeFeed;
   readonly #metrics: EngineMetrics;
+  readonly #outbox: Outbox;
 
-  constructor(store: Store, feed: ChangeFeed, metrics: EngineMetrics) {
+  constructor(store: Store, feed: ChangeFeed, metrics: EngineMetrics, outbox: Outbox) {
     this.#store = store;
     this.#feed = feed;
     this.#metrics = metrics;
+    this.#outbox = outbox;
   }
 
   /**
@@ -55,6 +58,7 @@ export class Ledger {
           await writer.attemptAccepted(transaction.id, accepted.ordinal, accepted.at);
         }
       }
+      await this.#outbox.transactionsMoved(writer, movedBy(applied));
       return applied;
     });
     return this.#tell(done);
@@ -74,6 +78,7 @@ export class Ledger {
           }
           await writer.insertAttempt(attempt);
         }
+        await this.#outbox.transactionsMoved(writer, movedBy(versions));
       });
     } catch (error) {
       if (error instanceof StaleVersion) {
@@ -95,8 +100,16 @@ export class Ledger {
       }
       this.#feed.tell(id);
     }
+    this.#outbox.committed();
     return now;
   }
+}
+
+/** Those that have another status now, as they are now. */
+function movedBy(changes: readonly Pick<Change, 'transaction' | 'set'>[]): Transaction[] {
+  return changes
+    .filter(({ transaction, set }) => set.status !== undefined && set.status !== transaction.status)
+    .map(({ transaction, set }) => ({ ...transaction, ...set }));
 }
 
 /** Undoes a commit whose transactions are no longer what they were. */

@@ -1,11 +1,13 @@
 import type { Chain } from '../chains/chain.ts';
 import type { ChainConnections } from '../chains/connections.ts';
+import { AppError } from '../domain/errors.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { DisabledReason, DisabledReasonType, Relayer } from '../domain/relayer.ts';
 import type { Log } from '../observability/log.ts';
 import type { Store } from '../store/store.ts';
 import type { EngineMetrics } from './engine-metrics.ts';
 import { reasonOf } from './lane-step.ts';
+import type { Outbox } from './outbox.ts';
 import { Pause } from './pause.ts';
 import type { EngineTiming } from './timing.ts';
 
@@ -15,6 +17,7 @@ export interface RelayerHealthDeps {
   connections: ChainConnections;
   log: Log;
   metrics: EngineMetrics;
+  outbox: Outbox;
   timing: Pick<EngineTiming, 'firstCheckMs' | 'recheckMs'>;
 }
 
@@ -31,10 +34,18 @@ interface Failure {
   cause: string;
 }
 
+/** Checks of one relayer, for as long as it is not fit. */
+interface Watch {
+  ended: Promise<void>;
+  pause: Pause;
+  /** Something changed since the check under way began. */
+  again: boolean;
+}
+
 /** Checks each relayer at the start and, while it is disabled, again and again until it is fit. */
 export class RelayerHealth {
   readonly #deps: RelayerHealthDeps;
-  readonly #watches = new Map<string, Promise<void>>();
+  readonly #watches = new Map<string, Watch>();
   readonly #pauses = new Set<Pause>();
   #starting: Promise<void> | null = null;
   #closed = false;
@@ -60,39 +71,55 @@ export class RelayerHealth {
   async close(): Promise<void> {
     this.#closed = true;
     for (const pause of this.#pauses) pause.end();
+    for (const { pause } of this.#watches.values()) pause.end();
     await Promise.allSettled([this.#starting]);
-    await Promise.all(this.#watches.values());
+    await Promise.all([...this.#watches.values()].map(({ ended }) => ended));
+  }
+
+  /** Checks a relayer once more, now: what the checks depend on has changed. */
+  recheck(id: string): void {
+    if (this.#closed) return;
+    const watch = this.#watches.get(id);
+    if (watch === undefined) {
+      void this.#watch(id);
+    } else {
+      watch.again = true;
+      watch.pause.end();
+    }
   }
 
   /** Watches a relayer until it is fit. Resolves after the first check. */
   #watch(id: string): Promise<void> {
     return new Promise((resolve) => {
-      this.#watches.set(
-        id,
-        this.#checkUntilFit(id, resolve).finally(() => this.#watches.delete(id)),
-      );
+      const watch: Watch = { pause: new Pause(), again: false, ended: Promise.resolve() };
+      this.#watches.set(id, watch);
+      watch.ended = this.#checkUntilFit(id, watch, resolve).finally(() => this.#watches.delete(id));
     });
   }
 
-  async #checkUntilFit(id: string, onFirst: () => void): Promise<void> {
+  async #checkUntilFit(id: string, watch: Watch, onFirst: () => void): Promise<void> {
     const { recheckMs } = this.#deps.timing;
     for (let round = 0; !this.#closed; round += 1) {
-      const fit = await this.#check(id);
+      watch.again = false;
+      const fit = await this.#check(id, Math.max(round - 1, 0));
       onFirst();
-      if (fit) return;
-      await this.#rest(recheckMs[Math.min(round, recheckMs.length - 1)] ?? 0);
+      if (fit && !watch.again) return;
+      await watch.pause.last(fit ? 0 : (recheckMs[Math.min(round, recheckMs.length - 1)] ?? 0));
     }
     onFirst();
   }
 
-  /** @returns true when there is no reason to check again */
-  async #check(id: string): Promise<boolean> {
+  /**
+   * @param failedRechecks how many repetitions have failed before this one
+   * @returns true when there is no reason to check again
+   */
+  async #check(id: string, failedRechecks: number): Promise<boolean> {
     const { store, log, metrics } = this.#deps;
     try {
       const relayer = await store.read.relayer(id);
       if (relayer === undefined) return true;
       const failures = await this.#failuresOf(relayer);
-      await this.#settle(relayer, failures);
+      await this.#settle(relayer, failures, failedRechecks);
       metrics.relayerChecked(id, failures.length === 0);
       return failures.length === 0;
     } catch (error) {
@@ -117,7 +144,8 @@ export class RelayerHealth {
       const outcomes = await Promise.allSettled(checks.map(([, check]) => check));
       return checks.flatMap(([type], index) => {
         const outcome = outcomes[index];
-        return outcome?.status === 'rejected' ? [{ type, cause: reasonOf(outcome.reason) }] : [];
+        if (outcome?.status !== 'rejected' || isNotAvailableYet(outcome.reason)) return [];
+        return [{ type, cause: reasonOf(outcome.reason) }];
       });
     } catch (error) {
       return [{ type: 'RpcValidationFailed', cause: reasonOf(error) }];
@@ -135,29 +163,25 @@ export class RelayerHealth {
     }
   }
 
-  async #settle({ id, network }: Relayer, failures: readonly Failure[]): Promise<void> {
-    const { store, log } = this.#deps;
+  async #settle({ id, network }: Relayer, failures: readonly Failure[], failedRechecks: number): Promise<void> {
+    const { store, log, outbox } = this.#deps;
     const reason = disabledReasonOf(failures);
     const before = await store.write(async (writer) => {
       const relayer = await writer.relayer(id);
       if (relayer === undefined || sameReason(relayer.disabledReason, reason)) return undefined;
-      await writer.putRelayer({ ...relayer, disabledReason: reason });
+      const changed = { ...relayer, disabledReason: reason };
+      await writer.putRelayer(changed);
+      if (reason === null) await outbox.relayerEnabled(writer, changed, failedRechecks);
+      else if (relayer.disabledReason === null) await outbox.relayerDisabled(writer, changed, reason);
       return { wasDisabled: relayer.disabledReason !== null };
     });
+    outbox.committed();
     if (reason !== null) {
       const causes = failures.map(({ type, cause }) => `${type}: ${cause}`);
       log.warn({ relayer: id, network, causes }, before === undefined ? 'relayer still disabled' : 'relayer disabled');
     } else if (before !== undefined) {
       log.info({ relayer: id, network }, 'relayer enabled');
     }
-  }
-
-  async #rest(milliseconds: number): Promise<void> {
-    if (this.#closed) return;
-    const pause = new Pause();
-    this.#pauses.add(pause);
-    await pause.last(milliseconds);
-    this.#pauses.delete(pause);
   }
 
   async #atMost(milliseconds: number, done: Promise<unknown>): Promise<void> {
@@ -167,6 +191,11 @@ export class RelayerHealth {
     await pause.last(milliseconds);
     this.#pauses.delete(pause);
   }
+}
+
+/** What a chain family cannot do yet is no fault of its relayers. */
+function isNotAvailableYet(reason: unknown): boolean {
+  return reason instanceof AppError && reason.code === 'NOT_AVAILABLE_YET';
 }
 
 function reaches(balance: bigint, least: bigint): void {

@@ -11,6 +11,7 @@ import type { Engine } from './engine.ts';
 import type { EngineMetrics } from './engine-metrics.ts';
 import { Lane, type LaneDeps } from './lane.ts';
 import { Ledger } from './ledger.ts';
+import type { Outbox } from './outbox.ts';
 import { Pause } from './pause.ts';
 import { RelayerHealth } from './relayer-health.ts';
 import { defaultTiming, type EngineTiming } from './timing.ts';
@@ -22,6 +23,8 @@ export interface EngineDeps {
   signerOf(relayer: Relayer): Promise<Signer>;
   log: Log;
   metrics: EngineMetrics;
+  /** Takes the events that webhooks tell. */
+  outbox: Outbox;
   clock: Clock;
   /** In [0, 1), for jitter. */
   random(): number;
@@ -47,16 +50,17 @@ class Scheduler implements Engine {
   #closed = false;
 
   constructor(deps: EngineDeps) {
-    const { store, chains, connections, signerOf, log, metrics, clock, random, timing = defaultTiming } = deps;
+    const { store, chains, connections, signerOf, log, metrics, outbox, clock, random } = deps;
+    const { timing = defaultTiming } = deps;
     this.#store = store;
     this.#log = log;
     this.#timing = timing;
     this.#feed = new ChangeFeed((error) => log.error({ err: error }, 'change listener failed'));
-    this.#health = new RelayerHealth({ store, chains, connections, log, metrics, timing });
+    this.#health = new RelayerHealth({ store, chains, connections, log, metrics, outbox, timing });
     this.#laneDeps = {
       store,
       sources: { store, chains, connections, signerOf },
-      ledger: new Ledger(store, this.#feed, metrics),
+      ledger: new Ledger(store, this.#feed, metrics, outbox),
       timing,
       random,
       log,
@@ -79,6 +83,10 @@ class Scheduler implements Engine {
       this.#lanes.set(key, lane);
     }
     void this.#run(lane);
+  }
+
+  recheck(relayerId: string): void {
+    this.#health.recheck(relayerId);
   }
 
   onChange(transactionId: string, listener: () => void): () => void {

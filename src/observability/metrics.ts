@@ -17,6 +17,7 @@ export class Metrics {
   readonly plugins: PluginCounts;
   readonly engine: EngineCounts;
   readonly rpc: RpcCounts;
+  readonly webhooks: WebhookCounts;
   readonly #registry: Registry;
 
   constructor(registry: Registry) {
@@ -24,6 +25,7 @@ export class Metrics {
     this.plugins = new PluginCounts(registry);
     this.engine = new EngineCounts(registry);
     this.rpc = new RpcCounts(registry);
+    this.webhooks = new WebhookCounts(registry);
     this.#registry = registry;
   }
 
@@ -307,4 +309,45 @@ interface RpcCallEnd {
   method: string;
   outcome: string;
   ms: number;
+}
+
+/** Deliveries to the receivers of notifications. */
+class WebhookCounts {
+  readonly #seconds: Histogram<'outcome'>;
+  readonly #ends: Counter<'end'>;
+  readonly #waiting: Gauge;
+
+  constructor(registry: Registry) {
+    const into: Registers = { registers: [registry] };
+    this.#seconds = new Histogram({
+      ...into,
+      name: 'webhook_delivery_seconds',
+      help: "Deliveries by outcome, from the call to the receiver's status, in seconds.",
+      labelNames: ['outcome'],
+      buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    });
+    this.#ends = new Counter({
+      ...into,
+      name: 'webhook_events_ended_total',
+      help: 'Events that were delivered, given up (dead), or dropped with their notification.',
+      labelNames: ['end'],
+    });
+    this.#waiting = new Gauge({
+      ...into,
+      name: 'webhook_events_waiting',
+      help: 'Events that have not ended.',
+    });
+  }
+
+  tried({ outcome, seconds }: { outcome: string; seconds: number }): void {
+    this.#seconds.observe({ outcome }, seconds);
+  }
+
+  ended(end: string): void {
+    this.#ends.inc({ end });
+  }
+
+  waiting(events: number): void {
+    this.#waiting.set(events);
+  }
 }

@@ -1,8 +1,7 @@
-import type { WireObject } from '../domain/json.ts';
-import type { Relayer, RpcUrl } from '../domain/relayer.ts';
+import type { Relayer } from '../domain/relayer.ts';
+import { relayerView } from '../domain/relayer-view.ts';
 import { wireTime } from '../domain/wire-time.ts';
 import type { Reader } from '../store/store.ts';
-import { maskUrl } from './mask-url.ts';
 import type { RelayerAccess, RelayerDirectory } from './relayer-access.ts';
 import type { RelayersService } from './services.ts';
 
@@ -56,27 +55,4 @@ export function createRelayersService({ read, relayers }: RelayersDeps): Relayer
 async function counterOf({ chain, account, client }: RelayerAccess): Promise<Record<string, string>> {
   if (chain.counter === null) return {};
   return { [chain.counter.statusKey]: (await client().nextSequence(account.address)).toString() };
-}
-
-/** Keys in the reference's order; what is unset is left out. */
-function relayerView(relayer: Relayer, policies: WireObject | undefined): WireObject {
-  const { notificationId, customRpcUrls, disabledReason } = relayer;
-  return {
-    id: relayer.id,
-    name: relayer.name,
-    network: relayer.network,
-    network_type: relayer.networkType,
-    paused: relayer.paused,
-    ...(policies === undefined ? {} : { policies }),
-    signer_id: relayer.signerId,
-    ...(notificationId === null ? {} : { notification_id: notificationId }),
-    ...(customRpcUrls === null ? {} : { custom_rpc_urls: customRpcUrls.map(maskedUrl) }),
-    address: relayer.address,
-    system_disabled: disabledReason !== null,
-    ...(disabledReason === null ? {} : { disabled_reason: disabledReason }),
-  };
-}
-
-function maskedUrl({ url, weight }: RpcUrl): WireObject {
-  return { url: maskUrl(url), weight };
 }

@@ -4,11 +4,13 @@
  *
  * Arguments: database file, node's address, file with the private key, `hang` or `go`.
  */
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { ChainClient } from '../../src/chains/chain.ts';
 import { createEvmChain } from '../../src/chains/evm/index.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import type { Attempt } from '../../src/domain/transaction.ts';
+import { Outbox } from '../../src/engine/outbox.ts';
 import { createEngine } from '../../src/engine/scheduler.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
@@ -29,13 +31,15 @@ const watched: ChainClient = {
   },
 };
 
+const chains = new Map([['evm' as const, createEvmChain(systemClock)]]);
 const engine = createEngine({
   store: await openSqliteStore({ path, log, clock: systemClock }),
-  chains: new Map([['evm', createEvmChain(systemClock)]]),
+  chains,
   connections: { clientOf: () => watched, close: async () => {} },
   signerOf: async () => signer,
   log,
   metrics: new FakeEngineMetrics(),
+  outbox: new Outbox({ chains, newId: randomUUID, now: systemClock.now, onCommitted: () => {}, log }),
   clock: systemClock,
   random: Math.random,
 });

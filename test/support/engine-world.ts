@@ -13,6 +13,7 @@ import type { EngineMetrics } from '../../src/engine/engine-metrics.ts';
 import type { LaneStep } from '../../src/engine/lane-step.ts';
 import { Ledger } from '../../src/engine/ledger.ts';
 import { OfferBook } from '../../src/engine/offer-book.ts';
+import { Outbox } from '../../src/engine/outbox.ts';
 import { createEngine } from '../../src/engine/scheduler.ts';
 import { Senders } from '../../src/engine/sender.ts';
 import { SequencePlanner } from '../../src/engine/sequence-planner.ts';
@@ -73,6 +74,17 @@ export class EngineWorld {
   readonly metrics = new FakeEngineMetrics();
   readonly logLines: string[] = [];
   readonly log = createLog('info', { write: (line) => void this.logLines.push(line) });
+  /** How often it was said that events may have been committed. */
+  hints = 0;
+  readonly outbox = new Outbox({
+    chains: new Map([['evm', this.family]]),
+    newId: randomUUID,
+    now: () => Date.now(),
+    onCommitted: () => {
+      this.hints += 1;
+    },
+    log: this.log,
+  });
 
   constructor(store: Store, chain: FakeChain) {
     this.store = store;
@@ -105,6 +117,7 @@ export class EngineWorld {
       signerOf: async () => this.signer,
       log: this.log,
       metrics: this.metrics,
+      outbox: this.outbox,
       clock: systemClock,
       random: Math.random,
       timing: { ...fastTiming, ...parts.timing },
@@ -130,7 +143,7 @@ export class EngineWorld {
     const entries = await store.read.openTransactions(LANE);
     return {
       key: LANE,
-      ledger: new Ledger(store, new ChangeFeed(() => {}), this.metrics),
+      ledger: new Ledger(store, new ChangeFeed(() => {}), this.metrics, this.outbox),
       senders: new Senders({
         store,
         chains: new Map([['evm', family]]),

@@ -10,6 +10,7 @@ function healthOf(world: EngineWorld, timing: Partial<typeof fastTiming> = {}): 
     connections: { clientOf: () => world.client, close: async () => {} },
     log: world.log,
     metrics: world.metrics,
+    outbox: world.outbox,
     timing: { ...fastTiming, ...timing },
   });
 }
@@ -108,6 +109,7 @@ t.test('a network or a family that is not known disables its relayer only', asyn
     },
     log: world.log,
     metrics: world.metrics,
+    outbox: world.outbox,
     timing: { ...fastTiming, recheckMs: [600_000] },
   });
   await health.start();
@@ -145,6 +147,7 @@ t.test('a store that fails is no verdict on the relayer', async (t) => {
     connections: { clientOf: () => world.client, close: async () => {} },
     log: world.log,
     metrics: world.metrics,
+    outbox: world.outbox,
     timing: fastTiming,
   });
   t.teardown(() => health.close());

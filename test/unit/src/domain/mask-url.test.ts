@@ -1,5 +1,5 @@
 import t from 'tap';
-import { maskUrl } from '../../../../src/services/mask-url.ts';
+import { maskUrl } from '../../../../src/domain/mask-url.ts';
 
 t.test('what may be a key is hidden, the host is shown', async (t) => {
   const masked: Record<string, string> = {

@@ -1,0 +1,82 @@
+import { createHmac, type KeyObject } from 'node:crypto';
+import type { AddressGuard } from './address-guard.ts';
+import { createHttpClient, HttpFailure } from './http-client.ts';
+
+/** One delivery. */
+export interface WebhookPost {
+  url: string;
+  /** Signed and sent byte for byte. */
+  body: string;
+  signingKey: KeyObject | null;
+  /** The operator wrote this address into the configuration, so it may lie inside. */
+  isDeclared: boolean;
+}
+
+/** What came of a delivery. A reason names host at most, never a path or a credential. */
+export type WebhookAnswer =
+  /** Any status from 200 to 299. */
+  | { kind: 'delivered'; status: number }
+  | { kind: 'rejected'; status: number }
+  /** `blocked`: the address is refused, nothing left. Otherwise the receiver may have it. */
+  | { kind: 'blocked' | 'timeout' | 'transport'; reason: string };
+
+/** Posts to webhook receivers, once per call: no retries, no redirects. */
+export interface WebhookClient {
+  /** Never throws for what the receiver does. */
+  post(delivery: WebhookPost): Promise<WebhookAnswer>;
+  close(): Promise<void>;
+}
+
+/** The limits of one delivery, in milliseconds. */
+export interface WebhookLimits {
+  connectMs: number;
+  /** From the call to the receiver's status, connecting included. */
+  totalMs: number;
+}
+
+export const DEFAULT_WEBHOOK_LIMITS: WebhookLimits = { connectMs: 3_000, totalMs: 10_000 };
+
+/** Of an answer's body, which nobody looks at, so much is read to keep the connection. */
+const MOST_ANSWER_BYTES = 4_096;
+
+/**
+ * Opens the connections to receivers. Those of addresses in the configuration and all others never share one, so that
+ * what was opened under one guard is not used past the other.
+ */
+export function createWebhookClient(
+  guards: { declared: AddressGuard; others: AddressGuard },
+  limits = DEFAULT_WEBHOOK_LIMITS,
+): WebhookClient {
+  const declared = createHttpClient(guards.declared, limits.connectMs);
+  const others = createHttpClient(guards.others, limits.connectMs);
+
+  return {
+    async post({ url, body, signingKey, isDeclared }) {
+      try {
+        const { status } = await (isDeclared ? declared : others).post(new URL(url), {
+          headers: {
+            'content-type': 'application/json',
+            'user-agent': 'isolayer',
+            ...(signingKey === null ? {} : { 'x-signature': signatureOf(body, signingKey) }),
+          },
+          body,
+          timeoutMs: limits.totalMs,
+          maxBytes: MOST_ANSWER_BYTES,
+          reads: 'status',
+        });
+        return { kind: status < 300 ? 'delivered' : 'rejected', status };
+      } catch (error) {
+        if (!(error instanceof HttpFailure)) throw error;
+        return { kind: error.kind === 'too-large' ? 'transport' : error.kind, reason: error.message };
+      }
+    },
+    async close() {
+      await Promise.all([declared.close(), others.close()]);
+    },
+  };
+}
+
+/** Padded base64 of HMAC-SHA256 over the body's bytes, as the reference's receivers check it. */
+function signatureOf(body: string, key: KeyObject): string {
+  return createHmac('sha256', key).update(body, 'utf8').digest('base64');
+}
