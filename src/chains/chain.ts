@@ -32,6 +32,11 @@ export interface Chain {
   addressOf(publicKey: Uint8Array): string;
   /** Policies as the API shows them: defaults filled in, integers as the reference writes them. */
   policyView(policies: JsonObject): WireObject | undefined;
+  /**
+   * What checked policies ask for that the named network cannot give, in the reference's words; null when there is
+   * nothing. Absent in a family whose policies fit every network.
+   */
+  policyFault?(policies: JsonObject, network: string): string | null;
   /** The balance, in the smallest unit, that the health check asks for; null when it does not look at the balance. */
   minimumBalance(policies: JsonObject): bigint | null;
   /**

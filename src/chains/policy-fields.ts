@@ -49,8 +49,7 @@ export const tokenSwapConfig = policyObject({
 });
 
 /** {@link tokenSwapConfig} in answers, where unset fields of swap settings are null. */
-export function tokenSwapView(config: z.output<typeof tokenSwapConfig> | null | undefined): WireObject | undefined {
-  if (config === null || config === undefined) return undefined;
+export function tokenSwapView(config: z.output<typeof tokenSwapConfig>): WireObject {
   return {
     slippage_percentage: config.slippage_percentage ?? null,
     min_amount: wireAmount(config.min_amount) ?? null,

@@ -2,8 +2,12 @@ import type { Clock } from '../domain/clock.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { Chain } from './chain.ts';
 import { createEvmChain } from './evm/index.ts';
+import { createSolanaChain } from './solana/index.ts';
+import { createStellarChain } from './stellar/index.ts';
 
 /** The chain families that the service knows. */
 export function createChains(clock: Clock): ReadonlyMap<NetworkType, Chain> {
-  return new Map([createEvmChain(clock)].map((chain) => [chain.type, chain]));
+  return new Map(
+    [createEvmChain(clock), createSolanaChain(), createStellarChain()].map((chain) => [chain.type, chain]),
+  );
 }

@@ -6,6 +6,7 @@ import type { NetworkType } from '../domain/network-type.ts';
 export interface ChainSchemas {
   readonly type: NetworkType;
   readonly policySchema: z.ZodType<JsonObject>;
+  policyFault?(policies: JsonObject, network: string): string | null;
   readonly networkSchema: z.ZodType<JsonObject>;
   readonly builtInNetworks: readonly JsonObject[];
 }

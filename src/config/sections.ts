@@ -23,6 +23,8 @@ export function readRelayers(section: Section, chains: KnownChains, findings: Fi
     const entry = check(relayerEntrySchema, value, at, findings);
     const policies = readPolicies(value, at, chains, findings);
     if (entry === undefined || policies === undefined) return [];
+    const fault = chains.get(entry.network_type)?.policyFault?.(policies, entry.network) ?? null;
+    if (fault !== null) findings.problem(at.file, `${at.path}.policies`, fault);
     return [
       {
         id: entry.id,

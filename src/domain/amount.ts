@@ -21,6 +21,16 @@ export function amountSchema(bits: number): z.ZodType<JsonAmount> {
   });
 }
 
+/** An amount of at most `most`, given as a JSON number or a decimal string, kept exact. */
+export function amountUpTo(most: bigint): z.ZodType<JsonAmount> {
+  return z.unknown().transform((value, context): JsonAmount => {
+    const amount = readAmount(value);
+    if (amount !== undefined && amount >= 0n && amount <= most) return jsonAmount(amount);
+    context.addIssue({ code: 'custom', message: `expected an integer from 0 to ${most}` });
+    return z.NEVER;
+  });
+}
+
 /** The amount as an integer. */
 export function amountOf(value: JsonAmount): bigint {
   return BigInt(value);

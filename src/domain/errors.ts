@@ -41,6 +41,12 @@ export const ERRORS = {
     message: 'Internal Server Error',
   },
   NOT_SUPPORTED: { status: 501, retryable: false, text: '{what} is not supported for {networkType} relayers' },
+  /** For what a later version brings. */
+  NOT_AVAILABLE_YET: {
+    status: 501,
+    retryable: false,
+    text: '{what} is not available yet for {networkType} relayers',
+  },
   UNAVAILABLE: { status: 503, retryable: true, text: '{reason}' },
   HANDLER_TIMEOUT: { status: 504, retryable: true, text: 'The request was not answered within {seconds} s' },
 } as const satisfies Record<string, ErrorRow>;

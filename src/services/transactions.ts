@@ -29,11 +29,11 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
 
   async function accept(access: RelayerAccess, body: unknown): Promise<Transaction> {
     const { relayer, chain, account } = access;
+    const now = await store.now();
+    const { request, validUntil } = chain.parseRequest(body, account, now);
     const identity = await store.read.chainIdentity(relayer.networkType, relayer.network);
     // Only before the first check of a relayer has ended: nobody can say yet on which chain the transaction would be.
     if (identity === undefined) throw new AppError('RELAYER_DISABLED', {});
-    const now = await store.now();
-    const { request, validUntil } = chain.parseRequest(body, account, now);
     return {
       id: newId(),
       relayerId: relayer.id,

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { amountOf, amountSchema } from '../../domain/amount.ts';
 import type { JsonObject, WireObject } from '../../domain/json.ts';
+import { policyObject } from '../policy-fields.ts';
 import { isAddress, normalAddress } from './address.ts';
 
 const address = z.string().refine(isAddress, { error: ({ input }) => `${JSON.stringify(input)} is not an address` });
 
 /** In the order in which answers show them. */
-const fields = z.strictObject({
+const fields = policyObject({
   min_balance: amountSchema(128).nullish(),
   gas_limit_estimation: z.boolean().nullish(),
   gas_price_cap: amountSchema(128).nullish(),

@@ -36,16 +36,18 @@ const jupiterSwapOptions = policyObject({
   priority_level: z
     .enum(PRIORITY_LEVELS, {
       error: ({ input }) =>
-        input === '' ? 'Priority level cannot be empty' : `Priority level must be one of: ${PRIORITY_LEVELS.join(', ')}`,
+        input === ''
+          ? 'Priority level cannot be empty'
+          : `Priority level must be one of: ${PRIORITY_LEVELS.join(', ')}`,
     })
     .nullish(),
   dynamic_compute_unit_limit: z.boolean().nullish(),
 })
-  .refine(({ priority_fee_max_lamports: most, priority_level: level }) => isUnset(level) || !isUnset(most), {
+  .refine(({ priority_fee_max_lamports: most, priority_level: level }) => level == null || most != null, {
     path: ['priority_fee_max_lamports'],
     error: 'Priority Fee Max lamports must be set if priority level is set',
   })
-  .refine(({ priority_fee_max_lamports: most, priority_level: level }) => isUnset(most) || !isUnset(level), {
+  .refine(({ priority_fee_max_lamports: most, priority_level: level }) => most == null || level != null, {
     path: ['priority_level'],
     error: 'Priority level must be set if priority fee max lamports is set',
   });
@@ -55,7 +57,7 @@ const swapConfig = policyObject({
   cron_schedule: cronSchedule.nullish(),
   min_balance_threshold: uint64.nullish(),
   jupiter_swap_options: jupiterSwapOptions.nullish(),
-}).refine(({ strategy, jupiter_swap_options: options }) => isUnset(options) || strategy === 'jupiter-swap', {
+}).refine(({ strategy, jupiter_swap_options: options }) => options == null || strategy === 'jupiter-swap', {
   path: ['jupiter_swap_options'],
   error: 'JupiterSwap options are only valid for JupiterSwap strategy',
 });
@@ -63,22 +65,22 @@ const swapConfig = policyObject({
 /** In the order in which answers show them. */
 const fields = policyObject({
   allowed_programs: addresses,
+  allowed_accounts: addresses,
+  disallowed_accounts: addresses,
   max_signatures: int32.nullish(),
   max_tx_data_size: int32.nullish(),
   min_balance: int64.nullish(),
   allowed_tokens: z.array(allowedToken).nullish(),
   fee_payment_strategy: feePaymentStrategy.nullish(),
   fee_margin_percentage: feeMargin.nullish(),
-  allowed_accounts: addresses,
-  disallowed_accounts: addresses,
   max_allowed_fee_lamports: int64.nullish(),
   swap_config: swapConfig.nullish(),
 })
-  .refine(({ allowed_accounts: allowed, disallowed_accounts: disallowed }) => isUnset(allowed) || isUnset(disallowed), {
+  .refine(({ allowed_accounts: allowed, disallowed_accounts: disallowed }) => allowed == null || disallowed == null, {
     path: ['disallowed_accounts'],
     error: 'allowed_accounts and disallowed_accounts cannot be both present',
   })
-  .refine(({ fee_payment_strategy: payer, swap_config: swap }) => isUnset(swap) || payer !== 'relayer', {
+  .refine(({ fee_payment_strategy: payer, swap_config: swap }) => swap == null || payer !== 'relayer', {
     path: ['swap_config'],
     error: SWAP_NEEDS_USER_FEES,
   });
@@ -110,16 +112,16 @@ export function policyView(policies: JsonObject): WireObject | undefined {
   const known = fields.parse(policies);
   return shown({
     allowed_programs: known.allowed_programs ?? undefined,
+    allowed_accounts: known.allowed_accounts ?? undefined,
+    disallowed_accounts: known.disallowed_accounts ?? undefined,
     max_signatures: known.max_signatures ?? undefined,
     max_tx_data_size: known.max_tx_data_size ?? LARGEST_TRANSACTION,
     min_balance: wireAmount(known.min_balance) ?? DEFAULT_MIN_BALANCE,
     allowed_tokens: known.allowed_tokens?.map(tokenView),
     fee_payment_strategy: known.fee_payment_strategy ?? undefined,
     fee_margin_percentage: known.fee_margin_percentage ?? undefined,
-    allowed_accounts: known.allowed_accounts ?? undefined,
-    disallowed_accounts: known.disallowed_accounts ?? undefined,
     max_allowed_fee_lamports: wireAmount(known.max_allowed_fee_lamports),
-    swap_config: swapView(known.swap_config),
+    swap_config: known.swap_config == null ? undefined : swapView(known.swap_config),
   });
 }
 
@@ -129,27 +131,25 @@ function tokenView(token: z.output<typeof allowedToken>): WireObject {
     decimals: token.decimals ?? undefined,
     symbol: token.symbol ?? undefined,
     max_allowed_fee: wireAmount(token.max_allowed_fee),
-    swap_config: tokenSwapView(token.swap_config),
+    swap_config: token.swap_config == null ? undefined : tokenSwapView(token.swap_config),
   });
 }
 
-function swapView(swap: z.output<typeof swapConfig> | null | undefined): WireObject | undefined {
-  if (swap === null || swap === undefined) return undefined;
+/** Inside swap settings unset fields are shown as null. */
+function swapView(swap: z.output<typeof swapConfig>): WireObject {
   const options = swap.jupiter_swap_options;
   return {
     strategy: swap.strategy ?? null,
     cron_schedule: swap.cron_schedule ?? null,
     min_balance_threshold: wireAmount(swap.min_balance_threshold) ?? null,
-    jupiter_swap_options: isUnset(options)
-      ? null
-      : {
-          priority_fee_max_lamports: wireAmount(options?.priority_fee_max_lamports) ?? null,
-          priority_level: options?.priority_level ?? null,
-          dynamic_compute_unit_limit: options?.dynamic_compute_unit_limit ?? null,
-        },
+    jupiter_swap_options: options == null ? null : optionsView(options),
   };
 }
 
-function isUnset(value: unknown): value is null | undefined {
-  return value === null || value === undefined;
+function optionsView(options: z.output<typeof jupiterSwapOptions>): WireObject {
+  return {
+    priority_fee_max_lamports: wireAmount(options.priority_fee_max_lamports) ?? null,
+    priority_level: options.priority_level ?? null,
+    dynamic_compute_unit_limit: options.dynamic_compute_unit_limit ?? null,
+  };
 }

@@ -26,7 +26,9 @@ function strKey(version: number, payload: Uint8Array): string {
   bytes.writeUInt8(version, 0);
   bytes.set(payload, 1);
   bytes.writeUInt16LE(crc16(bytes.subarray(0, 33)), 33);
-  const digits = BigInt(`0x${bytes.toString('hex')}`).toString(32).padStart(56, '0');
+  const digits = BigInt(`0x${bytes.toString('hex')}`)
+    .toString(32)
+    .padStart(56, '0');
   return digits.replace(/./g, (digit) => ALPHABET.charAt(Number.parseInt(digit, 32)));
 }
 

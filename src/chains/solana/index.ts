@@ -1,0 +1,25 @@
+import type { JsonObject } from '../../domain/json.ts';
+import type { Chain } from '../chain.ts';
+import { unavailableParts } from '../unavailable.ts';
+import { addressOf } from './address.ts';
+import builtInNetworks from './networks.json' with { type: 'json' };
+import { policyFault, policySchema, policyView } from './policy.ts';
+import { networkSchema } from './schema.ts';
+
+/** Solana: its relayers can be declared, listed and updated. */
+export function createSolanaChain(): Chain {
+  return {
+    type: 'solana',
+    curve: 'ed25519',
+    unit: 'lamport',
+    counter: null,
+    policySchema,
+    networkSchema,
+    builtInNetworks: builtInNetworks as readonly JsonObject[],
+    addressOf,
+    policyView,
+    policyFault,
+    minimumBalance: () => null,
+    ...unavailableParts('solana'),
+  };
+}

@@ -1,0 +1,24 @@
+import type { JsonObject } from '../../domain/json.ts';
+import type { Chain } from '../chain.ts';
+import { unavailableParts } from '../unavailable.ts';
+import { addressOf } from './address.ts';
+import builtInNetworks from './networks.json' with { type: 'json' };
+import { policySchema, policyView } from './policy.ts';
+import { networkSchema } from './schema.ts';
+
+/** Stellar: its relayers can be declared, listed and updated. */
+export function createStellarChain(): Chain {
+  return {
+    type: 'stellar',
+    curve: 'ed25519',
+    unit: 'stroop',
+    counter: { statusKey: 'sequence_number', failure: 'SequenceSyncFailed' },
+    policySchema,
+    networkSchema,
+    builtInNetworks: builtInNetworks as readonly JsonObject[],
+    addressOf,
+    policyView,
+    minimumBalance: () => null,
+    ...unavailableParts('stellar'),
+  };
+}

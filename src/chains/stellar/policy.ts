@@ -1,0 +1,133 @@
+import { z } from 'zod';
+import type { JsonObject, WireObject } from '../../domain/json.ts';
+import {
+  cronSchedule,
+  feeMargin,
+  feePaymentStrategy,
+  int32,
+  int64,
+  policyObject,
+  SWAP_NEEDS_USER_FEES,
+  shown,
+  slippage,
+  tokenSwapConfig,
+  tokenSwapView,
+  uint64,
+  wireAmount,
+  withoutUnset,
+} from '../policy-fields.ts';
+import { isAccount, isContract } from './address.ts';
+
+const asset = z.string().superRefine((text, context) => {
+  const fault = assetFault(text);
+  if (fault !== null) context.addIssue({ code: 'custom', message: fault });
+});
+
+/** Why a text names no asset, in the reference's words; null when it does. */
+function assetFault(text: string): string | null {
+  if (['native', 'XLM', ''].includes(text) || isContract(text)) return null;
+  const [code = '', issuer, ...more] = text.split(':');
+  if (issuer === undefined || more.length > 0) {
+    return "Asset identifier must be 'native', 'XLM', 'CODE:ISSUER', or a contract address";
+  }
+  if (code.length < 1 || code.length > 12) return 'Asset code must be between 1 and 12 characters';
+  if (!/^[A-Za-z0-9]+$/.test(code)) return 'Asset code must contain only alphanumeric characters';
+  if (issuer.length !== 56) return 'Issuer address must be 56 characters long';
+  if (!issuer.startsWith('G')) return "Issuer address must start with 'G'";
+  return isAccount(issuer) ? null : 'Issuer address must be a valid Stellar address';
+}
+
+/** What the service finds out about an asset. */
+const assetMetadata = policyObject({
+  kind: z.union([
+    z.literal('native'),
+    policyObject({ classic: policyObject({ code: z.string(), issuer: z.string() }) }),
+    policyObject({ contract: policyObject({ contract_id: z.string() }) }),
+  ]),
+  decimals: z.int().min(0).max(4_294_967_295),
+  canonical_asset_id: z.string(),
+});
+
+const allowedToken = policyObject({
+  asset,
+  metadata: assetMetadata.nullish(),
+  max_allowed_fee: uint64.nullish(),
+  swap_config: tokenSwapConfig.nullish(),
+});
+
+const swapConfig = policyObject({
+  /** The first that can handle an asset is used. */
+  strategies: z.array(z.enum(['order-book', 'soroswap'])).nullish(),
+  cron_schedule: cronSchedule.nullish(),
+  min_balance_threshold: uint64.nullish(),
+}).refine(({ strategies }) => strategies != null && strategies.length > 0, {
+  path: ['strategies'],
+  error: 'Swap config must include at least one strategy',
+});
+
+/** In the order in which answers show them. */
+const fields = policyObject({
+  fee_payment_strategy: feePaymentStrategy.nullish(),
+  min_balance: int64.nullish(),
+  max_fee: int32.nullish(),
+  timeout_seconds: int64.nullish(),
+  concurrent_transactions: z.boolean().nullish(),
+  slippage_percentage: slippage.nullish(),
+  fee_margin_percentage: feeMargin.nullish(),
+  allowed_tokens: z.array(allowedToken).nullish(),
+  swap_config: swapConfig.nullish(),
+})
+  .superRefine((policies, context) => {
+    if (policies.fee_payment_strategy != null) return;
+    const isEmpty = Object.values(policies).every((value) => value == null);
+    const missing = isEmpty
+      ? 'Stellar policy is required. fee_payment_strategy is required'
+      : 'Fee payment strategy is required';
+    context.addIssue({ code: 'custom', path: ['fee_payment_strategy'], message: missing });
+  })
+  .refine(({ fee_payment_strategy: payer, swap_config: swap }) => swap == null || payer !== 'relayer', {
+    path: ['swap_config'],
+    error: SWAP_NEEDS_USER_FEES,
+  })
+  .meta({ required: ['fee_payment_strategy'] });
+
+/** A Stellar relayer's policies, which must say who pays; null means unset, and what is unset is left out. */
+export const policySchema: z.ZodType<JsonObject> = fields.transform(withoutUnset);
+
+/** In stroops. */
+const DEFAULT_MIN_BALANCE = 1_000_000n;
+
+/** Policies as the API shows them; nothing when none is set. */
+export function policyView(policies: JsonObject): WireObject | undefined {
+  if (Object.keys(policies).length === 0) return undefined;
+  const known = fields.parse(policies);
+  return shown({
+    fee_payment_strategy: known.fee_payment_strategy ?? undefined,
+    min_balance: wireAmount(known.min_balance) ?? DEFAULT_MIN_BALANCE,
+    max_fee: known.max_fee ?? undefined,
+    timeout_seconds: wireAmount(known.timeout_seconds),
+    concurrent_transactions: known.concurrent_transactions ?? undefined,
+    slippage_percentage: known.slippage_percentage ?? undefined,
+    fee_margin_percentage: known.fee_margin_percentage ?? undefined,
+    allowed_tokens: known.allowed_tokens?.map(tokenView),
+    swap_config: known.swap_config == null ? undefined : swapView(known.swap_config),
+  });
+}
+
+function tokenView(token: z.output<typeof allowedToken>): WireObject {
+  return shown({
+    asset: token.asset,
+    metadata: token.metadata ?? undefined,
+    max_allowed_fee: wireAmount(token.max_allowed_fee),
+    swap_config: token.swap_config == null ? undefined : tokenSwapView(token.swap_config),
+  });
+}
+
+/** Inside swap settings unset fields are shown as null. */
+function swapView(swap: z.output<typeof swapConfig>): WireObject {
+  return {
+    strategies: swap.strategies ?? [],
+    cron_schedule: swap.cron_schedule ?? null,
+    min_balance_threshold: wireAmount(swap.min_balance_threshold) ?? null,
+  };
+}
