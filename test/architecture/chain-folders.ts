@@ -1,20 +1,42 @@
 import type { Rule } from './rule.ts';
 
-const OPTIONAL = new Set(['sponsor.ts', 'swap.ts']);
+/** What a family cannot do without. */
+const REQUIRED = ['address.ts', 'index.ts', 'networks.json', 'policy.ts', 'schema.ts'];
 
-/** All chains have the same files, so that whoever knows one knows all. */
+/** What else a family may have, under these names only. */
+const KNOWN = new Set([
+  ...REQUIRED,
+  'broadcast.ts',
+  'confirm.ts',
+  'errors.ts',
+  'fees.ts',
+  'prepare.ts',
+  'provider.ts',
+  'replace.ts',
+  'request.ts',
+  'rpc.ts',
+  'sequence.ts',
+  'signing.ts',
+  'sponsor.ts',
+  'swap.ts',
+  'view.ts',
+]);
+
+/** The same thing has the same name in all chains, so that whoever knows one knows all; none has empty places. */
 export const chainFolders: Rule = (files) => {
-  const folders = new Map<string, Set<string>>();
+  const folders = new Map<string, string[]>();
   for (const { path } of files) {
     const [, chain, file] = /^src\/chains\/([^/]+)\/(.+)$/.exec(path) ?? [];
-    if (chain === undefined || file === undefined || OPTIONAL.has(file)) continue;
-    folders.set(chain, (folders.get(chain) ?? new Set()).add(file));
+    if (chain === undefined || file === undefined) continue;
+    folders.set(chain, [...(folders.get(chain) ?? []), file]);
   }
 
-  const all = new Set([...folders.values()].flatMap((names) => [...names]));
-  return [...folders].flatMap(([chain, names]) =>
-    [...all]
-      .filter((name) => !names.has(name))
-      .map((name) => `src/chains/${chain}/${name} is missing; another chain has it.`),
-  );
+  return [...folders].flatMap(([chain, names]) => [
+    ...REQUIRED.filter((name) => !names.includes(name)).map(
+      (name) => `src/chains/${chain}/${name} is missing; every chain has it.`,
+    ),
+    ...names
+      .filter((name) => !KNOWN.has(name))
+      .map((name) => `src/chains/${chain}/${name} has a name that the chains do not share.`),
+  ]);
 };
