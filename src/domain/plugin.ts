@@ -8,7 +8,7 @@ export const relayerGrantSchema = z.enum(['read', 'send', 'sign', 'rpc']);
 export type RelayerGrant = z.infer<typeof relayerGrantSchema>;
 
 /** A plugin's `permissions`: where present, each absent key is denied. */
-export const permissionsSchema = z.strictObject({
+const permissionsSchema = z.strictObject({
   relayers: z.record(z.string(), z.array(relayerGrantSchema)).default({}),
   hosts: z.array(z.string().min(1)).default([]),
   env: z.array(z.string().min(1)).default([]),
@@ -18,7 +18,7 @@ export const permissionsSchema = z.strictObject({
 const megabytes = (least: number) => z.int().min(least).max(65_536);
 
 /** A plugin's `limits`; what is absent has the default of the sandbox's protocol. */
-export const limitsSchema = z.strictObject({
+const limitsSchema = z.strictObject({
   memory_mb: megabytes(8).default(DEFAULT_LIMITS.memory_mb),
   process_mb: megabytes(128).default(DEFAULT_LIMITS.process_mb),
   slice_ms: z.int().min(10).max(60_000).default(DEFAULT_LIMITS.slice_ms),
