@@ -17,12 +17,14 @@ import { Outbox } from './engine/outbox.ts';
 import { createEngine } from './engine/scheduler.ts';
 import { WebhookDelivery } from './engine/webhook-delivery.ts';
 import { createHttpServer, HTTP_LIMITS } from './http/server.ts';
+import { TokenBuckets } from './http/token-buckets.ts';
 import { createHealth } from './observability/health.ts';
 import type { Log } from './observability/log.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { createPluginHost } from './plugin-host/host.ts';
 import type { PluginHost } from './plugin-host/plugin-host.ts';
 import { applyDeclarations, type DeclaredRelayer } from './services/declarations.ts';
+import { applyNotifications } from './services/notification-declarations.ts';
 import { createServices } from './services/use-cases.ts';
 import { type KeyRing, openKeyRing } from './signers/key-ring.ts';
 import type { SignerKinds } from './signers/registry.ts';
@@ -30,6 +32,7 @@ import { lockDataDir } from './store/lock.ts';
 import { createSealer } from './store/sealing.ts';
 import { openSqliteStore } from './store/sqlite.ts';
 import { loadSealingKey } from './store/storage-key.ts';
+import { Teardown } from './teardown.ts';
 
 /** What a service is made from. */
 export interface ServiceParts {
@@ -49,8 +52,8 @@ export interface Service {
   close(): Promise<void>;
 }
 
-/** How long running requests and plugin calls may take to finish once the service is to end. */
-const GRACE_MS = 10_000;
+/** How long the answers of calls that were ended may take to leave. */
+const LAST_ANSWERS_MS = 2000;
 
 /** The folder of the sandbox's sources, where the child's entry lies. */
 const SANDBOX_DIR = resolve(import.meta.dirname, '..', 'sandbox');
@@ -64,7 +67,7 @@ export async function compose(parts: ServiceParts): Promise<Service> {
   try {
     return await build(parts, opened);
   } catch (error) {
-    await opened.close();
+    await opened.close().catch((failure: unknown) => parts.log.error({ err: failure }, 'not everything was closed'));
     throw error;
   }
 }
@@ -76,16 +79,18 @@ async function build({ configuration, chains, signerKinds, log }: ServiceParts, 
 
   const dataDir = resolve(environment.DATA_DIR);
   const lock = lockDataDir(dataDir);
-  opened.later(() => lock.release());
+  opened.later('lock of the data folder', () => lock.release());
   const apiKey = await openApiKey(environment.API_KEY, dataDir);
   const keys = loadSealingKey({ dataDir, configured: environment.STORAGE_ENCRYPTION_KEY, randomBytes, log });
   const sealer = createSealer(keys, randomBytes);
   const store = await openSqliteStore({ path: join(dataDir, 'isolayer.db'), log, clock, sealer });
-  opened.later(() => store.close());
+  opened.later('store', () => store.close());
 
-  const keyRing = await openKeyRing(signerKinds, configuration.signers, createSecretResolver(variables));
-  opened.later(() => keyRing.close());
+  const secretOf = createSecretResolver(variables);
+  const keyRing = await openKeyRing(signerKinds, configuration.signers, secretOf);
+  opened.later('signers', () => keyRing.close());
   const signerOf = async (relayer: Relayer) => keyRing.signer(relayer.signerId);
+  await applyNotifications(store, configuration.notifications, secretOf, log);
   await applyDeclarations(store, await withAddresses(configuration, chains, keyRing), log);
 
   const rpcGuard = createAddressGuard({
@@ -93,7 +98,7 @@ async function build({ configuration, chains, signerKinds, log }: ServiceParts, 
     blockPrivate: environment.RPC_BLOCK_PRIVATE_IPS,
   });
   const http = createHttpClient(rpcGuard);
-  opened.later(() => http.close());
+  opened.later('RPC connections', () => http.close());
   const connections = createConnections({
     networks: configuration.networks,
     chains,
@@ -112,12 +117,12 @@ async function build({ configuration, chains, signerKinds, log }: ServiceParts, 
     },
     onRpcCall: (_, report) => metrics.rpc.called(report),
   });
-  opened.later(() => connections.close());
+  opened.later('networks', () => connections.close());
   const webhooks = createWebhookClient({
     declared: createAddressGuard({ allowedHosts: [], blockPrivate: false }),
     others: createAddressGuard({ allowedHosts: [], blockPrivate: environment.WEBHOOK_BLOCK_PRIVATE_IPS }),
   });
-  opened.later(() => webhooks.close());
+  opened.later('webhook connections', () => webhooks.close());
   const delivery = new WebhookDelivery({
     store,
     client: webhooks,
@@ -126,7 +131,7 @@ async function build({ configuration, chains, signerKinds, log }: ServiceParts, 
     clock,
     random: Math.random,
   });
-  opened.later(() => delivery.close());
+  opened.later('webhook delivery', () => delivery.close());
   const engine = createEngine({
     store,
     chains,
@@ -138,8 +143,18 @@ async function build({ configuration, chains, signerKinds, log }: ServiceParts, 
     clock,
     random: Math.random,
   });
-  opened.later(() => engine.close());
-  const services = createServices({ store, chains, connections, signerOf, engine, clock, newId: randomUUID });
+  opened.later('engine', () => engine.close());
+  const services = createServices({
+    store,
+    chains,
+    connections,
+    signerOf,
+    engine,
+    rpcGuard,
+    log,
+    clock,
+    newId: randomUUID,
+  });
 
   const pluginHost = createPluginHost({
     services,
@@ -155,11 +170,16 @@ async function build({ configuration, chains, signerKinds, log }: ServiceParts, 
     maxProcesses: environment.PLUGIN_MAX_PROCESSES,
     threads: Math.min(4, availableParallelism()),
   });
-  opened.later(() => pluginHost.close(0));
+  opened.later('sandbox', () => pluginHost.close(0));
+  const rate = {
+    perSecond: environment.RATE_LIMIT_REQUESTS_PER_SECOND,
+    burst: environment.RATE_LIMIT_BURST_SIZE,
+  };
   const server = await createHttpServer({
     services,
     pluginHost,
     apiKey: { id: 'default', key: apiKey.key },
+    limiter: new TokenBuckets(rate, clock),
     log,
     metrics: metrics.http,
     health: createHealth(healthChecks(pluginHost, store), clock),
@@ -170,9 +190,10 @@ async function build({ configuration, chains, signerKinds, log }: ServiceParts, 
 
   delivery.start();
   await startAll(engine, pluginHost);
-  opened.later(async () => {
-    await Promise.all([server.close(GRACE_MS), pluginHost.close(GRACE_MS)]);
-  });
+  const graceMs = environment.SHUTDOWN_GRACE_SECONDS * 1000;
+  // The host ends what is still running after the grace; the server waits a moment longer for those last answers.
+  const finish = () => Promise.all([server.close(graceMs + LAST_ANSWERS_MS), pluginHost.close(graceMs)]);
+  opened.later('requests and plugin calls', finish, graceMs + 2 * LAST_ANSWERS_MS);
   const address = await server.listen({ host: environment.HOST, port: environment.APP_PORT });
   return { address, apiKeyFile: apiKey.file, close: () => opened.close() };
 }
@@ -212,31 +233,4 @@ function healthChecks(pluginHost: PluginHost, store: { now(): Promise<number> })
       return { status, threads, processes, running, queued, confinement: { ...confinement }, unfit };
     },
   };
-}
-
-/** What was opened, closed in the opposite order; one failure does not keep the rest open. */
-class Teardown {
-  readonly #steps: (() => unknown)[] = [];
-  #closing: Promise<void> | undefined;
-
-  later(step: () => unknown): void {
-    this.#steps.push(step);
-  }
-
-  close(): Promise<void> {
-    this.#closing ??= this.#run();
-    return this.#closing;
-  }
-
-  async #run(): Promise<void> {
-    const failures: unknown[] = [];
-    for (const step of this.#steps.toReversed()) {
-      try {
-        await step();
-      } catch (error) {
-        failures.push(error);
-      }
-    }
-    if (failures.length > 0) throw new AggregateError(failures, 'Not everything could be closed');
-  }
 }

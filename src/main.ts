@@ -7,32 +7,36 @@ import { createLog } from './observability/log.ts';
 import { welcome } from './observability/welcome.ts';
 import { createSignerKinds } from './signers/registry.ts';
 
-let service: Service | undefined;
 let ending = false;
 
-async function start(): Promise<void> {
+async function start(): Promise<Service> {
   const chains = createChains(systemClock);
   const signerKinds = createSignerKinds();
   const configuration = await loadConfiguration({ env: process.env, cwd: process.cwd(), chains, signerKinds });
   const log = createLog(configuration.environment.LOG_LEVEL);
   for (const warning of configuration.warnings) log.warn({ warning }, 'configuration');
-  service = await compose({ configuration, chains, signerKinds, log });
-  if (ending) return;
-  log.info({ address: service.address }, 'ready');
-  process.stderr.write(welcome(service));
+  const service = await compose({ configuration, chains, signerKinds, log });
+  if (!ending) {
+    log.info({ address: service.address }, 'ready');
+    process.stderr.write(welcome(service));
+  }
+  return service;
 }
 
-/** First signal: in good order. Second: at once. */
-async function end(signal: NodeJS.Signals): Promise<void> {
+/** First signal: in good order, also when the start is still under way. Second: at once. */
+async function end(signal: NodeJS.Signals, starting: Promise<Service>): Promise<void> {
   if (ending) process.exit(1);
   ending = true;
   process.stderr.write(`${signal}: finishing what is under way; once more ends at once\n`);
-  await service?.close();
+  const service = await starting;
+  await service.close();
+  // Nothing that was left open, in a library for instance, keeps the process.
+  process.exit(0);
 }
 
-function refuse(error: unknown): void {
-  process.stderr.write(`Isolayer did not start.\n${reasonsOf(error).join('\n')}\n`);
-  process.exitCode = 1;
+function fail(what: string, error: unknown): never {
+  process.stderr.write(`${what}\n${reasonsOf(error).join('\n')}\n`);
+  process.exit(1);
 }
 
 function reasonsOf(error: unknown): string[] {
@@ -40,9 +44,10 @@ function reasonsOf(error: unknown): string[] {
   return [error instanceof Error ? error.message : String(error)];
 }
 
+const starting = start();
+starting.catch((error: unknown) => fail('Isolayer did not start.', error));
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
-    end(signal).catch(refuse);
+    end(signal, starting).catch((error: unknown) => fail('Isolayer did not end in good order.', error));
   });
 }
-start().catch(refuse);

@@ -70,6 +70,7 @@ const environmentSchema = z.object({
   METRICS_ENABLED: flag.default(true),
   METRICS_PORT: integer(0, 65_535).default(8081),
   REQUEST_TIMEOUT_SECONDS: integer(1, 3600).default(30),
+  SHUTDOWN_GRACE_SECONDS: integer(0, 3600).default(8),
   RATE_LIMIT_REQUESTS_PER_SECOND: integer(1, 1_000_000).default(100),
   RATE_LIMIT_BURST_SIZE: integer(1, 1_000_000).default(300),
   RPC_ALLOWED_HOSTS: z

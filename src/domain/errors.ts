@@ -9,8 +9,20 @@ export const ERRORS = {
   RELAYER_DISABLED: { status: 403, retryable: true, text: 'Relayer disabled' },
   ROUTE_NOT_FOUND: { status: 404, retryable: false, text: 'No such route: {method} {path}' },
   RELAYER_NOT_FOUND: { status: 404, retryable: false, text: 'Relayer with ID {id} not found' },
+  NOTIFICATION_NOT_FOUND: {
+    status: 404,
+    retryable: false,
+    text: "Notification with ID '{id}' not found",
+    message: 'Notification not found',
+  },
   TRANSACTION_NOT_FOUND: { status: 404, retryable: false, text: 'Transaction with ID {id} not found' },
   PLUGIN_NOT_FOUND: { status: 404, retryable: false, text: 'Plugin with id {id} not found' },
+  NOTIFICATION_IN_USE: {
+    status: 400,
+    retryable: false,
+    text: "Cannot delete notification '{id}' because it is being used by {count} relayer(s): {relayers}. Please remove or reconfigure these relayers before deleting the notification.",
+    message: 'Bad Request',
+  },
   METHOD_NOT_ALLOWED: { status: 405, retryable: false, text: '{method} is not allowed here; allowed: {allowed}' },
   PLUGIN_GET_DISABLED: {
     status: 405,
@@ -18,8 +30,15 @@ export const ERRORS = {
     text: "GET requests are not enabled for this plugin. Set 'allow_get_invocation: true' in plugin configuration to enable.",
   },
   REQUEST_TIMEOUT: { status: 408, retryable: true, text: 'The request did not arrive within {seconds} s' },
+  NOTIFICATION_EXISTS: {
+    status: 409,
+    retryable: false,
+    text: "Notification with ID '{id}' already exists",
+    message: 'Notification with this ID already exists',
+  },
   PAYLOAD_TOO_LARGE: { status: 413, retryable: false, text: 'The body is larger than {limit} bytes' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, retryable: false, text: 'Send application/json, not {type}' },
+  TOO_MANY_REQUESTS: { status: 429, retryable: true, text: 'Too Many Requests' },
   INTERNAL: { status: 500, retryable: false, text: 'Internal Server Error' },
   SIGNER_FAILED: {
     status: 500,
@@ -73,8 +92,10 @@ type Placeholder<T extends string> = T extends `${string}{${infer Name}}${infer 
 export class AppError<C extends ErrorCode = ErrorCode> extends Error {
   readonly code: C;
   readonly details: ErrorDetails<C>;
+  /** When the same request may be worth another try, where somebody knows. */
+  readonly retryAfterSeconds: number | undefined;
 
-  constructor(code: C, details: ErrorDetails<C>, options?: { cause?: unknown }) {
+  constructor(code: C, details: ErrorDetails<C>, options?: { cause?: unknown; retryAfterSeconds?: number }) {
     const row: ErrorRow = ERRORS[code];
     const given: Record<string, string> = details;
     super(
@@ -84,6 +105,7 @@ export class AppError<C extends ErrorCode = ErrorCode> extends Error {
     this.name = 'AppError';
     this.code = code;
     this.details = details;
+    this.retryAfterSeconds = options?.retryAfterSeconds;
   }
 
   get status(): number {

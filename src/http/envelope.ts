@@ -23,6 +23,9 @@ export interface Failure {
   data: null;
   error: string;
   message: string;
+  /** With 429 only, as the reference's clients know it: the status, and the seconds to wait. */
+  code?: number;
+  after?: number;
 }
 
 export function success(data: Wire): Success {
@@ -36,5 +39,7 @@ export function successPage(page: Page<Wire>, asked: PageRequest): Success {
 }
 
 export function failure(error: AppError): Failure {
-  return { success: false, data: null, error: error.message, message: error.publicMessage };
+  const body: Failure = { success: false, data: null, error: error.message, message: error.publicMessage };
+  const { status: code, retryAfterSeconds: after } = error;
+  return error.code === 'TOO_MANY_REQUESTS' && after !== undefined ? { ...body, code, after } : body;
 }

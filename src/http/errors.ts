@@ -39,6 +39,7 @@ export function toAppError(thrown: unknown, context: ErrorContext): AppError {
 
 /** The `retry-after` of an answer: only overload and closing ask the caller to wait. */
 export function retryAfterOf(error: AppError): number | undefined {
+  if (error.retryAfterSeconds !== undefined) return error.retryAfterSeconds;
   return error.status === 429 || error.status === 503 ? RETRY_AFTER_SECONDS : undefined;
 }
 

@@ -1,44 +1,36 @@
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
 import type { Clock } from '../domain/clock.ts';
-import { AppError, invalidRequest } from '../domain/errors.ts';
 import { writeJson } from '../domain/json-text.ts';
 import type { Health } from '../observability/health.ts';
 import type { Log } from '../observability/log.ts';
 import type { PluginHost } from '../plugin-host/plugin-host.ts';
 import type { Services } from '../services/services.ts';
-import { createAuthenticator } from './auth.ts';
 import { answerClientError } from './client-errors.ts';
+import { Drain } from './drain.ts';
 import { failure } from './envelope.ts';
 import { retryAfterOf, toAppError } from './errors.ts';
+import { endpointOf, guardGate } from './gate.ts';
 import { limitHandlers } from './handler-deadline.ts';
 import type { HttpMetrics } from './http-metrics.ts';
 import { acceptJson } from './json-body.ts';
 import { collectRoutes, refuseOtherMethods } from './other-methods.ts';
+import type { RateLimiter } from './rate-limit.ts';
 import { requestIdOf } from './request-id.ts';
 import { healthRoutes } from './routes/health.ts';
+import { notificationRoutes } from './routes/notifications.ts';
 import { pluginRoutes } from './routes/plugins.ts';
 import { relayerRoutes } from './routes/relayers.ts';
 import { rpcRoutes } from './routes/rpc.ts';
 import { signingRoutes } from './routes/signing.ts';
 import { transactionRoutes } from './routes/transactions.ts';
 
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** Answers without a key. */
-    isPublic?: boolean;
-  }
-  interface FastifyRequest {
-    /** Which API key the request carries; empty on public routes. */
-    keyId: string;
-  }
-}
-
 /** What the server is made of. */
 export interface HttpServerDependencies {
   services: Services;
   pluginHost: PluginHost;
   apiKey: { id: string; key: string };
+  limiter: RateLimiter;
   log: Log;
   metrics: HttpMetrics;
   health: Health;
@@ -60,11 +52,17 @@ export interface HttpLimits {
 /** The limits that no variable changes. */
 export const HTTP_LIMITS = { bodyBytes: 2_097_152, arrivalSeconds: 20 } as const;
 
+/** How long a connection may last on which no request is under way, once the server closes. */
+const LINGER_MS = 500;
+
 /** The API server. Answers are always JSON, in the envelope but for the probes, raw plugin answers and `rpc`. */
 export interface HttpServer {
   /** Resolves with the URL that it answers at. */
   listen(where: { host: string; port: number }): Promise<string>;
-  /** Takes no further request, lets those under way finish for `graceMs`, then cuts them off. Safe to call twice. */
+  /**
+   * Answers further requests with 503 and lets those under way finish for `graceMs`; then stops listening and cuts off
+   * what is left. The probes answer until then. Safe to call twice.
+   */
   close(graceMs: number): Promise<void>;
 }
 
@@ -87,24 +85,23 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
     clientErrorHandler: (error, socket) => answerClientError(error, socket, limits.arrivalSeconds),
     frameworkErrors: (error, request, reply) => answerFailure(dependencies, error, request, reply),
   });
-  const state = { closing: false };
+  const drain = new Drain();
 
   app.setValidatorCompiler(validatorCompiler);
   app.setReplySerializer(writeJson);
   app.setErrorHandler<FastifyError>((error, request, reply) => answerFailure(dependencies, error, request, reply));
   app.setNotFoundHandler(() => undefined);
-  app.decorateRequest('keyId', '');
-  admit(app, dependencies, state);
-  endConnections(app, state);
+  guardGate(app, { ...dependencies, drain });
   limitHandlers(app, limits.handlerSeconds);
 
   const table = collectRoutes(app);
   await app.register(
     async (api) => {
       acceptJson(api);
-      healthRoutes(api, health);
+      healthRoutes(api, health, drain);
       relayerRoutes(api, services.relayers);
       transactionRoutes(api, services.transactions);
+      notificationRoutes(api, services.notifications);
       signingRoutes(api, services.signing);
       rpcRoutes(api, services.rpc);
     },
@@ -119,53 +116,13 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
   return {
     listen: ({ host, port }) => app.listen({ host, port }),
     close: async (graceMs) => {
-      state.closing = true;
-      const cutOff = setTimeout(() => app.server.closeAllConnections(), graceMs);
+      await drain.start(graceMs);
+      // What is left are callers that hold a connection without a whole request on it, or were given up.
+      const cutOff = setTimeout(() => app.server.closeAllConnections(), Math.min(graceMs, LINGER_MS));
       await app.close();
       clearTimeout(cutOff);
     },
   };
-}
-
-/** Everything that is decided before a request's body is read. */
-function admit(app: FastifyInstance, dependencies: HttpServerDependencies, state: { closing: boolean }): void {
-  const authenticate = createAuthenticator(dependencies.apiKey);
-  app.addHook('onRequest', (request, reply, done) => {
-    measure(request, reply, dependencies);
-    reply.header('x-request-id', request.id);
-    const keyId = authenticate(request.raw.rawHeaders);
-    request.keyId = keyId ?? '';
-    if (state.closing) {
-      done(new AppError('UNAVAILABLE', { reason: 'The service is shutting down' }));
-    } else if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
-      done(invalidRequest('The host header is missing'));
-    } else if (keyId === undefined && request.routeOptions.config.isPublic !== true) {
-      done(new AppError('UNAUTHORIZED', {}));
-    } else if (request.is404) {
-      done(new AppError('ROUTE_NOT_FOUND', { method: request.method, path: pathOf(request) }));
-    } else {
-      done();
-    }
-  });
-}
-
-/** Lets a connection end with the answer that is under way on it, so that closing does not wait for callers to go. */
-function endConnections(app: FastifyInstance, state: { closing: boolean }): void {
-  app.addHook('onSend', (_request, reply, payload, done) => {
-    if (state.closing) reply.header('connection', 'close');
-    done(null, payload);
-  });
-}
-
-/** Counts a request from here to the end of its answer, or to the moment its client left. */
-function measure(request: FastifyRequest, reply: FastifyReply, { metrics, clock }: HttpServerDependencies): void {
-  const endpoint = endpointOf(request);
-  const begun = clock.elapsed();
-  metrics.began(endpoint);
-  reply.raw.once('close', () => {
-    const seconds = (clock.elapsed() - begun) / 1000;
-    metrics.ended({ endpoint, method: request.method, status: reply.statusCode, seconds });
-  });
 }
 
 function answerFailure(
@@ -190,13 +147,4 @@ function answerFailure(
   // the answer. Node discards the rest, for as long as a request may take to arrive.
   reply.removeHeader('connection');
   return reply.code(error.status).send(failure(error));
-}
-
-/** A label: the route's pattern, so that callers cannot make new ones up. */
-function endpointOf(request: FastifyRequest): string {
-  return request.routeOptions.url ?? 'unmatched';
-}
-
-function pathOf(request: FastifyRequest): string {
-  return request.url.split('?', 1)[0] ?? '';
 }

@@ -4,12 +4,15 @@ import type { Test } from 'tap';
 import { systemClock } from '../../src/domain/clock.ts';
 import type { HttpMetrics } from '../../src/http/http-metrics.ts';
 import { createHttpServer, HTTP_LIMITS, type HttpLimits } from '../../src/http/server.ts';
+import { type TokenBucketSettings, TokenBuckets } from '../../src/http/token-buckets.ts';
 import { createHealth, type HealthCheck } from '../../src/observability/health.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { FakePluginHost } from './fake-plugin-host.ts';
 import { FakeServices } from './fake-services.ts';
 
 export const API_KEY = 'a-key-for-tests-that-is-long-enough-0123456789';
+
+const UNLIMITED = { perSecond: 1_000_000, burst: 1_000_000 };
 
 /** Counts what the server reports. */
 class FakeHttpMetrics implements HttpMetrics {
@@ -38,7 +41,7 @@ class FakeHttpMetrics implements HttpMetrics {
 /** The API server on a free port, over fakes; it ends with the test. */
 export async function startHttp(
   t: Test,
-  options: { limits?: Partial<HttpLimits>; checks?: Record<string, HealthCheck> } = {},
+  options: { limits?: Partial<HttpLimits>; checks?: Record<string, HealthCheck>; rate?: TokenBucketSettings } = {},
 ) {
   const services = new FakeServices();
   const pluginHost = new FakePluginHost();
@@ -50,6 +53,7 @@ export async function startHttp(
     pluginHost,
     metrics,
     apiKey: { id: 'default', key: API_KEY },
+    limiter: new TokenBuckets(options.rate ?? UNLIMITED, systemClock),
     log: createLog('debug', { write: (line) => void lines.push(line) }),
     health: createHealth(options.checks ?? {}, systemClock),
     limits: { ...HTTP_LIMITS, handlerSeconds: 30, ...options.limits },

@@ -1,16 +1,26 @@
 import type { FastifyInstance } from 'fastify';
 import { writeJson } from '../../domain/json-text.ts';
-import type { Health } from '../../observability/health.ts';
+import type { Health, HealthReport } from '../../observability/health.ts';
+import type { Drain } from '../drain.ts';
 
-/** The two probes, which need no key: `/health` says that the process answers, `/ready` that its parts work. */
-export function healthRoutes(app: FastifyInstance, health: Health): void {
-  const config = { isPublic: true };
+/**
+ * The two probes, which need no key: `/health` says that the process answers, `/ready` that its parts work and that it
+ * takes requests.
+ */
+export function healthRoutes(app: FastifyInstance, health: Health, drain: Pick<Drain, 'isDraining'>): void {
+  const config = { isPublic: true, isProbe: true };
   app.get('/health', { config }, (_request, reply) => reply.type('application/json; charset=utf-8').send('"OK"'));
   app.get('/ready', { config }, async (_request, reply) => {
-    const report = await health.check();
+    const report = drain.isDraining ? shuttingDown(await health.check()) : await health.check();
     return reply
       .code(report.ready ? 200 : 503)
       .type('application/json; charset=utf-8')
       .send(writeJson(report));
   });
+}
+
+/** Said first, so that a load balancer sends its requests elsewhere before they are refused. */
+function shuttingDown(report: HealthReport): HealthReport {
+  const reason = ['The service is shutting down', report.reason].filter(Boolean).join('; ');
+  return { ...report, ready: false, status: 'unhealthy', reason };
 }

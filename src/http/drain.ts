@@ -1,0 +1,31 @@
+/**
+ * The requests under way. Once it drains no further ones are let in, and whoever closes the server can wait for those
+ * that are there.
+ */
+export class Drain {
+  #underWay = 0;
+  #isDraining = false;
+  readonly #idle = Promise.withResolvers<void>();
+
+  get isDraining(): boolean {
+    return this.#isDraining;
+  }
+
+  began(): void {
+    this.#underWay += 1;
+  }
+
+  ended(): void {
+    this.#underWay -= 1;
+    if (this.#isDraining && this.#underWay === 0) this.#idle.resolve();
+  }
+
+  /** Lets nobody in from now on; resolves when nothing is under way any more, at the latest after `graceMs`. */
+  async start(graceMs: number): Promise<void> {
+    this.#isDraining = true;
+    if (this.#underWay === 0) return;
+    const limit = setTimeout(this.#idle.resolve, graceMs);
+    await this.#idle.promise;
+    clearTimeout(limit);
+  }
+}
