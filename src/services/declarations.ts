@@ -2,6 +2,7 @@ import type { Json } from '../domain/json.ts';
 import type { Relayer } from '../domain/relayer.ts';
 import type { Log } from '../observability/log.ts';
 import type { Store } from '../store/store.ts';
+import { isDeclaredAsBefore } from './declared-value.ts';
 
 /** A relayer as the configuration declares it, with the address of its signer. */
 export type DeclaredRelayer = Omit<Relayer, 'disabledReason' | 'declaration'> & { declaration: Json };
@@ -35,25 +36,7 @@ export async function applyDeclarations(store: Store, declared: readonly Declare
 function merge(declared: DeclaredRelayer, stored: Relayer | undefined): Relayer {
   if (stored === undefined) return { ...declared, disabledReason: null };
   const kept = Object.entries(CHANGEABLE)
-    .filter(([, key]) => sameValue(valueAt(declared.declaration, key), valueAt(stored.declaration, key)))
+    .filter(([, key]) => isDeclaredAsBefore(key, declared.declaration, stored.declaration))
     .map(([field]) => [field, stored[field as keyof Relayer]]);
   return { ...declared, disabledReason: stored.disabledReason, ...Object.fromEntries(kept) };
-}
-
-function valueAt(declaration: Json, key: string): Json | undefined {
-  const isObject = typeof declaration === 'object' && declaration !== null && !Array.isArray(declaration);
-  return isObject ? declaration[key] : undefined;
-}
-
-function sameValue(one: Json | undefined, other: Json | undefined): boolean {
-  return canonical(one) === canonical(other);
-}
-
-/** JSON text in which the order of keys does not count. */
-function canonical(value: Json | undefined): string | undefined {
-  return JSON.stringify(value, (_, part: unknown) =>
-    typeof part === 'object' && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
-  );
 }

@@ -8,10 +8,12 @@ import type { RelayersService } from './services.ts';
 export interface RelayersDeps {
   read: Reader;
   relayers: RelayerDirectory;
+  /** Changes a relayer and resolves with it as it is then. */
+  update(relayerId: string, body: unknown): Promise<Relayer>;
 }
 
 /** What relayers there are, and how each one stands. Never gated by `paused` or `disabled`. */
-export function createRelayersService({ read, relayers }: RelayersDeps): RelayersService {
+export function createRelayersService({ read, relayers, update }: RelayersDeps): RelayersService {
   const viewOf = (relayer: Relayer) => relayerView(relayer, relayers.chainOf(relayer).policyView(relayer.policies));
 
   return {
@@ -23,6 +25,10 @@ export function createRelayersService({ read, relayers }: RelayersDeps): Relayer
     async list(page) {
       const { items, total } = await read.relayers(page);
       return { items: items.map(viewOf), total };
+    },
+
+    async update(relayerId, body) {
+      return viewOf(await update(relayerId, body));
     },
 
     async status(relayerId) {

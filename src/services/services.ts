@@ -10,6 +10,7 @@ import type { RpcOutcome } from '../egress/rpc-client.ts';
 export interface Services {
   readonly transactions: TransactionsService;
   readonly relayers: RelayersService;
+  readonly notifications: NotificationsService;
   readonly signing: SigningService;
   readonly rpc: RpcService;
   readonly kv: KvService;
@@ -32,10 +33,24 @@ export interface TransactionsService {
 export interface RelayersService {
   get(relayerId: string): Promise<WireObject>;
   list(page: PageRequest): Promise<Page<WireObject>>;
+  /** Merges a change into a relayer, also into a disabled one. 404, also for an unknown notification; 400. */
+  update(relayerId: string, body: unknown): Promise<WireObject>;
   /** `GET /relayers/{id}/status`. */
   status(relayerId: string): Promise<WireObject>;
   /** `GET /relayers/{id}/balance`: the balance as a decimal string beside its unit. */
   balance(relayerId: string): Promise<{ balance: string; unit: string }>;
+}
+
+/** Webhook targets. Views never hold a signing key. */
+export interface NotificationsService {
+  get(id: string): Promise<WireObject>;
+  list(page: PageRequest): Promise<Page<WireObject>>;
+  /** 400, 409 for an id that is taken. */
+  create(body: unknown): Promise<WireObject>;
+  /** 404, 400. */
+  update(id: string, body: unknown): Promise<WireObject>;
+  /** 404; 400 while relayers refer to it. */
+  remove(id: string): Promise<void>;
 }
 
 export interface SigningService {

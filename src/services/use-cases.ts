@@ -3,11 +3,15 @@ import type { ChainConnections } from '../chains/connections.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { Relayer } from '../domain/relayer.ts';
+import type { AddressGuard } from '../egress/address-guard.ts';
 import type { Engine } from '../engine/engine.ts';
+import type { Log } from '../observability/log.ts';
 import type { Signer } from '../signers/signer.ts';
 import type { Store } from '../store/store.ts';
 import { createKvService } from './kv.ts';
+import { createNotificationsService } from './notifications.ts';
 import { RelayerDirectory } from './relayer-access.ts';
+import { createRelayerUpdate } from './relayer-update.ts';
 import { createRelayersService } from './relayers.ts';
 import { createRpcService } from './rpc.ts';
 import type { Services } from './services.ts';
@@ -19,7 +23,10 @@ export interface ServicesDeps {
   chains: ReadonlyMap<NetworkType, Chain>;
   connections: ChainConnections;
   signerOf(relayer: Relayer): Promise<Signer>;
-  engine: Pick<Engine, 'wake' | 'onChange'>;
+  engine: Pick<Engine, 'wake' | 'onChange' | 'recheck'>;
+  /** Judges the endpoints that a relayer is given. */
+  rpcGuard: Pick<AddressGuard, 'checkUrl'>;
+  log: Log;
   clock: Pick<Clock, 'elapsed'>;
   /** A new UUID v4. */
   newId(): string;
@@ -27,11 +34,16 @@ export interface ServicesDeps {
 
 /** Puts the use cases together. */
 export function createServices(deps: ServicesDeps): Services {
-  const { store, chains, connections, signerOf, engine, clock, newId } = deps;
+  const { store, chains, connections, signerOf, engine, rpcGuard, log, clock, newId } = deps;
   const relayers = new RelayerDirectory({ read: store.read, chains, connections });
   return {
     transactions: createTransactionsService({ store, relayers, engine, clock, newId }),
-    relayers: createRelayersService({ read: store.read, relayers }),
+    relayers: createRelayersService({
+      read: store.read,
+      relayers,
+      update: createRelayerUpdate({ store, relayers, connections, engine, rpcGuard }),
+    }),
+    notifications: createNotificationsService({ store, log, newId }),
     signing: createSigningService({ relayers, signerOf }),
     rpc: createRpcService(relayers),
     kv: createKvService(store),

@@ -7,6 +7,7 @@ import { systemClock } from '../../src/domain/clock.ts';
 import { laneKey } from '../../src/domain/lane.ts';
 import type { Relayer } from '../../src/domain/relayer.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
+import { createAddressGuard } from '../../src/egress/address-guard.ts';
 import { ChangeFeed } from '../../src/engine/change-feed.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { EngineMetrics } from '../../src/engine/engine-metrics.ts';
@@ -63,6 +64,8 @@ export class FakeEngineMetrics implements EngineMetrics {
     this.checks.push(healthy);
   }
 }
+
+const idle = { wake: () => {}, onChange: () => () => {}, recheck: () => {} };
 
 /** A store on disk, a fake chain and one relayer; what is opened is closed with the test. */
 export class EngineWorld {
@@ -125,13 +128,15 @@ export class EngineWorld {
   }
 
   /** The use cases over this world; without an engine nothing that they accept is driven. */
-  services(engine: Pick<Engine, 'wake' | 'onChange'> = { wake: () => {}, onChange: () => () => {} }): Services {
+  services(engine: Pick<Engine, 'wake' | 'onChange' | 'recheck'> = idle): Services {
     return createServices({
       store: this.store,
       chains: new Map([['evm', this.family]]),
       connections: { clientOf: () => this.client, close: async () => {} },
       signerOf: async () => this.signer,
       engine,
+      rpcGuard: createAddressGuard({ allowedHosts: [], blockPrivate: false }),
+      log: this.log,
       clock: systemClock,
       newId: randomUUID,
     });

@@ -5,6 +5,7 @@ import type { TransactionStatus } from '../../src/domain/transaction-state.ts';
 import type { RpcOutcome } from '../../src/egress/rpc-client.ts';
 import type {
   KvService,
+  NotificationsService,
   RelayersService,
   RpcService,
   Services,
@@ -15,6 +16,7 @@ import type {
 /** Use cases over nothing but what a test puts in. */
 export class FakeServices implements Services {
   readonly relayers = new FakeRelayers();
+  readonly notifications = new FakeNotifications();
   readonly transactions = new FakeTransactions();
   readonly signing = new FakeSigning();
   readonly rpc = new FakeRpc();
@@ -36,6 +38,10 @@ class FakeRelayers implements RelayersService {
     this.asked.push(page);
     const from = (page.page - 1) * page.perPage;
     return { items: [...this.known.values()].slice(from, from + page.perPage), total: this.known.size };
+  }
+
+  async update(relayerId: string, body: unknown): Promise<WireObject> {
+    return { ...(await this.get(relayerId)), ...(body as WireObject) };
   }
 
   async status(relayerId: string): Promise<WireObject> {

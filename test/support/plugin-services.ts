@@ -2,12 +2,15 @@ import { AppError } from '../../src/domain/errors.ts';
 import type { Json, WireObject } from '../../src/domain/json.ts';
 import type {
   KvService,
+  NotificationsService,
   RelayersService,
   RpcService,
   Services,
   SigningService,
   TransactionsService,
 } from '../../src/services/services.ts';
+
+const refused = () => Promise.reject(new Error('no plugin may use notifications'));
 
 /** Services in memory that know the one relayer `known`; what plugins asked of them can be looked up. */
 export class PluginServices implements Services {
@@ -46,6 +49,15 @@ export class PluginServices implements Services {
     },
   };
 
+  /** No capability reaches them. */
+  readonly notifications: NotificationsService = {
+    get: refused,
+    list: refused,
+    create: refused,
+    update: refused,
+    remove: refused,
+  };
+
   readonly relayers: RelayersService = {
     get: (relayerId) => {
       this.known(relayerId);
@@ -53,6 +65,7 @@ export class PluginServices implements Services {
       return Promise.resolve({ id: relayerId, paused: false });
     },
     list: () => Promise.resolve({ items: [], total: 0 }),
+    update: () => Promise.reject(new Error('no plugin may change a relayer')),
     status: (relayerId) => {
       this.known(relayerId);
       return Promise.resolve({ network_type: 'evm', balance: '1' });

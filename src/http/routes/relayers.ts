@@ -3,11 +3,12 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { RelayersService } from '../../services/services.ts';
 import { success, successPage } from '../envelope.ts';
+import { bodyOf } from '../json-body.ts';
 import { pageQuerySchema, pageRequest } from '../paging.ts';
 
 const params = z.object({ id: z.string() });
 
-/** What relayers there are, and how each one stands. */
+/** What relayers there are, how each one stands, and what of it clients may change. */
 export function relayerRoutes(app: FastifyInstance, relayers: RelayersService): void {
   const routes = app.withTypeProvider<ZodTypeProvider>();
 
@@ -18,6 +19,10 @@ export function relayerRoutes(app: FastifyInstance, relayers: RelayersService): 
 
   routes.get('/relayers/:id', { schema: { params } }, async (request) =>
     success(await relayers.get(request.params.id)),
+  );
+
+  routes.patch('/relayers/:id', { schema: { params } }, async (request) =>
+    success(await relayers.update(request.params.id, bodyOf(request))),
   );
 
   routes.get('/relayers/:id/status', { schema: { params } }, async (request) =>

@@ -1,0 +1,36 @@
+import type { FastifyInstance } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { NotificationsService } from '../../services/services.ts';
+import { success, successPage } from '../envelope.ts';
+import { bodyOf } from '../json-body.ts';
+import { pageQuerySchema, pageRequest } from '../paging.ts';
+
+const params = z.object({ id: z.string() });
+
+/** Webhook targets; their signing keys go in and never come out. */
+export function notificationRoutes(app: FastifyInstance, notifications: NotificationsService): void {
+  const routes = app.withTypeProvider<ZodTypeProvider>();
+
+  routes.get('/notifications', { schema: { querystring: pageQuerySchema } }, async (request) => {
+    const page = pageRequest(request.query);
+    return successPage(await notifications.list(page), page);
+  });
+
+  routes.post('/notifications', async (request, reply) =>
+    reply.code(201).send(success(await notifications.create(bodyOf(request)))),
+  );
+
+  routes.get('/notifications/:id', { schema: { params } }, async (request) =>
+    success(await notifications.get(request.params.id)),
+  );
+
+  routes.patch('/notifications/:id', { schema: { params } }, async (request) =>
+    success(await notifications.update(request.params.id, bodyOf(request))),
+  );
+
+  routes.delete('/notifications/:id', { schema: { params } }, async (request) => {
+    await notifications.remove(request.params.id);
+    return success('Notification deleted successfully');
+  });
+}

@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { invalidRequest } from '../domain/errors.ts';
+
+/** A client's own key may stand in the reason, and may be a megabyte long. */
+const LONGEST_REASON = 1_000;
+
+/**
+ * Takes a request's body apart.
+ * @param base stands before the places that the reason names
+ * @throws AppError `INVALID_REQUEST`, which names each place and what is wrong there
+ */
+export function parseBody<S extends z.ZodType>(
+  schema: S,
+  body: unknown,
+  base: readonly PropertyKey[] = [],
+): z.output<S> {
+  const parsed = schema.safeParse(body);
+  if (parsed.success) return parsed.data;
+  const reason = parsed.error.issues.map((issue) => reasonOf(issue, base)).join('; ');
+  throw invalidRequest(reason.length > LONGEST_REASON ? `${reason.slice(0, LONGEST_REASON)}…` : reason, parsed.error);
+}
+
+function reasonOf(issue: z.core.$ZodIssue, base: readonly PropertyKey[]): string {
+  const path = [...base, ...issue.path].map(String);
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => `${[...path, key].join('.')}: unknown key`).join('; ');
+  }
+  const place = path.length === 0 ? 'the body' : path.join('.');
+  const isMissing = issue.code === 'invalid_type' && issue.message.endsWith('received undefined');
+  return `${place}: ${isMissing ? 'missing' : issue.message}`;
+}
