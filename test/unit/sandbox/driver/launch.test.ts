@@ -53,20 +53,32 @@ t.test('where the system allows, a child ends with whoever started it', async (t
     t.notOk(launcher.confinement.pdeathsig, 'this system has no such signal; the host sweeps instead');
     return;
   }
-  const code = `import('${import.meta.resolve('../../../../sandbox/driver/launch.ts')}').then(async ({ start }) => {
-    const child = start(${JSON.stringify([...launcher.prefix, process.execPath, '-e', 'for (;;);'])});
-    child.on('spawn', () => process.stderr.write(child.pid + '\\n'));
+  // It speaks once it runs: a parent that dies before is noticed by the closed channel instead.
+  const spin = [...launcher.prefix, process.execPath, '-e', "require('fs').writeSync(3, 'x'); for (;;);"];
+  const code = `import('${import.meta.resolve('../../../../sandbox/driver/launch.ts')}').then(({ start }) => {
+    const child = start(${JSON.stringify(spin)});
+    child.stdio[3].once('data', () => process.stderr.write(child.pid + '\\n'));
     setInterval(() => {}, 1000);
   })`;
   const parent = start([process.execPath, '-e', code]);
   const [said] = (await once(parent.stderr ?? parent, 'data')) as [Buffer];
-  const grandchild = Number(said.toString());
-  t.ok(runs(grandchild));
+  const started = Number(said.toString());
+  const spinning = nodePid(launcher, started) ?? 0;
+  t.ok(runs(started) && runs(spinning));
   parent.kill('SIGKILL');
-  for (let left = 500; left > 0 && (await alive(grandchild)); left -= 1) {
+  for (let left = 500; left > 0 && ((await alive(started)) || (await alive(spinning))); left -= 1) {
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
-  t.notOk(await alive(grandchild));
+  t.notOk(await alive(started));
+  t.notOk(await alive(spinning));
+});
+
+t.test('a child that nobody speaks to any more ends itself', async (t) => {
+  const child = launch(await probeLauncher(process.platform), SANDBOX_DIR);
+  child.stdio[3]?.destroy();
+  const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
+  t.not(code, 0);
+  t.ok(code !== null || ['SIGABRT', 'SIGSEGV', 'SIGILL', 'SIGTRAP'].includes(signal ?? ''), `${code} ${signal}`);
 });
 
 async function commandOf(pid: number | undefined): Promise<string> {
