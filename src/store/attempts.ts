@@ -60,14 +60,22 @@ export function attemptReads({ db }: Connection): Pick<Reader, 'attempts' | 'lan
     attempts: (transactionId) => attemptsOf(db, [transactionId]),
 
     async laneSequence(lane) {
-      const row = await db
-        .selectFrom('attempts')
-        .select((on) => on.fn.max('sequence').as('highest'))
-        .where('lane', '=', lane)
+      // In one query, so that a pruning is seen as a whole or not at all.
+      const { kept, pruned } = await db
+        .selectNoFrom((on) => [
+          on
+            .selectFrom('attempts')
+            .select((of) => of.fn.max('sequence').as('highest'))
+            .where('lane', '=', lane)
+            .as('kept'),
+          on.selectFrom('lane_sequences').select('sequence').where('lane', '=', lane).as('pruned'),
+        ])
         .executeTakeFirstOrThrow();
-      // The types of an aggregate leave out what it gives for no rows.
-      const highest: string | null = row.highest;
-      return highest === null ? null : readRecord(sequenceTextSchema, 'attempts', lane, highest) + 1n;
+      const [highest] = [kept, pruned]
+        .filter((sequence) => sequence !== null)
+        .sort()
+        .reverse();
+      return highest === undefined ? null : readRecord(sequenceTextSchema, 'attempts', lane, highest) + 1n;
     },
   };
 }

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { FINAL_STATUSES } from '../domain/transaction-state.ts';
 import type { ColumnTypes } from './column-types.ts';
 import type { Tables } from './schema.ts';
 
@@ -12,6 +13,7 @@ export interface Migration {
 export const migrations: readonly Migration[] = [
   { name: 'relay transactions and keep values', up: relayAndKeep },
   { name: 'notify', up: notify },
+  { name: 'share and prune', up: shareAndPrune },
 ];
 
 async function relayAndKeep(db: Kysely<Tables>, { text, integer, rising, table }: ColumnTypes): Promise<void> {
@@ -189,6 +191,38 @@ async function notify(db: Kysely<Tables>, { text, integer, rising, table }: Colu
     .createIndex('outbox_ended')
     .on('outbox')
     .columns(['ending', 'ended_at'])
+    .where(sql.ref('ended_at'), 'is not', null)
+    .execute();
+}
+
+async function shareAndPrune(db: Kysely<Tables>, { text, integer, table }: ColumnTypes): Promise<void> {
+  // An embedded store has no rows here: one process has all leases.
+  await db.schema
+    .createTable('leases')
+    .addColumn('name', text, (column) => column.primaryKey().notNull())
+    .addColumn('owner', text, (column) => column.notNull())
+    .addColumn('token', integer, (column) => column.notNull())
+    .addColumn('expires_at', integer, (column) => column.notNull())
+    .modifyEnd(table)
+    .execute();
+
+  await db.schema
+    .createTable('lane_sequences')
+    .addColumn('lane', text, (column) => column.primaryKey().notNull())
+    .addColumn('sequence', text, (column) => column.notNull())
+    .modifyEnd(table)
+    .execute();
+
+  await db.schema.alterTable('transactions').addColumn('ended_at', integer).execute();
+  await db
+    .updateTable('transactions')
+    .set((on) => ({ ended_at: on.fn.coalesce('confirmed_at', 'created_at') }))
+    .where('status', 'in', FINAL_STATUSES)
+    .execute();
+  await db.schema
+    .createIndex('transactions_ended')
+    .on('transactions')
+    .column('ended_at')
     .where(sql.ref('ended_at'), 'is not', null)
     .execute();
 }

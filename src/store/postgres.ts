@@ -1,25 +1,34 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Kysely, sql } from 'kysely';
 import pg from 'pg';
 import type { Log } from '../observability/log.ts';
 import { BodyGuard } from './body-guard.ts';
 import { postgresColumns } from './column-types.ts';
+import type { Lease } from './lease.ts';
 import { migrate } from './migrate.ts';
 import { migrations } from './migrations.ts';
 import { resealSigningKeys } from './notifications.ts';
 import { postgresDialect, typeParsers } from './postgres-dialect.ts';
 import { isConnectionTrouble, isSerializationFailure, toldToCaller } from './postgres-errors.ts';
+import { PostgresHints } from './postgres-hints.ts';
+import { PostgresLeases } from './postgres-leases.ts';
 import { createReader, createWriter } from './queries.ts';
 import type { Tables } from './schema.ts';
 import { checkSeal, type Sealer } from './sealing.ts';
 import type { Reader, Store, Writer } from './store.ts';
 
-const CONNECTIONS = 10;
-const CONNECT_MS = 5_000;
+/** One of them hears the other instances. */
+const CONNECTIONS = 11;
+const CONNECT_MS = 3_000;
 /** Far above what any query of the store takes; below what a client waits for an answer. */
-const STATEMENT_MS = 10_000;
+const STATEMENT_MS = 5_000;
 /** A body that awaits something else loses its connection after this, and nothing it wrote is kept. */
 const IDLE_IN_TRANSACTION_MS = 5_000;
+/** How long what a killed instance did stands still. A stopped one is cut off inside a transaction before that. */
+const LEASE_MS = 10_000;
+/** The pauses of a start that waits for the server double up to this. */
+const LONGEST_PAUSE_MS = 2_000;
 /** Of each round of writers that collide, one wins. */
 const TRIES = 50;
 /** Any fixed number will do; it is the same for all instances on a database. */
@@ -31,8 +40,12 @@ export interface PostgresStoreOptions {
   log: Log;
   /** Checked against the key that the database was sealed with; absent when nothing is ever sealed. */
   sealer?: Sealer;
+  /** How long to wait for a server that does not answer yet; default 0. */
+  patienceMs?: number;
   /** How long a body may leave its transaction alone; default 5 s. */
   idleInTransactionMs?: number;
+  /** How long a lease lasts without renewal, longer than `idleInTransactionMs`; default 10 s. */
+  leaseMs?: number;
 }
 
 /**
@@ -41,15 +54,45 @@ export interface PostgresStoreOptions {
  * @throws when the server cannot be reached, or the database is of a newer version or sealed with another key
  */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
-  const { url, log, sealer, idleInTransactionMs = IDLE_IN_TRANSACTION_MS } = options;
-  await bringUp(url, log, sealer);
+  const {
+    url,
+    log,
+    sealer,
+    patienceMs = 0,
+    idleInTransactionMs = IDLE_IN_TRANSACTION_MS,
+    leaseMs = LEASE_MS,
+  } = options;
+  if (idleInTransactionMs >= leaseMs) throw new Error('A lease must outlast a body that leaves its transaction alone');
+  await patiently(() => bringUp(url, log, sealer), patienceMs, log);
   const pool = createPool(url, log, {
     max: CONNECTIONS,
     statement_timeout: STATEMENT_MS,
     query_timeout: STATEMENT_MS + 1_000,
     idle_in_transaction_session_timeout: idleInTransactionMs,
   });
-  return compose(new Kysely<Tables>({ dialect: postgresDialect(pool) }), sealer);
+  const instance = randomUUID();
+  const whole = new Kysely<Tables>({ dialect: postgresDialect(pool) });
+  const hints = new PostgresHints({ pool, instance, log });
+  hints.start();
+  return compose(whole, new PostgresLeases(whole, instance, leaseMs), hints, sealer);
+}
+
+/** A server that is starting, or starts after its client, is waited for; what it refuses is refused at once. */
+async function patiently(start: () => Promise<void>, patienceMs: number, log: Log): Promise<void> {
+  const giveUpAt = performance.now() + patienceMs;
+  for (let pause = 100; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+    try {
+      await start();
+      return;
+    } catch (cause) {
+      if (!isConnectionTrouble(cause)) throw cause;
+      if (performance.now() + pause > giveUpAt) {
+        throw new Error(`The database does not answer: ${String(cause)}`, { cause });
+      }
+      log.warn({ err: cause }, 'the database does not answer yet');
+      await delay(pause);
+    }
+  }
 }
 
 /** On a connection of its own, because a step of the schema may take longer than any query may. */
@@ -66,9 +109,6 @@ async function bringUp(url: string, log: Log, sealer: Sealer | undefined): Promi
         await resealSigningKeys(db, sealer);
       }
     });
-  } catch (cause) {
-    if (isConnectionTrouble(cause)) throw new Error(`The database does not answer: ${String(cause)}`, { cause });
-    throw cause;
   } finally {
     await whole.destroy();
   }
@@ -91,35 +131,53 @@ function createPool(url: string, log: Log, limits: pg.PoolConfig): pg.Pool {
   return pool;
 }
 
-function compose(whole: Kysely<Tables>, sealer: Sealer | undefined): Store {
+function compose(
+  whole: Kysely<Tables>,
+  leases: PostgresLeases,
+  hints: PostgresHints,
+  sealer: Sealer | undefined,
+): Store {
   const guard = new BodyGuard();
   // Within a transaction this is its beginning, outside one the moment of the query.
   const now = () => sql<number>`floor(extract(epoch from transaction_timestamp()) * 1000)::bigint`;
   const running = new Set<Promise<unknown>>();
   let closing: Promise<void> | undefined;
 
-  async function writeOnce<T>(body: (writer: Writer) => Promise<T>): Promise<T> {
+  async function writeOnce<T>(lease: Lease | undefined, body: (writer: Writer) => Promise<T>): Promise<T> {
     return whole
       .transaction()
       .setIsolationLevel('repeatable read')
-      .execute((db) => guard.enter(() => body(createWriter({ db: db.withPlugin(guard.inside), now, sealer }))).ended);
+      .execute(async (db) => {
+        if (lease !== undefined) await leases.assertHeld(db, lease);
+        return guard.enter(() => body(createWriter({ db: db.withPlugin(guard.inside), now, sealer }))).ended;
+      });
+  }
+
+  async function write<T>(lease: Lease | undefined, body: (writer: Writer) => Promise<T>): Promise<T> {
+    guard.assertOutside();
+    const writing = againOnCollision(() => writeOnce(lease, body));
+    running.add(writing);
+    return writing.finally(() => running.delete(writing));
+  }
+
+  async function end(): Promise<void> {
+    await Promise.allSettled([...running, hints.close()]);
+    await whole.destroy();
   }
 
   return {
     read: tellingTrouble(createReader({ db: whole.withPlugin(guard.outside), now, sealer })),
-    async write(body) {
-      guard.assertOutside();
-      const writing = againOnCollision(() => writeOnce(body));
-      running.add(writing);
-      return writing.finally(() => running.delete(writing));
-    },
+    write: (body) => write(undefined, body),
+    writeUnder: write,
+    leases: tellingTrouble(leases),
+    hints,
     async now() {
       const { at } = await whole.selectNoFrom(now().as('at')).executeTakeFirstOrThrow().catch(rethrowTold);
       return at;
     },
     close() {
       guard.close();
-      closing ??= Promise.allSettled(running).then(() => whole.destroy());
+      closing ??= end();
       return closing;
     },
   };
@@ -136,13 +194,13 @@ async function againOnCollision<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The same reader, whose rejections are {@link toldToCaller}. */
-function tellingTrouble(reader: Reader): Reader {
-  return new Proxy(reader, {
-    get(target, name) {
-      const method: unknown = Reflect.get(target, name);
-      if (typeof method !== 'function') return method;
-      return (...args: unknown[]) => (Reflect.apply(method, target, args) as Promise<unknown>).catch(rethrowTold);
+/** The same, with rejections that are {@link toldToCaller}. */
+function tellingTrouble<T extends object>(target: T): T {
+  return new Proxy(target, {
+    get(_, name) {
+      const member: unknown = Reflect.get(target, name, target);
+      if (typeof member !== 'function') return member;
+      return (...args: unknown[]) => (Reflect.apply(member, target, args) as Promise<unknown>).catch(rethrowTold);
     },
   });
 }

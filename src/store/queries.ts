@@ -4,6 +4,7 @@ import type { Connection } from './connection.ts';
 import { kvReads, kvWrites } from './kv.ts';
 import { notificationReads, notificationWrites } from './notifications.ts';
 import { outboxReads, outboxWrites } from './outbox.ts';
+import { pruningWrites } from './pruning.ts';
 import { relayerReads, relayerWrites } from './relayers.ts';
 import type { Reader, Writer } from './store.ts';
 import { transactionReads, transactionWrites } from './transactions.ts';
@@ -28,6 +29,7 @@ export function createWriter(connection: Connection): Writer {
     ...relayerWrites(connection),
     ...transactionWrites(connection),
     ...attemptWrites(connection),
+    ...pruningWrites(connection),
     ...chainIdentityWrites(connection),
     ...notificationWrites(connection),
     ...outboxWrites(connection),

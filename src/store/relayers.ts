@@ -97,7 +97,7 @@ export function relayerReads({ db }: Connection): Pick<Reader, 'relayer' | 'rela
 }
 
 /** Writes of the table `relayers`. */
-export function relayerWrites({ db, now }: Connection): Pick<Writer, 'putRelayer'> {
+export function relayerWrites({ db, now }: Connection): Pick<Writer, 'putRelayer' | 'deleteRelayer'> {
   return {
     async putRelayer(relayer) {
       const row = toRow(relayer);
@@ -106,6 +106,11 @@ export function relayerWrites({ db, now }: Connection): Pick<Writer, 'putRelayer
         .values({ ...row, created_at: now() })
         .onConflict((on) => on.column('id').doUpdateSet(row))
         .execute();
+    },
+
+    async deleteRelayer(id) {
+      const { numDeletedRows } = await db.deleteFrom('relayers').where('id', '=', id).executeTakeFirstOrThrow();
+      return numDeletedRows === 1n;
     },
   };
 }

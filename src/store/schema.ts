@@ -15,6 +15,8 @@ export interface Tables {
   plugin_kv: KvTable;
   notifications: NotificationTable;
   outbox: OutboxTable;
+  leases: LeaseTable;
+  lane_sequences: LaneSequenceTable;
   meta: MetaTable;
   migrations: MigrationTable;
 }
@@ -54,6 +56,8 @@ export interface TransactionTable {
   hash: string | null;
   is_canceled: number;
   next_action_at: number | null;
+  /** When it became final. */
+  ended_at: number | null;
 }
 
 export interface AttemptTable {
@@ -106,6 +110,20 @@ export interface OutboxTable {
   ended_at: number | null;
   /** Of the latest delivery. */
   outcome: string | null;
+}
+
+interface LeaseTable {
+  name: string;
+  owner: string;
+  token: number;
+  /** By the database's clock; 0 when it was given back. */
+  expires_at: number;
+}
+
+interface LaneSequenceTable {
+  lane: string;
+  /** The highest of the attempts that were pruned. */
+  sequence: string;
 }
 
 interface MetaTable {

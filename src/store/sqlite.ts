@@ -5,14 +5,16 @@ import type { Clock } from '../domain/clock.ts';
 import type { Log } from '../observability/log.ts';
 import { BodyGuard } from './body-guard.ts';
 import { sqliteColumns } from './column-types.ts';
+import { noHints } from './hints.ts';
 import { migrate } from './migrate.ts';
 import { migrations } from './migrations.ts';
 import { resealSigningKeys } from './notifications.ts';
+import { ProcessLeases } from './process-leases.ts';
 import { createReader, createWriter } from './queries.ts';
 import type { Tables } from './schema.ts';
 import { checkSeal, type Sealer } from './sealing.ts';
 import { sqliteDialect } from './sqlite-dialect.ts';
-import type { Store } from './store.ts';
+import type { Store, Writer } from './store.ts';
 import { WriterQueue } from './writer-queue.ts';
 
 /** How long a statement waits for another process, such as a backup; the event loop waits with it. */
@@ -59,16 +61,25 @@ function compose(writing: DatabaseSync, reading: DatabaseSync, clock: Clock, sea
   });
   let bodyBegan = 0;
   const writer = createWriter(over(writing, [guard.inside], () => sql.val(bodyBegan)));
+  const leases = new ProcessLeases();
+  const run = async <T>(body: (writer: Writer) => Promise<T>) => {
+    guard.assertOutside();
+    return queue.run(() => {
+      bodyBegan = clock.now();
+      return body(writer);
+    });
+  };
 
   return {
     read: createReader(over(reading, [guard.outside], () => sql.val(clock.now()))),
-    async write(body) {
-      guard.assertOutside();
-      return queue.run(() => {
-        bodyBegan = clock.now();
+    write: run,
+    writeUnder: (lease, body) =>
+      run((writer) => {
+        leases.assertHeld(lease);
         return body(writer);
-      });
-    },
+      }),
+    leases,
+    hints: noHints,
     now: async () => clock.now(),
     async close() {
       guard.close();

@@ -7,6 +7,8 @@ import type { Relayer } from '../domain/relayer.ts';
 import type { Attempt, Timestamp, Transaction } from '../domain/transaction.ts';
 import type { TransactionStatus } from '../domain/transaction-state.ts';
 import type { WebhookEvent, WebhookReport } from '../domain/webhook-event.ts';
+import type { Hints } from './hints.ts';
+import type { Lease, Leases } from './lease.ts';
 
 /**
  * What the service remembers, in its own words; neither SQL nor a driver shows. SQLite (`sqlite.ts`) and PostgreSQL
@@ -26,6 +28,14 @@ export interface Store {
    * whether the commit was kept
    */
   write<T>(body: (writer: Writer) => Promise<T>): Promise<T>;
+  /**
+   * As `write`, while the lease is held: nobody else takes it before the commit.
+   * @throws LeaseLost when it is held no longer
+   */
+  writeUnder<T>(lease: Lease, body: (writer: Writer) => Promise<T>): Promise<T>;
+  readonly leases: Leases;
+  /** Words between the instances that share this store. */
+  readonly hints: Hints;
   /** The store's clock, in milliseconds since the epoch. */
   now(): Promise<Timestamp>;
   close(): Promise<void>;
@@ -49,9 +59,9 @@ export interface Reader {
   dueTransactions(lane: string, now: Timestamp, limit: number): Promise<Transaction[]>;
   /** A lane's transactions with a sequence that are not final, by sequence, with their attempts. */
   openTransactions(lane: string): Promise<{ transaction: Transaction; attempts: Attempt[] }[]>;
-  /** The lowest `nextActionAt` of all, for the next wake-up. */
-  nextActionAt(): Promise<Timestamp | null>;
-  /** The sequence after the highest that any attempt of the lane has, whatever became of it. */
+  /** The lowest `nextActionAt` of all, or of those after the given moment, for the next wake-up. */
+  nextActionAt(after?: Timestamp): Promise<Timestamp | null>;
+  /** The sequence after the highest that any attempt of the lane ever had, whatever became of it. */
   laneSequence(lane: string): Promise<bigint | null>;
   /** Not final, of one relayer: pending, sent and submitted. */
   pendingCount(relayerId: string): Promise<number>;
@@ -80,6 +90,8 @@ export interface Reader {
 
 export interface Writer extends Reader {
   putRelayer(relayer: Relayer): Promise<void>;
+  /** True when there was one. */
+  deleteRelayer(id: string): Promise<boolean>;
   insertTransaction(transaction: Transaction): Promise<void>;
   /**
    * Changes a transaction, if it still has the status that the caller saw.
@@ -90,6 +102,11 @@ export interface Writer extends Reader {
   /** Unique in (transaction, ordinal) and in (lane, hash). */
   insertAttempt(attempt: Attempt): Promise<void>;
   attemptAccepted(transactionId: string, ordinal: number, at: Timestamp): Promise<void>;
+  /**
+   * Deletes transactions that became final before the given moment, with their attempts, the oldest first and at most
+   * `limit`; resolves with their number. `laneSequence` stays what it is.
+   */
+  pruneTransactions(before: Timestamp, limit: number): Promise<number>;
   /** Pins a network's chain; a second, different value is an error. */
   pinChainIdentity(type: NetworkType, network: string, identity: string): Promise<void>;
 

@@ -128,12 +128,10 @@ export function transactionReads({ db }: Connection): Pick<Reader, TransactionRe
       return rows.map((row) => ({ transaction: transactionOfRow(row), attempts: attempts.get(row.id) ?? [] }));
     },
 
-    async nextActionAt() {
-      const row = await db
-        .selectFrom('transactions')
-        .select((on) => on.fn.min('next_action_at').as('earliest'))
-        .where('next_action_at', 'is not', null)
-        .executeTakeFirstOrThrow();
+    async nextActionAt(after) {
+      let open = db.selectFrom('transactions').where('next_action_at', 'is not', null);
+      if (after !== undefined) open = open.where('next_action_at', '>', after);
+      const row = await open.select((on) => on.fn.min('next_action_at').as('earliest')).executeTakeFirstOrThrow();
       return row.earliest;
     },
 
@@ -160,12 +158,12 @@ export function transactionReads({ db }: Connection): Pick<Reader, TransactionRe
 }
 
 /** Writes of the table `transactions`. */
-export function transactionWrites({ db }: Connection): Pick<Writer, 'insertTransaction' | 'updateTransaction'> {
+export function transactionWrites({ db, now }: Connection): Pick<Writer, 'insertTransaction' | 'updateTransaction'> {
   return {
     async insertTransaction(transaction) {
       const { numInsertedOrUpdatedRows } = await db
         .insertInto('transactions')
-        .values(transactionRow(transaction))
+        .values({ ...transactionRow(transaction), ended_at: isFinal(transaction.status) ? now() : null })
         .onConflict((on) => on.doNothing())
         .executeTakeFirstOrThrow();
       if (numInsertedOrUpdatedRows === 0n) throw new DuplicateRecord('transactions', transaction.id);
@@ -176,7 +174,11 @@ export function transactionWrites({ db }: Connection): Pick<Writer, 'insertTrans
       const { numUpdatedRows } = await db
         .updateTable('transactions')
         // A change of nothing still answers whether the status is the one seen.
-        .set({ status: seen, ...changedColumns(change) })
+        .set({
+          status: seen,
+          ...changedColumns(change),
+          ...(change.status !== undefined && isFinal(change.status) ? { ended_at: now() } : {}),
+        })
         .where('id', '=', id)
         .where('status', '=', seen)
         .executeTakeFirstOrThrow();

@@ -28,6 +28,7 @@ export class Crash {
       ...store,
       read: this.#mortal(store.read),
       write: (body) => this.#call(() => store.write(body)),
+      writeUnder: (lease, body) => this.#call(() => store.writeUnder(lease, body)),
       now: () => this.#call(() => store.now()),
     };
   }

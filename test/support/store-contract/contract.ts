@@ -4,8 +4,10 @@ import { attemptsContract } from './attempts.ts';
 import { bodiesContract } from './bodies.ts';
 import { chainIdentitiesContract } from './chain-identities.ts';
 import { kvContract } from './kv.ts';
+import { leasesContract } from './leases.ts';
 import { notificationsContract } from './notifications.ts';
 import { outboxContract } from './outbox.ts';
+import { pruningContract } from './pruning.ts';
 import { relayersContract } from './relayers.ts';
 import { transactionsContract } from './transactions.ts';
 
@@ -19,4 +21,6 @@ export function storeContract(t: Test, open: (t: Test) => Promise<Store>): void 
   outboxContract(t, open);
   kvContract(t, open);
   bodiesContract(t, open);
+  leasesContract(t, open);
+  pruningContract(t, open);
 }

@@ -1,0 +1,146 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import { z } from 'zod';
+import type { Log } from '../observability/log.ts';
+import type { Hint, Hints } from './hints.ts';
+
+const CHANNEL = 'isolayer';
+/** What is sent within this time goes together. */
+const GATHER_MS = 5;
+/** A payload has room for 8,000 bytes, https://www.postgresql.org/docs/current/sql-notify.html */
+const HINTS_OF_A_KIND = 20;
+const RECONNECT_MS = 1_000;
+
+const payloadSchema = z.strictObject({
+  from: z.string(),
+  lanes: z.array(z.string()),
+  transactions: z.array(z.string()),
+});
+
+export interface PostgresHintsOptions {
+  /** One of its connections is kept for hearing. */
+  pool: pg.Pool;
+  /** Tells this instance's own words from those of others. */
+  instance: string;
+  log: Log;
+}
+
+/**
+ * Hints by NOTIFY, after the commit that they tell of and several at a time: a NOTIFY inside a transaction would make
+ * all commits of the database queue up.
+ */
+export class PostgresHints implements Hints {
+  readonly #options: PostgresHintsOptions;
+  readonly #listeners = new Set<{ call: (hint: Hint) => void }>();
+  readonly #closing = new AbortController();
+  #lanes = new Set<string>();
+  #transactions = new Set<string>();
+  #flushing: Promise<void> | null = null;
+  #listening: Promise<void> | null = null;
+
+  constructor(options: PostgresHintsOptions) {
+    this.#options = options;
+  }
+
+  /** Hears others from now on, whether or not the server can be reached at this moment. */
+  start(): void {
+    this.#listening ??= this.#keepListening();
+  }
+
+  send(hint: Exclude<Hint, { kind: 'missed' }>): void {
+    if (hint.kind === 'lane') this.#lanes.add(hint.key);
+    else this.#transactions.add(hint.id);
+    this.#flushing ??= this.#flush();
+  }
+
+  listen(listener: (hint: Hint) => void): () => void {
+    const entry = { call: listener };
+    this.#listeners.add(entry);
+    return () => this.#listeners.delete(entry);
+  }
+
+  /** Sends what was gathered and hears no more. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await Promise.all([this.#flushing, this.#listening]);
+  }
+
+  async #flush(): Promise<void> {
+    await delay(GATHER_MS);
+    while (this.#lanes.size + this.#transactions.size > 0) {
+      const payload = JSON.stringify({
+        from: this.#options.instance,
+        lanes: takeSome(this.#lanes),
+        transactions: takeSome(this.#transactions),
+      });
+      try {
+        await this.#options.pool.query('select pg_notify($1, $2)', [CHANNEL, payload]);
+      } catch (error) {
+        this.#options.log.debug({ err: error }, 'hints to other instances were lost');
+      }
+    }
+    this.#flushing = null;
+  }
+
+  async #keepListening(): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      try {
+        await this.#hear(signal);
+      } catch (error) {
+        this.#options.log.debug({ err: error }, 'other instances are not heard');
+      }
+      // An abort ends the pause, and with it the loop.
+      await delay(RECONNECT_MS, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  /** Resolves when the connection has ended, or the hints have. */
+  async #hear(signal: AbortSignal): Promise<void> {
+    const client = await this.#options.pool.connect();
+    const { promise: ended, resolve } = Promise.withResolvers<void>();
+    const end = () => resolve();
+    client.on('notification', ({ payload }) => this.#receive(payload));
+    client.once('end', end).once('error', end);
+    signal.addEventListener('abort', end);
+    try {
+      if (signal.aborted) return;
+      await client.query(`listen ${CHANNEL}`);
+      this.#tell({ kind: 'missed' });
+      await ended;
+    } finally {
+      signal.removeEventListener('abort', end);
+      // It listens, so it is of no use to anybody else.
+      client.release(true);
+    }
+  }
+
+  #receive(payload: string | undefined): void {
+    let parsed: z.infer<typeof payloadSchema>;
+    try {
+      parsed = payloadSchema.parse(JSON.parse(payload ?? ''));
+    } catch (error) {
+      this.#options.log.warn({ err: error }, 'a hint from another instance cannot be read');
+      return;
+    }
+    if (parsed.from === this.#options.instance) return;
+    for (const key of parsed.lanes) this.#tell({ kind: 'lane', key });
+    for (const id of parsed.transactions) this.#tell({ kind: 'transaction', id });
+  }
+
+  #tell(hint: Hint): void {
+    for (const { call } of [...this.#listeners]) {
+      try {
+        call(hint);
+      } catch (error) {
+        this.#options.log.error({ err: error }, 'a listener for hints failed');
+      }
+    }
+  }
+}
+
+function takeSome(hints: Set<string>): string[] {
+  const some = [...hints.keys().take(HINTS_OF_A_KIND)];
+  for (const hint of some) hints.delete(hint);
+  return some;
+}
