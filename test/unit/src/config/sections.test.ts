@@ -46,6 +46,15 @@ t.test('policies are parsed by the chain, also beside other faults', (t) => {
   t.end();
 });
 
+t.test('policies that the named network cannot give are a problem', (t) => {
+  const findings = new Findings();
+  const policyFault = (_: unknown, network: string) => (network === 'x' ? 'not on x' : null);
+  const choosy = new Map([...chains].map(([type, chain]) => [type, { ...chain, policyFault }]));
+  readRelayers(section([relayer, { ...relayer, id: 'b', network: 'x' }]), choosy, findings);
+  t.strictSame(findings.problems.map(textOf), ['f: s[1].policies: not on x']);
+  t.end();
+});
+
 t.test('a signer is parsed by its kind', (t) => {
   const findings = new Findings();
   t.strictSame(

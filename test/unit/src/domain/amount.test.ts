@@ -1,5 +1,5 @@
 import t from 'tap';
-import { amountOf, amountSchema, jsonAmount } from '../../../../src/domain/amount.ts';
+import { amountOf, amountSchema, amountUpTo, jsonAmount } from '../../../../src/domain/amount.ts';
 
 t.test('amounts keep every digit in the form that JSON keeps exact', async (t) => {
   const u128 = amountSchema(128);
@@ -26,5 +26,19 @@ t.test('what is not such an amount is refused', async (t) => {
   }
   for (const given of [-1, '-1']) {
     t.equal(u64.safeParse(given).error?.issues[0]?.message, 'negative value cannot be converted to u64');
+  }
+});
+
+t.test('a bound can be any number', async (t) => {
+  const percent = amountUpTo(100n);
+  for (const [given, kept] of [
+    [0, 0],
+    ['100', 100],
+  ] as const) {
+    t.equal(percent.parse(given), kept);
+  }
+  t.equal(amountUpTo(1n << 63n).parse('9223372036854775808'), '9223372036854775808');
+  for (const given of [101, '101', -1, 1.5, '', null, undefined, {}]) {
+    t.equal(percent.safeParse(given).error?.issues[0]?.message, 'expected an integer from 0 to 100', String(given));
   }
 });

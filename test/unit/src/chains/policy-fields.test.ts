@@ -1,0 +1,72 @@
+import t from 'tap';
+import { z } from 'zod';
+import {
+  cronSchedule,
+  feeMargin,
+  feePaymentStrategy,
+  int32,
+  int64,
+  policyObject,
+  SWAP_NEEDS_USER_FEES,
+  shown,
+  slippage,
+  tokenSwapConfig,
+  tokenSwapView,
+  uint64,
+  wireAmount,
+  withoutUnset,
+} from '../../../../src/chains/policy-fields.ts';
+
+const saidOf = (schema: z.ZodType, value: unknown) => schema.safeParse(value).error?.issues[0]?.message;
+
+t.test('integers have the bounds of their format and lose no digit', async (t) => {
+  t.equal(int32.parse(2_147_483_647), 2_147_483_647);
+  t.equal(int64.parse('9223372036854775807'), '9223372036854775807');
+  t.equal(uint64.parse('18446744073709551615'), '18446744073709551615');
+  for (const bad of [2_147_483_648, -1, 1.5, '5', true]) t.ok(saidOf(int32, bad), String(bad));
+  for (const bad of ['9223372036854775808', -1, '-1', 1.5, 'many', '', true, [1]]) {
+    t.equal(saidOf(int64, bad), 'expected an integer from 0 to 9223372036854775807', String(bad));
+  }
+  t.equal(saidOf(uint64, '18446744073709551616'), 'expected an integer from 0 to 18446744073709551615');
+  t.match(z.toJSONSchema(int64, { io: 'input' }), { type: 'integer', format: 'int64', minimum: 0 });
+});
+
+t.test('percentages, strategies and schedules speak as the reference does', async (t) => {
+  t.equal(feeMargin.parse(0.1), 0.1);
+  t.equal(saidOf(feeMargin, -0.1), 'Negative fee margin percentage values are not accepted');
+  t.ok(saidOf(feeMargin, 1e39), 'beyond a float of 32 bits');
+  t.ok(saidOf(feeMargin, '5'));
+  for (const fits of [0, 0.5, 100]) t.equal(slippage.parse(fits), fits);
+  for (const bad of [-1, 100.5]) t.equal(saidOf(slippage, bad), 'Slippage percentage must be between 0 and 100');
+  t.same(feePaymentStrategy.options, ['user', 'relayer']);
+  t.equal(cronSchedule.parse('0 0 * * * *'), '0 0 * * * *');
+  t.equal(saidOf(cronSchedule, ''), 'Empty cron schedule is not accepted');
+  t.equal(cronSchedule.safeParse('').error?.issues.length, 1);
+  t.equal(saidOf(cronSchedule, '0 0 * * *'), 'Invalid cron schedule format');
+  t.equal(SWAP_NEEDS_USER_FEES, 'Swap config only supported for user fee payment strategy');
+});
+
+t.test('an unknown key is named beside those that are known', async (t) => {
+  const any = z.unknown();
+  t.equal(saidOf(policyObject({ a: any }), { a: 1, x: 1 }), 'unknown field `x`, expected `a`');
+  t.equal(saidOf(policyObject({ a: any, b: any }), { a: 1, b: 1, x: 1 }), 'unknown field `x`, expected `a` or `b`');
+  t.equal(
+    saidOf(tokenSwapConfig, { slippage: 1 }),
+    'unknown field `slippage`, expected one of `slippage_percentage`, `min_amount`, `max_amount`, `retain_min_amount`',
+  );
+  t.match(saidOf(policyObject({ a: any }), []), /expected object/);
+});
+
+t.test('null means unset at any depth, and swap settings show what is unset as null', async (t) => {
+  const policies = { a: null, b: undefined, c: 0, d: { e: null, f: false }, g: [{ h: null, i: '' }, 'x'] };
+  t.same(withoutUnset(policies), { c: 0, d: { f: false }, g: [{ i: '' }, 'x'] });
+  t.same(shown({ a: undefined, b: null, c: 0 }), { b: null, c: 0 });
+  t.equal(wireAmount(null), undefined);
+  t.equal(wireAmount('18446744073709551615'), 18_446_744_073_709_551_615n);
+  t.same(tokenSwapView({ max_amount: 7, slippage_percentage: null }), {
+    slippage_percentage: null,
+    min_amount: null,
+    max_amount: 7n,
+    retain_min_amount: null,
+  });
+});

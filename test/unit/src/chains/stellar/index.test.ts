@@ -1,0 +1,45 @@
+import { hash } from 'node:crypto';
+import t from 'tap';
+import { createStellarChain } from '../../../../../src/chains/stellar/index.ts';
+
+t.test('what the chain says of itself', async (t) => {
+  const chain = createStellarChain();
+  t.match(chain, {
+    type: 'stellar',
+    curve: 'ed25519',
+    unit: 'stroop',
+    counter: { statusKey: 'sequence_number', failure: 'SequenceSyncFailed' },
+  });
+  t.equal(chain.minimumBalance({ fee_payment_strategy: 'user', min_balance: 5 }), null, 'nothing is asked yet');
+  t.throws(() => chain.parseRequest({}, { address: '', policies: {} }, 0), { code: 'NOT_AVAILABLE_YET' });
+});
+
+/** As Stellar publishes them: the hash of the passphrase is what every signature binds. */
+const NETWORK_IDS: Record<string, string> = {
+  mainnet: '7ac33997544e3175d266bd022439b22cdb16508c01163f26e5cb2a3e1045a979',
+  testnet: 'cee0302d59844d32bdca915c8203dd44b33fbb7edc19051ea37abedf28ecd472',
+  futurenet: 'a3a1c6a78286713e29be0e9785670fa838d13917cd8eaeb4a3579ff1debc7fd5',
+};
+
+t.test('the built-in networks', async (t) => {
+  const chain = createStellarChain();
+  t.strictSame(
+    chain.builtInNetworks.map(({ network, rpc_urls: urls }) => [network, urls]),
+    [
+      ['mainnet', ['https://mainnet.sorobanrpc.com']],
+      ['testnet', ['https://soroban-testnet.stellar.org']],
+      ['futurenet', ['https://rpc-futurenet.stellar.org']],
+      ['standalone', ['http://localhost:8000/rpc']],
+    ],
+  );
+  const passphrases = new Map<unknown, unknown>();
+  for (const { type, network, rpc_urls: _, ...settings } of chain.builtInNetworks) {
+    t.equal(type, 'stellar');
+    t.match(chain.networkSchema.parse(settings), { is_testnet: network !== 'mainnet', horizon_url: /^https?:/ });
+    passphrases.set(network, settings['passphrase']);
+  }
+  for (const [network, id] of Object.entries(NETWORK_IDS)) {
+    t.equal(hash('sha256', String(passphrases.get(network)), 'hex'), id, network);
+  }
+  t.equal(passphrases.get('standalone'), 'Standalone Network ; February 2017');
+});
