@@ -1,0 +1,169 @@
+/**
+ * Every metric that the service makes itself: the names, labels and units of the reference where it has one. Labels are
+ * bounded: route patterns, ids of declared resources, codes; never a path, a text or a caller's choice. What Node tells
+ * of the process comes beside these, with the names of prom-client.
+ */
+export const METRICS = {
+  requests_total: {
+    kind: 'counter',
+    help: 'Requests answered.',
+    labels: ['endpoint', 'method', 'status'],
+  },
+  error_requests_total: {
+    kind: 'counter',
+    help: 'Requests answered with a status of 400 or more.',
+    labels: ['endpoint', 'method', 'status'],
+  },
+  request_latency_seconds: {
+    kind: 'histogram',
+    help: 'From the head of a request to the end of its answer, in seconds.',
+    labels: ['endpoint', 'method', 'status'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100],
+  },
+  in_flight_requests: {
+    kind: 'gauge',
+    help: 'Requests under way.',
+    labels: ['endpoint'],
+  },
+  request_timeouts_total: {
+    kind: 'counter',
+    help: 'Requests whose handler was too slow.',
+    labels: ['endpoint', 'method', 'timeout_type'],
+  },
+  plugin_calls_total: {
+    kind: 'counter',
+    help: 'Plugin calls answered, by HTTP status.',
+    labels: ['plugin_id', 'method', 'status'],
+  },
+  plugin_call_outcomes_total: {
+    kind: 'counter',
+    help: 'Plugin calls by the way they ended.',
+    labels: ['plugin_id', 'outcome'],
+  },
+  plugin_call_seconds: {
+    kind: 'histogram',
+    help: 'From the arrival of a plugin call to its end, in seconds.',
+    labels: ['plugin_id'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
+  },
+  plugin_capability_calls_total: {
+    kind: 'counter',
+    help: 'What plugins asked of the service.',
+    labels: ['plugin_id', 'method', 'answer'],
+  },
+  plugin_process_ends_total: {
+    kind: 'counter',
+    help: 'Plugin processes that were killed or died, by cause; plugin_id is empty for a spare.',
+    labels: ['plugin_id', 'cause'],
+  },
+  plugin_processes: {
+    kind: 'gauge',
+    help: 'Plugin processes alive, the spare among them.',
+    labels: [],
+  },
+  plugin_calls_running: {
+    kind: 'gauge',
+    help: 'Plugin calls running.',
+    labels: [],
+  },
+  plugin_calls_queued: {
+    kind: 'gauge',
+    help: 'Plugin calls waiting for a place.',
+    labels: [],
+  },
+  plugin_isolates: {
+    kind: 'gauge',
+    help: 'Isolates alive, by plugin.',
+    labels: ['plugin_id'],
+  },
+  plugin_resident_memory_bytes: {
+    kind: 'gauge',
+    help: 'Resident memory of the processes of a plugin as last metered; plugin_id is empty for the spare.',
+    labels: ['plugin_id'],
+  },
+  transactions_created_total: {
+    kind: 'counter',
+    help: 'Transactions accepted.',
+    labels: ['relayer_id', 'network_type'],
+  },
+  transactions_submitted_total: {
+    kind: 'counter',
+    help: 'Transactions that a node took.',
+    labels: ['relayer_id', 'network_type'],
+  },
+  transactions_success_total: {
+    kind: 'counter',
+    help: 'Transactions confirmed at the depth of their network.',
+    labels: ['relayer_id', 'network_type'],
+  },
+  transactions_failed_total: {
+    kind: 'counter',
+    help: 'Transactions that ended as failed, expired or canceled.',
+    labels: ['relayer_id', 'network_type', 'failure_reason', 'previous_status'],
+  },
+  transactions_by_status: {
+    kind: 'gauge',
+    help: 'Transactions that have not ended, by status, as the store has them.',
+    labels: ['relayer_id', 'network_type', 'status'],
+  },
+  transaction_transitions_total: {
+    kind: 'counter',
+    help: 'Committed changes of status.',
+    labels: ['relayer_id', 'network_type', 'from', 'to'],
+  },
+  lane_faults_total: {
+    kind: 'counter',
+    help: 'Steps of a lane that ended with an unexpected error.',
+    labels: ['network_type'],
+  },
+  relayer_healthy: {
+    kind: 'gauge',
+    help: '1 when the latest check of a relayer passed, else 0.',
+    labels: ['relayer_id'],
+  },
+  rpc_call_latency_seconds: {
+    kind: 'histogram',
+    help: 'From a call to the last byte of its answer, in seconds.',
+    labels: ['endpoint', 'operation_name'],
+    buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+  },
+  api_rpc_failures_total: {
+    kind: 'counter',
+    help: 'Calls without a usable answer, by kind.',
+    labels: ['endpoint', 'operation_name', 'error_type'],
+  },
+  webhook_delivery_seconds: {
+    kind: 'histogram',
+    help: "Deliveries by outcome, from the call to the receiver's status, in seconds.",
+    labels: ['outcome'],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+  },
+  webhook_events_ended_total: {
+    kind: 'counter',
+    help: 'Events that were delivered, given up (dead), or dropped with their notification.',
+    labels: ['end'],
+  },
+  webhook_events_waiting: {
+    kind: 'gauge',
+    help: 'Events that have not ended.',
+    labels: [],
+  },
+} as const satisfies Record<string, MetricRow>;
+
+interface MetricRow {
+  kind: 'counter' | 'gauge' | 'histogram';
+  help: string;
+  labels: readonly string[];
+  /** Upper bounds, in the unit of the name; of a histogram only. */
+  buckets?: readonly number[];
+}
+
+type Rows = typeof METRICS;
+
+/** The metrics of one kind. */
+export type MetricName<K extends MetricRow['kind']> = {
+  [N in keyof Rows]: Rows[N]['kind'] extends K ? N : never;
+}[keyof Rows];
+
+/** The labels of a metric. */
+export type MetricLabel<N extends keyof Rows> = Rows[N]['labels'][number];

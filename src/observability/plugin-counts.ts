@@ -1,0 +1,62 @@
+import type { Instruments } from './instruments.ts';
+
+/** Plugin calls and the processes that run them. */
+export class PluginCounts {
+  readonly #ends;
+  readonly #seconds;
+  readonly #capabilities;
+  readonly #kills;
+  readonly #processes;
+  readonly #running;
+  readonly #queued;
+  readonly #isolates;
+  readonly #memory;
+
+  constructor(instruments: Instruments) {
+    this.#ends = instruments.counter('plugin_call_outcomes_total');
+    this.#seconds = instruments.histogram('plugin_call_seconds');
+    this.#capabilities = instruments.counter('plugin_capability_calls_total');
+    this.#kills = instruments.counter('plugin_process_ends_total');
+    this.#processes = instruments.gauge('plugin_processes');
+    this.#running = instruments.gauge('plugin_calls_running');
+    this.#queued = instruments.gauge('plugin_calls_queued');
+    this.#isolates = instruments.gauge('plugin_isolates');
+    this.#memory = instruments.gauge('plugin_resident_memory_bytes');
+  }
+
+  callEnded(pluginId: string, end: string, seconds: number): void {
+    this.#ends.inc({ plugin_id: pluginId, outcome: end });
+    this.#seconds.observe({ plugin_id: pluginId }, seconds);
+  }
+
+  capabilityCalled(pluginId: string, method: string, answer: string): void {
+    this.#capabilities.inc({ plugin_id: pluginId, method, answer });
+  }
+
+  processKilled(pluginId: string, cause: string): void {
+    this.#kills.inc({ plugin_id: pluginId, cause });
+  }
+
+  load({ processes, running, queued }: { processes: number; running: number; queued: number }): void {
+    this.#processes.set(processes);
+    this.#running.set(running);
+    this.#queued.set(queued);
+  }
+
+  /** Replaces what was known of the processes; those of one plugin are added up. */
+  uses(processes: readonly ProcessUse[]): void {
+    this.#isolates.reset();
+    this.#memory.reset();
+    for (const { pluginId, isolates, residentBytes } of processes) {
+      this.#isolates.inc({ plugin_id: pluginId }, isolates);
+      this.#memory.inc({ plugin_id: pluginId }, residentBytes);
+    }
+  }
+}
+
+/** One process, as last metered; `pluginId` is empty for a spare. */
+interface ProcessUse {
+  pluginId: string;
+  isolates: number;
+  residentBytes: number;
+}

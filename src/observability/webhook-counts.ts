@@ -1,0 +1,26 @@
+import type { Instruments } from './instruments.ts';
+
+/** Deliveries to the receivers of notifications. */
+export class WebhookCounts {
+  readonly #seconds;
+  readonly #ends;
+  readonly #waiting;
+
+  constructor(instruments: Instruments) {
+    this.#seconds = instruments.histogram('webhook_delivery_seconds');
+    this.#ends = instruments.counter('webhook_events_ended_total');
+    this.#waiting = instruments.gauge('webhook_events_waiting');
+  }
+
+  tried({ outcome, seconds }: { outcome: string; seconds: number }): void {
+    this.#seconds.observe({ outcome }, seconds);
+  }
+
+  ended(end: string): void {
+    this.#ends.inc({ end });
+  }
+
+  waiting(events: number): void {
+    this.#waiting.set(events);
+  }
+}
