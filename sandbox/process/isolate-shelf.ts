@@ -58,11 +58,6 @@ export class IsolateShelf {
     this.#waiting.push(this.#create());
   }
 
-  /** True when {@link take} has an isolate ready. */
-  get stocked(): boolean {
-    return this.#waiting.length > 0;
-  }
-
   /**
    * An isolate for one call, ready-made or made now.
    * @throws EvaluationError

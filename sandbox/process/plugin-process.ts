@@ -111,6 +111,7 @@ export class PluginProcess {
     });
     this.#calls.set(id, call);
     call.start(text.slice(cut + 1));
+    this.#prepareSoon(shelf);
   }
 
   /** A module is guest code as well: it runs under the driver's watch, on no call's behalf. */
