@@ -73,6 +73,8 @@ export function createRelayerUpdate(deps: RelayerUpdateDeps): (relayerId: string
       if (relayer === undefined) throw new AppError('RELAYER_NOT_FOUND', { id: relayerId });
       await checkNotification(writer, change.notification_id);
       const policies = parseBody(chain.policySchema, mergedPolicies(relayer, change), ['policies']);
+      const fault = chain.policyFault?.(policies, relayer.network) ?? null;
+      if (fault !== null) throw invalidRequest(`policies: ${fault}`);
       const next: Relayer = {
         ...relayer,
         name: change.name ?? relayer.name,

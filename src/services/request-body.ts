@@ -22,7 +22,8 @@ export function parseBody<S extends z.ZodType>(
 
 function reasonOf(issue: z.core.$ZodIssue, base: readonly PropertyKey[]): string {
   const path = [...base, ...issue.path].map(String);
-  if (issue.code === 'unrecognized_keys') {
+  // A schema may have its own text, which also names the keys that it knows.
+  if (issue.code === 'unrecognized_keys' && issue.message.startsWith('Unrecognized key')) {
     return issue.keys.map((key) => `${[...path, key].join('.')}: unknown key`).join('; ');
   }
   const place = path.length === 0 ? 'the body' : path.join('.');
