@@ -1,0 +1,207 @@
+/** One service with relayers of all three chain families: declared on built-in networks, listed, updated. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { computeAddress, encryptKeystoreJson } from 'ethers';
+import t, { type Test } from 'tap';
+import { answersByMethod, type RpcDouble, startRpcDouble } from '../support/rpc-double.ts';
+import { type RunningService, startAndFail, startService } from '../support/service.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
+
+/** The secret key of RFC 8032 section 7.1, test 1, and its accounts; it is as good a secp256k1 key. */
+const SECRET_KEY = '0x9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60';
+const EVM_ADDRESS = computeAddress(SECRET_KEY).toLowerCase();
+const SOLANA_ADDRESS = 'FVen3X669xLzsi6N2V91DoiyzHzg1uAgqiT8jZ9nS96Z';
+const STELLAR_ADDRESS = 'GDLVVGABQKYQVN6VJP7NHSLEA45A5YLS6PNKMIZFV4BBU2HXA5IRVHUR';
+
+const WRAPPED_SOL = 'So11111111111111111111111111111111111111112';
+
+interface Stage {
+  workspace: Workspace;
+  /** Stands for the networks of Solana and Stellar, of which nobody should ask anything yet. */
+  silent: RpcDouble;
+  /** Writes the configuration file with some fields of the Solana relayer changed. */
+  declare(solana?: object): Promise<void>;
+}
+
+async function stage(t: Test): Promise<Stage> {
+  const sepolia = await startRpcDouble(
+    answersByMethod({ eth_chainId: '0xaa36a7', eth_getTransactionCount: '0x0', eth_getBalance: '0xde0b6b3a7640000' }),
+  );
+  const silent = await startRpcDouble(answersByMethod({}));
+  const workspace = await createWorkspace();
+  t.teardown(() => Promise.all([sepolia.stop(), silent.stop(), workspace.remove()]));
+
+  const path = join(workspace.dir, 'config', 'keys', 'rfc8032.json');
+  const passphrase = workspace.env['KEYSTORE_PASSPHRASE'] ?? '';
+  await mkdir(join(workspace.dir, 'config', 'keys'));
+  await writeFile(
+    path,
+    await encryptKeystoreJson({ address: EVM_ADDRESS, privateKey: SECRET_KEY }, passphrase, {
+      scrypt: { N: 1024, r: 8, p: 1 },
+    }),
+  );
+  const signer = {
+    id: 'key',
+    type: 'local',
+    config: { path, passphrase: { type: 'env', value: 'KEYSTORE_PASSPHRASE' } },
+  };
+  const relayer = (id: string, type: string, network: string, url: string) => ({
+    id,
+    name: `On ${network}`,
+    network,
+    network_type: type,
+    paused: false,
+    signer_id: 'key',
+    custom_rpc_urls: [url],
+  });
+  const declare = async (solana: object = {}): Promise<void> => {
+    const relayers = [
+      relayer('evm-1', 'evm', 'sepolia', sepolia.url),
+      { ...relayer('solana-1', 'solana', 'devnet', silent.url), ...solana },
+      {
+        ...relayer('stellar-1', 'stellar', 'testnet', silent.url),
+        policies: { fee_payment_strategy: 'relayer', concurrent_transactions: true },
+      },
+    ];
+    const configuration = { relayers, signers: [signer], notifications: [], plugins: [] };
+    await writeFile(join(workspace.dir, 'config', 'config.json'), JSON.stringify(configuration));
+  };
+  await declare();
+  return { workspace, silent, declare };
+}
+
+async function start(t: Test, { workspace }: Stage): Promise<RunningService> {
+  const service = await startService(workspace.env);
+  t.teardown(() => service.stop());
+  return service;
+}
+
+const relayers = '/api/v1/relayers';
+
+t.test('relayers of all families stand side by side with the accounts of their key', async (t) => {
+  const service = await start(t, await stage(t));
+  const { status, body } = await service.request('GET', relayers);
+  t.equal(status, 200);
+  t.match(body.pagination, { total_items: 3 });
+  const byId = new Map<string, any>(body.data.map((relayer: any) => [relayer.id, relayer]));
+  t.match(byId.get('evm-1'), { network_type: 'evm', network: 'sepolia', address: EVM_ADDRESS, system_disabled: false });
+  t.match(byId.get('solana-1'), {
+    network_type: 'solana',
+    network: 'devnet',
+    address: SOLANA_ADDRESS,
+    system_disabled: false,
+  });
+  t.notOk('policies' in byId.get('solana-1'), 'nothing set, nothing shown');
+  t.match(byId.get('stellar-1'), {
+    network_type: 'stellar',
+    network: 'testnet',
+    address: STELLAR_ADDRESS,
+    system_disabled: false,
+  });
+  t.strictSame(byId.get('stellar-1').policies, {
+    fee_payment_strategy: 'relayer',
+    min_balance: 1_000_000,
+    concurrent_transactions: true,
+  });
+});
+
+t.test('their policies are changed by the rules of their family, and outlive a restart', async (t) => {
+  const scene = await stage(t);
+  const service = await start(t, scene);
+  const patch = (id: string, policies: unknown) => service.request('PATCH', `${relayers}/${id}`, { policies });
+
+  const solana = {
+    allowed_tokens: [{ mint: WRAPPED_SOL, decimals: 9, swap_config: { slippage_percentage: 0.5 } }],
+    fee_margin_percentage: 10,
+    max_signatures: 4,
+  };
+  const changed = await patch('solana-1', solana);
+  t.equal(changed.status, 200);
+  const shown = {
+    max_signatures: 4,
+    max_tx_data_size: 1232,
+    min_balance: 10_000_000,
+    allowed_tokens: [
+      {
+        mint: WRAPPED_SOL,
+        decimals: 9,
+        swap_config: { slippage_percentage: 0.5, min_amount: null, max_amount: null, retain_min_amount: null },
+      },
+    ],
+    fee_margin_percentage: 10,
+  };
+  t.strictSame(changed.body.data.policies, shown);
+  t.match(await patch('stellar-1', { max_fee: 2_147_483_647, concurrent_transactions: null }), {
+    status: 200,
+    body: { data: { policies: { fee_payment_strategy: 'relayer', min_balance: 1_000_000, max_fee: 2_147_483_647 } } },
+  });
+
+  for (const [id, policies, said] of [
+    ['solana-1', { gas_price_cap: 1 }, /unknown field `gas_price_cap`, expected one of `allowed_programs`/],
+    [
+      'solana-1',
+      { swap_config: { strategy: 'jupiter-swap' } },
+      /JupiterSwap strategy is only supported on mainnet-beta/,
+    ],
+    [
+      'solana-1',
+      { fee_payment_strategy: 'relayer', swap_config: {} },
+      /Swap config only supported for user fee payment/,
+    ],
+    ['stellar-1', { max_signatures: 1 }, /unknown field `max_signatures`, expected one of `fee_payment_strategy`/],
+    ['stellar-1', { fee_payment_strategy: null }, /Fee payment strategy is required/],
+    ['stellar-1', null, /Stellar policy is required\. fee_payment_strategy is required/],
+    ['evm-1', { fee_payment_strategy: 'user' }, /unknown field `fee_payment_strategy`, expected one of `min_balance`/],
+  ] as const) {
+    const refused = await patch(id, policies);
+    t.match(refused, { status: 400, body: { success: false, data: null, message: 'Bad Request', error: said } });
+  }
+
+  t.equal(await service.stop(), 0);
+  const again = await start(t, scene);
+  const { body } = await again.request('GET', `${relayers}/solana-1`);
+  t.match(body.data, { address: SOLANA_ADDRESS, system_disabled: false });
+  t.strictSame(body.data.policies, shown);
+});
+
+t.test('what they cannot do yet says so, and no endpoint hears of it', async (t) => {
+  const scene = await stage(t);
+  const service = await start(t, scene);
+  for (const [id, type] of [
+    ['solana-1', 'solana'],
+    ['stellar-1', 'stellar'],
+  ] as const) {
+    for (const [method, path, what, body] of [
+      ['GET', 'balance', 'The balance'],
+      ['GET', 'status', 'The balance'],
+      ['POST', 'transactions', 'Sending transactions', { transaction: 'AA==' }],
+      ['POST', 'sign-transaction', 'Signing transactions', { transaction: 'AA==' }],
+      ['POST', 'rpc', 'JSON-RPC', { jsonrpc: '2.0', id: 1, method: 'getHealth', params: [] }],
+    ] as const) {
+      const answer = await service.request(method, `${relayers}/${id}/${path}`, body);
+      const text = `${what} is not available yet for ${type} relayers`;
+      t.strictSame(answer, { status: 501, body: { success: false, data: null, error: text, message: text } }, path);
+    }
+    const list = await service.request('GET', `${relayers}/${id}/transactions`);
+    t.match(list, { status: 200, body: { data: [], pagination: { total_items: 0 } } });
+  }
+  t.equal(scene.silent.calls.length, 0);
+  t.match((await service.request('GET', `${relayers}/evm-1/balance`)).body.data, { unit: 'wei' });
+});
+
+t.test('a declaration that its family refuses stops the start and says where', async (t) => {
+  const { workspace, declare } = await stage(t);
+  await declare({ policies: { max_signatures: -1, swap_confg: {} } });
+  const { code, output } = await startAndFail(workspace.env);
+  t.equal(code, 1);
+  t.match(output, /relayers\[1\]\.policies\.max_signatures: /);
+  t.match(output, /relayers\[1\]\.policies\.swap_confg: unknown key\. Did you mean "swap_config"\?/);
+
+  await declare({ policies: { swap_config: { strategy: 'jupiter-ultra' } } });
+  t.match(
+    (await startAndFail(workspace.env)).output,
+    /policies: JupiterUltra strategy is only supported on mainnet-beta/,
+  );
+  await declare({ network: 'devnett' });
+  t.match((await startAndFail(workspace.env)).output, /there is no solana network "devnett"\. Did you mean "devnet"\?/);
+});
