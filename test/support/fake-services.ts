@@ -55,6 +55,37 @@ class FakeRelayers implements RelayersService {
   }
 }
 
+class FakeNotifications implements NotificationsService {
+  readonly known = new Map<string, WireObject>();
+
+  async get(id: string): Promise<WireObject> {
+    const notification = this.known.get(id);
+    if (notification === undefined) throw new AppError('NOTIFICATION_NOT_FOUND', { id });
+    return notification;
+  }
+
+  async list(): Promise<Page<WireObject>> {
+    return { items: [...this.known.values()], total: this.known.size };
+  }
+
+  async create(body: unknown): Promise<WireObject> {
+    const notification = body as WireObject;
+    const id = String(notification['id']);
+    if (this.known.has(id)) throw new AppError('NOTIFICATION_EXISTS', { id });
+    this.known.set(id, notification);
+    return notification;
+  }
+
+  async update(id: string, body: unknown): Promise<WireObject> {
+    return { ...(await this.get(id)), ...(body as WireObject) };
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.get(id);
+    this.known.delete(id);
+  }
+}
+
 class FakeTransactions implements TransactionsService {
   sent: { relayerId: string; body: unknown }[] = [];
   listed: { page: PageRequest; status: TransactionStatus | undefined }[] = [];

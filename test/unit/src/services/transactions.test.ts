@@ -4,13 +4,18 @@ import { EngineWorld, LANE, relayerNamed } from '../../../support/engine-world.t
 t.test('what was accepted is on disk before the answer, and its lane is woken', async (t) => {
   const world = await EngineWorld.open(t);
   const woken: string[] = [];
-  const { transactions } = world.services({ wake: (lane) => woken.push(lane), onChange: () => () => {} });
+  const { transactions } = world.services({
+    wake: (lane) => woken.push(lane),
+    onChange: () => () => {},
+    recheck: () => {},
+  });
   const view = await transactions.send('r1', { effect: 'pay' });
   t.match(view, { status: 'pending', hash: null });
   const stored = await world.store.read.transaction('r1', String(view['id']));
   t.match(stored, { status: 'pending', lane: LANE, request: { effect: 'pay' }, sequence: null });
   t.equal(stored?.nextActionAt, stored?.createdAt);
   t.strictSame(woken, [LANE]);
+  t.strictSame(world.metrics.acceptances, ['r1']);
 });
 
 t.test('what is refused leaves nothing behind', async (t) => {
@@ -22,6 +27,7 @@ t.test('what is refused leaves nothing behind', async (t) => {
   await world.store.write((writer) => writer.putRelayer(relayerNamed('r1', { paused: true })));
   await t.rejects(transactions.send('r1', { wrong: true }), { code: 'RELAYER_PAUSED' }, 'before the body is read');
   t.equal((await transactions.list('r1', { page: 1, perPage: 10 })).total, 0);
+  t.strictSame(world.metrics.acceptances, []);
 });
 
 t.test('a relayer whose chain nobody has seen yet accepts nothing', async (t) => {
@@ -85,6 +91,7 @@ t.test('a wait ends with nothing after its time, and with the reason when it is 
   let listeners = 0;
   const { transactions } = world.services({
     wake: () => {},
+    recheck: () => {},
     onChange: () => {
       listeners += 1;
       return () => {
