@@ -152,6 +152,7 @@ async function build({ configuration, chains, signerKinds, log }: ServiceParts, 
     engine,
     rpcGuard,
     log,
+    metrics: metrics.engine,
     clock,
     newId: randomUUID,
   });

@@ -3,6 +3,8 @@ import type { TransactionStatus } from '../domain/transaction-state.ts';
 
 /** What the engine counts. */
 export interface EngineMetrics {
+  /** A transaction was accepted. */
+  accepted(transaction: { networkType: NetworkType; relayerId: string }): void;
   /** A transaction's change of status was committed. */
   moved(move: { networkType: NetworkType; relayerId: string; from: TransactionStatus; to: TransactionStatus }): void;
   /** A step of a lane ended with an unexpected error. */

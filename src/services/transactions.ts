@@ -6,6 +6,7 @@ import type { Page, PageRequest } from '../domain/page.ts';
 import type { Transaction } from '../domain/transaction.ts';
 import { endsWait, type TransactionStatus } from '../domain/transaction-state.ts';
 import type { Engine } from '../engine/engine.ts';
+import type { EngineMetrics } from '../engine/engine-metrics.ts';
 import type { Store } from '../store/store.ts';
 import { ChangeWait } from './change-wait.ts';
 import type { RelayerAccess, RelayerDirectory } from './relayer-access.ts';
@@ -18,6 +19,7 @@ export interface TransactionsDeps {
   store: Store;
   relayers: RelayerDirectory;
   engine: Pick<Engine, 'wake' | 'onChange'>;
+  metrics: Pick<EngineMetrics, 'accepted'>;
   clock: Pick<Clock, 'elapsed'>;
   /** A new UUID v4. */
   newId(): string;
@@ -25,7 +27,7 @@ export interface TransactionsDeps {
 
 /** Accepting transactions and telling where they stand. */
 export function createTransactionsService(deps: TransactionsDeps): TransactionsService {
-  const { store, relayers, engine, clock, newId } = deps;
+  const { store, relayers, engine, metrics, clock, newId } = deps;
 
   async function accept(access: RelayerAccess, body: unknown): Promise<Transaction> {
     const { relayer, chain, account } = access;
@@ -65,6 +67,7 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
       const access = await relayers.findActive(relayerId);
       const transaction = await accept(access, body);
       await store.write((writer) => writer.insertTransaction(transaction));
+      metrics.accepted(transaction);
       engine.wake(transaction.lane);
       return access.chain.transactionView(transaction, access.account);
     },

@@ -5,6 +5,7 @@ import type { NetworkType } from '../domain/network-type.ts';
 import type { Relayer } from '../domain/relayer.ts';
 import type { AddressGuard } from '../egress/address-guard.ts';
 import type { Engine } from '../engine/engine.ts';
+import type { EngineMetrics } from '../engine/engine-metrics.ts';
 import type { Log } from '../observability/log.ts';
 import type { Signer } from '../signers/signer.ts';
 import type { Store } from '../store/store.ts';
@@ -27,6 +28,7 @@ export interface ServicesDeps {
   /** Judges the endpoints that a relayer is given. */
   rpcGuard: Pick<AddressGuard, 'checkUrl'>;
   log: Log;
+  metrics: Pick<EngineMetrics, 'accepted'>;
   clock: Pick<Clock, 'elapsed'>;
   /** A new UUID v4. */
   newId(): string;
@@ -34,10 +36,10 @@ export interface ServicesDeps {
 
 /** Puts the use cases together. */
 export function createServices(deps: ServicesDeps): Services {
-  const { store, chains, connections, signerOf, engine, rpcGuard, log, clock, newId } = deps;
+  const { store, chains, connections, signerOf, engine, rpcGuard, log, metrics, clock, newId } = deps;
   const relayers = new RelayerDirectory({ read: store.read, chains, connections });
   return {
-    transactions: createTransactionsService({ store, relayers, engine, clock, newId }),
+    transactions: createTransactionsService({ store, relayers, engine, metrics, clock, newId }),
     relayers: createRelayersService({
       read: store.read,
       relayers,

@@ -65,6 +65,8 @@ export interface Reader {
   laneSequence(lane: string): Promise<bigint | null>;
   /** Not final, of one relayer: pending, sent and submitted. */
   pendingCount(relayerId: string): Promise<number>;
+  /** How many transactions have each of the statuses that are not final, of every relayer; none where there are none. */
+  openCounts(): Promise<OpenCount[]>;
   lastConfirmedAt(relayerId: string): Promise<Timestamp | null>;
 
   /** The chain identity that was pinned at the first contact with a network. */
@@ -86,6 +88,14 @@ export interface Reader {
 
   /** A plugin's value; expired ones are absent. */
   kvGet(pluginId: string, key: string): Promise<Json | undefined>;
+}
+
+/** How many transactions of a relayer have a status. */
+export interface OpenCount {
+  relayerId: string;
+  networkType: NetworkType;
+  status: TransactionStatus;
+  count: number;
 }
 
 export interface Writer extends Reader {

@@ -1,3 +1,4 @@
+import { networkTypeSchema } from '../domain/network-type.ts';
 import {
   canBecome,
   FINAL_STATUSES,
@@ -24,6 +25,7 @@ type TransactionReads =
   | 'openTransactions'
   | 'nextActionAt'
   | 'pendingCount'
+  | 'openCounts'
   | 'lastConfirmedAt';
 
 /** Reads of the table `transactions`. */
@@ -143,6 +145,24 @@ export function transactionReads({ db }: Connection): Pick<Reader, TransactionRe
         .where('status', 'in', PENDING_STATUSES)
         .executeTakeFirstOrThrow();
       return count;
+    },
+
+    async openCounts() {
+      // From the relayers, which are few, into the index on relayer and status: what has become history costs nothing.
+      const rows = await db
+        .selectFrom('relayers')
+        .innerJoin('transactions', 'transactions.relayer_id', 'relayers.id')
+        .select(['relayers.id', 'relayers.network_type', 'transactions.status'])
+        .select((on) => on.fn.countAll<number>().as('count'))
+        .where('transactions.status', 'in', OPEN_STATUSES)
+        .groupBy(['relayers.id', 'relayers.network_type', 'transactions.status'])
+        .execute();
+      return rows.map(({ id, network_type, status, count }) => ({
+        relayerId: id,
+        networkType: networkTypeSchema.parse(network_type),
+        status: transactionStatusSchema.parse(status),
+        count,
+      }));
     },
 
     async lastConfirmedAt(relayerId) {

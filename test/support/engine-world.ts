@@ -48,9 +48,14 @@ export const fastTiming: EngineTiming = {
 
 /** Counts what the engine reports. */
 export class FakeEngineMetrics implements EngineMetrics {
+  readonly acceptances: string[] = [];
   readonly moves: string[] = [];
   faults = 0;
   readonly checks: boolean[] = [];
+
+  accepted({ relayerId }: { relayerId: string }): void {
+    this.acceptances.push(relayerId);
+  }
 
   moved({ from, to }: { from: string; to: string }): void {
     this.moves.push(`${from} ${to}`);
@@ -137,6 +142,7 @@ export class EngineWorld {
       engine,
       rpcGuard: createAddressGuard({ allowedHosts: [], blockPrivate: false }),
       log: this.log,
+      metrics: this.metrics,
       clock: systemClock,
       newId: randomUUID,
     });

@@ -2,7 +2,7 @@ import type { Test } from 'tap';
 import type { Transaction } from '../../../src/domain/transaction.ts';
 import { canBecome, transactionStatusSchema } from '../../../src/domain/transaction-state.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { attemptOf, transactionOf } from '../store.ts';
+import { attemptOf, relayerOf, transactionOf } from '../store.ts';
 
 const FIRST = { page: 1, perPage: 100 };
 
@@ -135,6 +135,34 @@ export function transactionsContract(t: Test, open: (t: Test) => Promise<Store>)
     );
     t.equal(await store.read.pendingCount('relayer-1'), 3);
     t.equal(await store.read.lastConfirmedAt('relayer-1'), 7);
+  });
+
+  t.test('what is open is counted by relayer and status', async (t) => {
+    const store = await open(t);
+    t.strictSame(await store.read.openCounts(), []);
+    await store.write(async (writer) => {
+      await writer.putRelayer(relayerOf({ id: 'relayer-1' }));
+      await writer.putRelayer(relayerOf({ id: 'relayer-2', networkType: 'stellar' }));
+      await writer.putRelayer(relayerOf({ id: 'relayer-3' }));
+    });
+    await insert(
+      store,
+      ...transactionStatusSchema.options.map((status) => transactionOf({ status })),
+      transactionOf({ status: 'sent' }),
+      transactionOf({ status: 'pending', relayerId: 'relayer-2' }),
+    );
+    t.strictSame(
+      (await store.read.openCounts())
+        .map(({ relayerId, networkType, status, count }) => [relayerId, networkType, status, count].join(' '))
+        .toSorted(),
+      [
+        'relayer-1 evm mined 1',
+        'relayer-1 evm pending 1',
+        'relayer-1 evm sent 2',
+        'relayer-1 evm submitted 1',
+        'relayer-2 stellar pending 1',
+      ],
+    );
   });
 
   t.test('a change needs the status that the caller saw', async (t) => {

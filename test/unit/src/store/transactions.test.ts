@@ -66,6 +66,10 @@ t.test('what runs often finds its rows by an index', async (t) => {
       'transactions_by_relayer_and_status (relayer_id=? AND status=?)',
     ],
     [
+      `select r.id, t.status, count(*) from relayers r join transactions t on t.relayer_id = r.id where t.status in ('sent', 'pending') group by r.id, r.network_type, t.status`,
+      'SEARCH t USING COVERING INDEX transactions_by_relayer_and_status (relayer_id=? AND status=?)',
+    ],
+    [
       `select max(confirmed_at) ${table} where relayer_id = 'x' and confirmed_at is not null`,
       'transactions_confirmed (relayer_id=?',
     ],
