@@ -2,7 +2,7 @@ import t from 'tap';
 import type { Attempt, Transaction } from '../../../../src/domain/transaction.ts';
 import { ChangeFeed } from '../../../../src/engine/change-feed.ts';
 import { Ledger } from '../../../../src/engine/ledger.ts';
-import { EngineWorld, LANE } from '../../../support/engine-world.ts';
+import { EngineWorld, LANE, relayerNamed } from '../../../support/engine-world.ts';
 
 function attemptOf({ id }: Transaction, sequence: bigint): Attempt {
   const hash = `hash of ${id}`;
@@ -77,4 +77,27 @@ t.test('no changes touch nothing', async (t) => {
   const store = { ...world.store, write: () => Promise.reject(new Error('must not write')) };
   const ledger = new Ledger(store, new ChangeFeed(() => {}), world.metrics, world.outbox);
   t.equal((await ledger.apply([])).size, 0);
+});
+
+t.test('a change of status and its event are one commit; other changes tell nothing', async (t) => {
+  const world = await EngineWorld.open(t);
+  await world.store.write((writer) => writer.putRelayer(relayerNamed('r1', { notificationId: 'hook-1' })));
+  const ledger = new Ledger(world.store, new ChangeFeed(() => {}), world.metrics, world.outbox);
+  const transaction = await world.accept('pay');
+  const told = async () => {
+    const events = await world.store.write((writer) => writer.claimEvents('hook-1', 100, 0));
+    return events.map(({ body }) => JSON.parse(body).payload);
+  };
+
+  await ledger.apply([{ transaction, set: { statusReason: 'later' } }]);
+  t.strictSame(await told(), []);
+  const set = { status: 'sent', sequence: 0n, hash: 'h' } as const;
+  t.ok(await ledger.record([{ transaction, set, attempt: attemptOf(transaction, 0n) }]));
+  t.match(await told(), [{ payload_type: 'transaction', id: transaction.id, status: 'sent', hash: 'h', nonce: 0 }]);
+
+  const stale = { transaction, set: { status: 'failed' } as const };
+  await ledger.apply([stale]);
+  t.notOk(await ledger.record([{ ...stale, attempt: attemptOf(transaction, 1n) }]));
+  t.equal((await told()).length, 1, 'what was not changed is not told');
+  t.ok(world.hints > 0);
 });

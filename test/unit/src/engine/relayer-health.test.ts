@@ -166,3 +166,60 @@ t.test('a store that fails is no verdict on the relayer', async (t) => {
   await health.start();
   await world.until('the verdict is stored', async () => (await relayer(world))?.disabledReason !== null);
 });
+
+/** The payloads of all events that wait for the relayer's notification, in order. */
+async function told(world: EngineWorld): Promise<{ payload_type: string; retry_count?: number }[]> {
+  const payloads = [];
+  for (;;) {
+    const [event] = await world.store.write((writer) => writer.claimEvents('hook-1', 1, 0));
+    if (event === undefined) return payloads;
+    await world.store.write((writer) => writer.settleEvent(event, { outcome: '', end: 'delivered' }));
+    payloads.push(JSON.parse(event.body).payload);
+  }
+}
+
+t.test('each way to disabled and back is told once, in order, however often it is checked', async (t) => {
+  const world = await EngineWorld.open(t);
+  await world.store.write((writer) => writer.putRelayer(relayerNamed('r1', { notificationId: 'hook-1' })));
+  const health = healthOf(world);
+  t.teardown(() => health.close());
+  await health.start();
+  t.strictSame(await told(world), [], 'fit from the start: nothing happened');
+  world.chain.balance = 0n;
+  health.recheck('r1');
+  await world.until('several checks', async () => world.metrics.checks.length > 4);
+  world.chain.balance = 10n;
+  await world.until('it is enabled', async () => (await relayer(world))?.disabledReason === null);
+  const payloads = await told(world);
+  t.match(payloads, [
+    { payload_type: 'relayer_disabled', disable_reason: 'Insufficient balance', relayer: { system_disabled: true } },
+    { payload_type: 'relayer_enabled', relayer: { system_disabled: false } },
+  ]);
+  t.equal(payloads.length, 2);
+  t.ok((payloads[1]?.retry_count ?? 0) >= 1, 'it says how many checks had failed');
+});
+
+t.test('a check that was asked for comes at once, also into a long pause and during a check', async (t) => {
+  const world = await EngineWorld.open(t);
+  world.chain.balance = 0n;
+  const health = healthOf(world, { recheckMs: [600_000] });
+  t.teardown(() => health.close());
+  await health.start();
+  t.ok((await relayer(world))?.disabledReason);
+  world.chain.balance = 10n;
+  health.recheck('r1');
+  await world.until('it is enabled', async () => (await relayer(world))?.disabledReason === null);
+
+  const { client } = world;
+  const balance = client.balance.bind(client);
+  let during = 0;
+  client.balance = async (address) => {
+    if (during++ === 0) health.recheck('r1');
+    return balance(address);
+  };
+  health.recheck('r1');
+  await world.until('it was checked twice', async () => during === 2);
+  await health.close();
+  health.recheck('r1');
+  t.equal(during, 2, 'nothing after the end');
+});
