@@ -72,8 +72,11 @@ export interface ChainClient {
   identity(): Promise<string>;
   /** In the smallest unit. */
   balance(address: string): Promise<bigint>;
-  /** The sequence that the next transaction of the account needs, with those that wait in the node's pool counted. */
-  nextSequence(address: string): Promise<bigint>;
+  /**
+   * The sequence that the next transaction of the account needs, with those that wait in the node's pool counted. Where
+   * an identity is given, only of a node that serves that chain.
+   */
+  nextSequence(address: string, identity?: string): Promise<bigint>;
   /** Prices a pending transaction and checks what only the network can tell. Takes no sequence, has no effect. */
   prepare(transaction: Transaction, account: Account, lane: LaneFigures): Promise<Preparation>;
   /** Assembles and signs one version of a prepared transaction. */

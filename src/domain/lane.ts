@@ -4,3 +4,8 @@ import type { NetworkType } from './network-type.ts';
 export function laneKey(type: NetworkType, chainIdentity: string, address: string): string {
   return `${type}:${chainIdentity}:${address}`;
 }
+
+/** The chain identity that a lane's key was made with. Neither a family's name nor an address has a colon. */
+export function chainOfLane(key: string): string {
+  return key.slice(key.indexOf(':') + 1, key.lastIndexOf(':'));
+}

@@ -1,9 +1,10 @@
 import type { Clock } from '../../domain/clock.ts';
 import { invalidRequest } from '../../domain/errors.ts';
 import type { Json } from '../../domain/json.ts';
+import { chainOfLane } from '../../domain/lane.ts';
 import type { Network } from '../../domain/network.ts';
 import type { ReadOne, RpcClient } from '../../egress/rpc-client.ts';
-import type { Chain, ChainClient } from '../chain.ts';
+import type { Chain, ChainClient, Observation, ObservedEntry } from '../chain.ts';
 import { cachedFor, freshShared } from '../single-flight.ts';
 import { addressOf } from './address.ts';
 import { broadcast } from './broadcast.ts';
@@ -12,8 +13,8 @@ import { providerFailed, withProvider } from './errors.ts';
 import { readMarket } from './fees.ts';
 import builtInNetworks from './networks.json' with { type: 'json' };
 import { minimumBalance, policySchema, policyView } from './policy.ts';
-import { costOf, prepare } from './prepare.ts';
-import { balance, quantity } from './provider.ts';
+import { costOf, type PrepareParts, prepare } from './prepare.ts';
+import { balance, onlyOn, quantity } from './provider.ts';
 import { parseRequest } from './request.ts';
 import { passThrough } from './rpc.ts';
 import { networkSchema, readSettings } from './schema.ts';
@@ -44,25 +45,52 @@ export function createEvmChain(clock: Clock): Chain {
 /** How long a price may be old, at most; a quarter of a block is always fresh enough. */
 const OLDEST_MARKET_MS = 2_000;
 
+/** What is asked about one chain, of nodes that serve it. */
+interface ChainSide {
+  rpc: RpcClient;
+  parts: PrepareParts;
+}
+
 function createEvmClient(network: Network, rpc: RpcClient, clock: Clock): ChainClient {
   const settings = readSettings(network);
   const read: ReadOne = (method, params, parse) => rpc.read(method, params, parse);
-  const chainId = cachedFor(Number.POSITIVE_INFINITY, clock, () => readChainId(network, rpc, settings.declaredChainId));
   const marketTtl = Math.min(settings.averageBlocktimeMs / 4, OLDEST_MARKET_MS);
-  const market = cachedFor(marketTtl, clock, () => rpc.onOne((one) => readMarket(one, settings.hasEip1559)));
-  const freshBalance = freshShared((address: string) => balance(read, address));
+  const sides = new Map<string, ChainSide>();
+
+  /** The chain of an accepted transaction is that of its lane, whatever the endpoints serve by now. */
+  function sideOf(identity: string): ChainSide {
+    const known = sides.get(identity);
+    if (known !== undefined) return known;
+    const chainId = BigInt(identity);
+    const own = onlyOn(chainId, rpc);
+    const market = cachedFor(marketTtl, clock, () => own.onOne((one) => readMarket(one, settings.hasEip1559)));
+    const freshBalance = freshShared((address: string) => own.onOne((one) => balance(one, address)));
+    const side = { rpc: own, parts: { read, settings, chainId, market, balance: freshBalance } };
+    sides.set(identity, side);
+    return side;
+  }
+  const sideFor = ({ lane }: { lane: string }) => sideOf(chainOfLane(lane));
+  /** All entries are of one lane, so of one chain. */
+  async function observeAll(entries: readonly ObservedEntry[]): Promise<Observation[]> {
+    const [first] = entries;
+    if (first === undefined) return [];
+    const side = sideFor(first.transaction);
+    return observe(side.rpc, entries, settings.confirmationsOn(side.parts.chainId));
+  }
+
   const guarded = <T>(use: () => Promise<T>): Promise<T> => withProvider(network.name, use);
 
   return {
     // Asked anew each time: an endpoint can be moved to another chain.
     identity: () => guarded(async () => String(await readChainId(network, rpc, settings.declaredChainId))),
     balance: (address) => guarded(() => balance(read, address)),
-    nextSequence: (address) => guarded(() => nextNonce(rpc, address)),
+    nextSequence: (address, identity) =>
+      guarded(() => nextNonce(identity === undefined ? rpc : sideOf(identity).rpc, address)),
     prepare: (transaction, account, lane) =>
-      guarded(() => prepare({ read, settings, chainId, market, balance: freshBalance }, transaction, account, lane)),
+      guarded(() => prepare(sideFor(transaction).parts, transaction, account, lane)),
     sign: signTransaction,
     broadcast: (attempt) => broadcast(rpc, attempt),
-    observe: (entries) => guarded(async () => observe(rpc, entries, settings.confirmationsOn(await chainId()))),
+    observe: (entries) => guarded(() => observeAll(entries)),
     signTransaction: async () => {
       throw invalidRequest('sign_transaction not supported for EVM');
     },

@@ -13,7 +13,8 @@ import { type EvmFields, type EvmRequest, type EvmSettings, readFields, readRequ
 export interface PrepareParts {
   read: ReadOne;
   settings: EvmSettings;
-  chainId(): Promise<bigint>;
+  /** That of the transaction's lane. */
+  chainId: bigint;
   market(): Promise<Market>;
   /** Of no state older than the call. */
   balance(address: string): Promise<bigint>;
@@ -31,8 +32,8 @@ export async function prepare(
 ): Promise<Preparation> {
   const request = readRequest(transaction.request);
   const policy = readPolicy(account.policies);
-  const [chainId, market, wantedGas, balance] = await Promise.all([
-    parts.chainId(),
+  const { chainId } = parts;
+  const [market, wantedGas, balance] = await Promise.all([
     parts.market(),
     gasLimitOf(parts.read, request, policy, account.address),
     parts.balance(account.address),

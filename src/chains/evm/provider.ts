@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../domain/json.ts';
-import type { ReadOne } from '../../egress/rpc-client.ts';
+import type { ReadOne, RpcClient } from '../../egress/rpc-client.ts';
 
 /** A block, as far as it matters here. */
 export interface Block {
@@ -29,8 +29,23 @@ export interface BlockTransaction {
   nonce: bigint;
 }
 
-export function chainId(read: ReadOne): Promise<bigint> {
-  return read('eth_chainId', [], quantity);
+/**
+ * The same endpoints, where `onOne` believes only a node that says meanwhile that it serves the chain. An endpoint can be
+ * moved to another chain at any time, and the account's figures there look like true ones.
+ */
+export function onlyOn(chain: bigint, rpc: RpcClient): RpcClient {
+  const isOurs = (answer: Json) => {
+    const served = quantity(answer);
+    if (served !== chain) throw new TypeError(`it serves chain ${served}, not ${chain}`);
+  };
+  return {
+    ...rpc,
+    onOne: (use) =>
+      rpc.onOne(async (read) => {
+        const [result] = await Promise.all([use(read), read('eth_chainId', [], isOurs)]);
+        return result;
+      }),
+  };
 }
 
 export function blockNumber(read: ReadOne): Promise<bigint> {

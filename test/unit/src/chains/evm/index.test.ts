@@ -128,3 +128,42 @@ t.test('what the chain says of itself', async (t) => {
   const ids = new Set(chain.builtInNetworks.map(({ network }) => network));
   t.equal(ids.size, 58, 'no name twice');
 });
+
+t.test('an endpoint that moves to another chain', async (t) => {
+  const anvil = await startAnvil({ args: ['--no-mining'] });
+  const other = await startAnvil({ args: ['--chain-id', '4242'] });
+  let node = anvil;
+  const moving = await startRpcDouble(async ({ method, params }) => {
+    try {
+      return { result: await node.rpc(method, params) };
+    } catch (error) {
+      return { error: { code: -32_000, message: String(error) } };
+    }
+  });
+  const { client, rpc } = openEvm([moving.url]);
+  t.teardown(() => Promise.all([rpc.close(), moving.stop(), anvil.stop(), other.stop()]));
+  const [alice, bob] = anvil.accounts;
+  if (alice === undefined || bob === undefined) throw new Error('anvil has accounts');
+  const account = { address: alice.address, policies: {} };
+  const body = { to: RECEIVER, value: 1, speed: 'fast' };
+  const isRefused = { code: 'PROVIDER_FAILED', message: /it serves chain 4242, not 31337$/ };
+
+  await t.test('before the first transaction: nothing is signed for that chain', async (t) => {
+    node = other;
+    await t.rejects(client.prepare(storedTransaction(account, body), account, { committed: 0n }), isRefused);
+    await t.rejects(client.nextSequence(alice.address, '31337'), isRefused);
+  });
+
+  await t.test('after a broadcast: a nonce that is used there proves nothing here', async (t) => {
+    node = anvil;
+    const { entry } = await sendThrough(client, account, signerOf(alice), body);
+    node = other;
+    await other.rpc('eth_sendTransaction', [{ from: alice.address, to: bob.address, value: '0x1' }]);
+    await other.rpc('anvil_mine', ['0x5']);
+    await t.rejects(client.observe([entry]), isRefused);
+    node = anvil;
+    await anvil.rpc('anvil_mine', ['0x3']);
+    t.match(await client.observe([entry]), [{ kind: 'included', succeeded: true, final: true }]);
+    t.same(await client.observe([]), []);
+  });
+});

@@ -28,7 +28,7 @@ async function open(t: Test, world: World = {}, settings: JsonObject = {}) {
   };
   const answers = answersByMethod(
     {
-      eth_chainId: '0x1',
+      eth_chainId: '0x7a69',
       eth_getBalance: quantity(balance),
       eth_gasPrice: quantity(gasPrice),
       eth_getBlockByNumber: block,
@@ -55,7 +55,7 @@ t.test('gas limit, price and cost of a transfer', async (t) => {
   t.same(await prepare(TRANSFER), {
     kind: 'ready',
     fields: {
-      chain_id: 1,
+      chain_id: 31_337,
       from: FROM,
       gas_limit: 23_100,
       max_fee_per_gas: Number(GWEI + tip),
@@ -131,7 +131,7 @@ t.test('the type follows request, network and policy', async (t) => {
   });
   const old = await open(t, { baseFee: null });
   t.match(await old.prepare(TRANSFER), { fields: legacy });
-  const declared = await open(t, {}, { chain_id: 1 });
+  const declared = await open(t, {}, { chain_id: 31_337 });
   t.match(await declared.prepare(TRANSFER), { fields: legacy }, 'a whole entry without features');
 });
 

@@ -4,11 +4,11 @@ import {
   blockNumber,
   blockReceipts,
   blockTransactions,
-  chainId,
   estimateGas,
   feeHistory,
   gasPrice,
   latestBlock,
+  onlyOn,
   quantity,
   receiptOf,
   sentHash,
@@ -18,6 +18,8 @@ import {
 } from '../../../../../src/chains/evm/provider.ts';
 import type { Json } from '../../../../../src/domain/json.ts';
 import type { ReadOne } from '../../../../../src/egress/rpc-client.ts';
+import { openRpc } from '../../../../support/evm.ts';
+import { answersByMethod, startRpcDouble } from '../../../../support/rpc-double.ts';
 
 const HASH = `0x${'aB'.repeat(32)}`;
 const ACCOUNT = `0x${'Cd'.repeat(20)}`;
@@ -43,7 +45,6 @@ function answering(answer: Json) {
 t.test('quantities are exact, and nothing else is one', async (t) => {
   const { read, asked } = answering('0xffffffffffffffffffff');
   const value = 0xffffffffffffffffffffn;
-  t.equal(await chainId(read), value);
   t.equal(await blockNumber(read), value);
   t.equal(await gasPrice(read), value);
   t.equal(await balance(read, ACCOUNT), value);
@@ -53,7 +54,6 @@ t.test('quantities are exact, and nothing else is one', async (t) => {
   t.same(
     asked.map(([method, params]) => [method, ...(params as Json[])]),
     [
-      ['eth_chainId'],
       ['eth_blockNumber'],
       ['eth_gasPrice'],
       ['eth_getBalance', ACCOUNT, 'latest'],
@@ -115,4 +115,17 @@ t.test('what no honest node answers is refused', async (t) => {
   await t.rejects(blockTransactions(answering(null).read, 1n), TypeError);
   await t.rejects(feeHistory(answering({ reward: 'much' }).read, 4, [50]), TypeError);
   t.throws(() => sentHash(null), TypeError);
+});
+
+t.test('a node that serves another chain is not believed, and another one is asked', async (t) => {
+  const serving = (chain: string, height: string) =>
+    startRpcDouble(answersByMethod({ eth_chainId: chain, eth_blockNumber: height }));
+  const stray = await serving('0x5', '0xffff');
+  const ours = await serving('0x1', '0x7');
+  t.teardown(() => Promise.all([stray.stop(), ours.stop()]));
+  const both = openRpc([stray.url, ours.url]);
+  const alone = openRpc([stray.url]);
+  t.teardown(() => Promise.all([both.close(), alone.close()]));
+  t.equal(await onlyOn(1n, both).onOne(blockNumber), 7n);
+  await t.rejects(onlyOn(1n, alone).onOne(blockNumber), { kind: 'malformed', message: /it serves chain 5, not 1$/ });
 });
