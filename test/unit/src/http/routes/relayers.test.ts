@@ -46,3 +46,16 @@ t.test('an unknown one is 404 with its id, however odd', async (t) => {
     t.match(answer.json, { success: false, message: `Relayer with ID ${decodeURIComponent(id)} not found` });
   }
 });
+
+t.test('a change is answered with the changed relayer', async (t) => {
+  const { call } = await startHttp(t);
+  const patch = (id: string, body: string) =>
+    call(`/api/v1/relayers/${id}`, { method: 'PATCH', body, headers: { 'content-type': 'application/json' } });
+  const changed = await patch('r1', '{"paused":true}');
+  t.equal(changed.status, 200);
+  t.match(changed.json, { success: true, data: { id: 'r1', paused: true }, error: null });
+  const unknown = await patch('nobody', '{}');
+  t.equal(unknown.status, 404);
+  t.match(unknown.json, { success: false, data: null, message: 'Relayer with ID nobody not found' });
+  t.match((await patch('r1', '{')).json, { message: 'Bad Request' });
+});

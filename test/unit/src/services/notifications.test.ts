@@ -1,0 +1,115 @@
+import type { Test } from 'tap';
+import t from 'tap';
+import { createLog } from '../../../../src/observability/log.ts';
+import { createNotificationsService } from '../../../../src/services/notifications.ts';
+import { EngineWorld, relayerNamed } from '../../../support/engine-world.ts';
+import { storeFor } from '../../../support/store.ts';
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const URL_ONE = 'https://hooks.example/one';
+const LONG_KEY = 'a key of thirty-two bytes or more';
+
+async function stage(t: Test) {
+  const store = await storeFor(t);
+  const lines: string[] = [];
+  const log = createLog('debug', { write: (line) => void lines.push(line) });
+  const service = createNotificationsService({ store, log, newId: () => crypto.randomUUID() });
+  const keyOf = async (id: string) => (await store.read.signingKey(id))?.export().toString() ?? null;
+  return { store, service, lines, keyOf };
+}
+
+t.test('what is created is shown without its key, and found again', async (t) => {
+  const { service, keyOf } = await stage(t);
+  const view = await service.create({ id: 'n1', type: 'webhook', url: URL_ONE, signing_key: LONG_KEY });
+  t.strictSame(view, { id: 'n1', type: 'webhook', url: URL_ONE, has_signing_key: true });
+  t.strictSame(Object.keys(view), ['id', 'type', 'url', 'has_signing_key']);
+  t.strictSame(await service.get('n1'), view);
+  t.equal(await keyOf('n1'), LONG_KEY);
+
+  const made = await service.create({ url: 'http://127.0.0.1:1/' });
+  t.match(made, { id: UUID, type: 'webhook', has_signing_key: false });
+  const { items, total } = await service.list({ page: 1, perPage: 1 });
+  t.strictSame([items.length, total], [1, 2]);
+});
+
+t.test('an id is taken once, also by two at the same time', async (t) => {
+  const { service, keyOf } = await stage(t);
+  const both = await Promise.allSettled([
+    service.create({ id: 'n1', url: URL_ONE, signing_key: LONG_KEY }),
+    service.create({ id: 'n1', url: 'https://hooks.example/two' }),
+  ]);
+  t.strictSame(both.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected']);
+  await t.rejects(service.create({ id: 'n1', url: URL_ONE }), {
+    code: 'NOTIFICATION_EXISTS',
+    status: 409,
+    publicMessage: 'Notification with this ID already exists',
+  });
+  t.equal(await keyOf('n1'), LONG_KEY, 'the refused one changed nothing');
+});
+
+t.test('the three meanings of a signing key', async (t) => {
+  const { service, keyOf } = await stage(t);
+  await service.create({ id: 'n1', url: URL_ONE, signing_key: LONG_KEY });
+  for (const unchanged of [{}, { signing_key: null }, { url: 'https://hooks.example/two', type: 'webhook' }]) {
+    t.match(await service.update('n1', unchanged), { has_signing_key: true });
+    t.equal(await keyOf('n1'), LONG_KEY, JSON.stringify(unchanged));
+  }
+  t.match(await service.get('n1'), { url: 'https://hooks.example/two' });
+  t.match(await service.update('n1', { signing_key: 'another' }), { has_signing_key: true });
+  t.equal(await keyOf('n1'), 'another');
+  t.match(await service.update('n1', { signing_key: '' }), {
+    has_signing_key: false,
+    url: 'https://hooks.example/two',
+  });
+  t.equal(await keyOf('n1'), null);
+  t.match(await service.update('n1', { signing_key: '' }), { has_signing_key: false });
+});
+
+t.test('a short key is accepted with a warning that does not show it; bytes count', async (t) => {
+  const { service, lines } = await stage(t);
+  await service.create({ id: 'n1', url: URL_ONE, signing_key: 'x' });
+  await service.update('n1', { signing_key: 'tooshort-secret' });
+  t.equal(lines.length, 2);
+  t.match(lines[0], /"level":40.*"notification":"n1".*fewer than 32 bytes/);
+  t.notMatch(lines.join(''), /tooshort/);
+  await service.update('n1', { signing_key: 'ü'.repeat(16) });
+  await service.update('n1', { signing_key: '' });
+  t.equal(lines.length, 2);
+});
+
+t.test('a refused body changes nothing, and an unknown id is 404 before anything else', async (t) => {
+  const { service, keyOf } = await stage(t);
+  await service.create({ id: 'n1', url: URL_ONE, signing_key: LONG_KEY });
+  for (const body of [{ url: 'nowhere', signing_key: '' }, { id: 'n2' }, [], null, 'x', { signing_key: 5 }]) {
+    await t.rejects(service.update('n1', body), { code: 'INVALID_REQUEST', publicMessage: 'Bad Request' });
+    await t.rejects(service.update('nobody', body), { code: 'NOTIFICATION_NOT_FOUND' });
+  }
+  t.match(await service.get('n1'), { url: URL_ONE, has_signing_key: true });
+  t.equal(await keyOf('n1'), LONG_KEY);
+  for (const asked of [service.get('nobody'), service.remove('nobody')]) {
+    await t.rejects(asked, {
+      status: 404,
+      message: "Notification with ID 'nobody' not found",
+      publicMessage: 'Notification not found',
+    });
+  }
+});
+
+t.test('what relayers refer to is not deleted', async (t) => {
+  const world = await EngineWorld.open(t);
+  const { notifications } = world.services();
+  await notifications.create({ id: 'n1', url: URL_ONE });
+  await world.store.write(async (writer) => {
+    for (const id of ['a', 'b']) await writer.putRelayer(relayerNamed(id, { notificationId: 'n1' }));
+  });
+  await t.rejects(notifications.remove('n1'), {
+    status: 400,
+    message:
+      "Cannot delete notification 'n1' because it is being used by 2 relayer(s): b, a. Please remove or reconfigure these relayers before deleting the notification.",
+  });
+  await world.store.write(async (writer) => {
+    for (const id of ['a', 'b']) await writer.putRelayer(relayerNamed(id));
+  });
+  await notifications.remove('n1');
+  await t.rejects(notifications.get('n1'), { code: 'NOTIFICATION_NOT_FOUND' });
+});

@@ -1,0 +1,94 @@
+/** A signing key lies sealed in its row and nowhere else, and opens in no other one. */
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { DatabaseSync } from 'node:sqlite';
+import t, { type Test } from 'tap';
+import { systemClock } from '../../../../src/domain/clock.ts';
+import { createLog } from '../../../../src/observability/log.ts';
+import { createSealer, type Sealer } from '../../../../src/store/sealing.ts';
+import { openSqliteStore } from '../../../../src/store/sqlite.ts';
+import { notificationOf, storeFor, temporaryStore } from '../../../support/store.ts';
+import { notificationsContract } from '../../../support/store-contract/notifications.ts';
+
+const KEY = 'a signing key that nobody may see';
+const oldKey = randomBytes(32);
+const newKey = randomBytes(32);
+
+notificationsContract(t, storeFor);
+
+function open(path: string, sealer?: Sealer) {
+  return openSqliteStore({
+    path,
+    log: createLog('silent'),
+    clock: systemClock,
+    ...(sealer === undefined ? {} : { sealer }),
+  });
+}
+
+async function sealedDatabase(t: Test): Promise<string> {
+  const path = `${t.testdir()}/store.db`;
+  const store = await open(path, createSealer([oldKey], randomBytes));
+  await store.write(async (writer) => {
+    for (const id of ['hook-1', 'hook-2']) {
+      await writer.putNotification(notificationOf({ id }));
+      await writer.putSigningKey(id, `${KEY} of ${id}`);
+    }
+    await writer.putNotification(notificationOf({ id: 'unsigned' }));
+  });
+  await store.close();
+  return path;
+}
+
+t.test('no file of the database holds a key in clear', async (t) => {
+  const { store, path, remove } = await temporaryStore();
+  t.teardown(remove);
+  await store.write(async (writer) => {
+    await writer.putNotification(notificationOf());
+    await writer.putSigningKey('hook-1', KEY);
+  });
+  for (const file of [path, `${path}-wal`]) t.notOk((await readFile(file)).includes(KEY), file);
+});
+
+t.test('a sealed key that was moved to another row opens there no more', async (t) => {
+  const path = await sealedDatabase(t);
+  const vandal = new DatabaseSync(path);
+  vandal.exec(`update notifications set signing_key = (select signing_key from notifications where id = 'hook-1')`);
+  vandal.close();
+  const store = await open(path, createSealer([oldKey], randomBytes));
+  t.teardown(() => store.close());
+  t.equal((await store.read.signingKey('hook-1'))?.export().toString(), `${KEY} of hook-1`);
+  await t.rejects(store.read.signingKey('hook-2'), { name: 'UnsealableSecret', message: /hook-2.*is damaged/ });
+});
+
+t.test('one start with both keys is enough to retire the old one', async (t) => {
+  const path = await sealedDatabase(t);
+  await (await open(path, createSealer([newKey, oldKey], randomBytes))).close();
+  const store = await open(path, createSealer([newKey], randomBytes));
+  t.teardown(() => store.close());
+  for (const id of ['hook-1', 'hook-2']) {
+    t.equal((await store.read.signingKey(id))?.export().toString(), `${KEY} of ${id}`);
+  }
+  t.equal(await store.read.signingKey('unsigned'), null);
+});
+
+t.test('a store without a sealing key takes none', async (t) => {
+  const store = await open(`${t.testdir()}/store.db`);
+  t.teardown(() => store.close());
+  await store.write((writer) => writer.putNotification(notificationOf()));
+  await t.rejects(
+    store.write((writer) => writer.putSigningKey('hook-1', KEY)),
+    { message: 'This store was opened without a key to seal secrets with' },
+  );
+  t.equal(await store.read.signingKey('hook-1'), null);
+});
+
+t.test('a record of unknown shape is an error that names it', async (t) => {
+  const path = await sealedDatabase(t);
+  const vandal = new DatabaseSync(path);
+  vandal.exec(`update notifications set declaration = '[' where id = 'hook-1'`);
+  vandal.close();
+  const store = await open(path, createSealer([oldKey], randomBytes));
+  t.teardown(() => store.close());
+  await t.rejects(store.read.notification('hook-1'), { name: 'UnreadableRecord', message: /hook-1/ });
+  t.match(await store.read.notification('hook-2'), { id: 'hook-2' });
+});
