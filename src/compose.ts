@@ -16,6 +16,7 @@ import type { Engine } from './engine/engine.ts';
 import { Outbox } from './engine/outbox.ts';
 import { createEngine } from './engine/scheduler.ts';
 import { WebhookDelivery } from './engine/webhook-delivery.ts';
+import { createMetricsServer } from './http/metrics-server.ts';
 import { createHttpServer, HTTP_LIMITS } from './http/server.ts';
 import { TokenBuckets } from './http/token-buckets.ts';
 import { createHealth } from './observability/health.ts';
@@ -46,6 +47,8 @@ export interface ServiceParts {
 export interface Service {
   /** Where the API answers, for instance `http://127.0.0.1:8080`. */
   address: string;
+  /** Where the metrics are scraped; null when they are switched off. */
+  metricsAddress: string | null;
   /** Where the generated API key lies; null when the environment gave one. */
   apiKeyFile: string | null;
   /** Lets what runs come to its end for a while, then ends it. Safe to call twice. */
@@ -183,20 +186,29 @@ async function build({ configuration, chains, signerKinds, log }: ServiceParts, 
     limiter: new TokenBuckets(rate, clock),
     log,
     metrics: metrics.http,
+    exposition: metrics,
     health: createHealth(healthChecks(pluginHost, store), clock),
     limits: { ...HTTP_LIMITS, handlerSeconds: environment.REQUEST_TIMEOUT_SECONDS },
     clock,
     newId: randomUUID,
   });
 
+  metrics.atScrape(async () => metrics.engine.open(await store.read.openCounts()));
+  metrics.atScrape(() => metrics.plugins.uses(pluginHost.status().uses));
+
   delivery.start();
   await startAll(engine, pluginHost);
+  const { HOST: host } = environment;
+  const metricsServer = environment.METRICS_ENABLED ? createMetricsServer(metrics) : null;
+  opened.later('metrics', () => metricsServer?.close(0));
   const graceMs = environment.SHUTDOWN_GRACE_SECONDS * 1000;
   // The host ends what is still running after the grace; the server waits a moment longer for those last answers.
   const finish = () => Promise.all([server.close(graceMs + LAST_ANSWERS_MS), pluginHost.close(graceMs)]);
   opened.later('requests and plugin calls', finish, graceMs + 2 * LAST_ANSWERS_MS);
-  const address = await server.listen({ host: environment.HOST, port: environment.APP_PORT });
-  return { address, apiKeyFile: apiKey.file, close: () => opened.close() };
+  const metricsAddress =
+    (await metricsServer?.listen({ host, port: environment.METRICS_PORT, variable: 'METRICS_PORT' })) ?? null;
+  const address = await server.listen({ host, port: environment.APP_PORT, variable: 'APP_PORT' });
+  return { address, metricsAddress, apiKeyFile: apiKey.file, close: () => opened.close() };
 }
 
 /** The engine may wait for endpoints and the host for its compiler: neither needs the other. */

@@ -17,7 +17,7 @@ async function start(): Promise<Service> {
   for (const warning of configuration.warnings) log.warn({ warning }, 'configuration');
   const service = await compose({ configuration, chains, signerKinds, log });
   if (!ending) {
-    log.info({ address: service.address }, 'ready');
+    log.info({ address: service.address, metricsAddress: service.metricsAddress }, 'ready');
     process.stderr.write(welcome(service));
   }
   return service;

@@ -16,6 +16,7 @@ export const ERRORS = {
     message: 'Notification not found',
   },
   TRANSACTION_NOT_FOUND: { status: 404, retryable: false, text: 'Transaction with ID {id} not found' },
+  METRIC_NOT_FOUND: { status: 404, retryable: false, text: 'Metric {name} not found' },
   PLUGIN_NOT_FOUND: { status: 404, retryable: false, text: 'Plugin with id {id} not found' },
   NOTIFICATION_IN_USE: {
     status: 400,

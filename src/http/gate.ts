@@ -45,9 +45,7 @@ export function guardGate(app: FastifyInstance, dependencies: GateDependencies):
   limitRate(app, limiter);
   app.addHook('onRequest', (request, _reply, done) => {
     const { isPublic, isProbe } = request.routeOptions.config;
-    if (isProbe === true) {
-      done();
-    } else if (drain.isDraining) {
+    if (drain.isDraining && isProbe !== true) {
       done(new AppError('UNAVAILABLE', { reason: 'The service is shutting down' }));
     } else if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
       done(invalidRequest('The host header is missing'));

@@ -4,6 +4,7 @@ import type { Clock } from '../domain/clock.ts';
 import { writeJson } from '../domain/json-text.ts';
 import type { Health } from '../observability/health.ts';
 import type { Log } from '../observability/log.ts';
+import type { Exposition } from '../observability/metrics.ts';
 import type { PluginHost } from '../plugin-host/plugin-host.ts';
 import type { Services } from '../services/services.ts';
 import { answerClientError } from './client-errors.ts';
@@ -14,10 +15,12 @@ import { endpointOf, guardGate } from './gate.ts';
 import { limitHandlers } from './handler-deadline.ts';
 import type { HttpMetrics } from './http-metrics.ts';
 import { acceptJson } from './json-body.ts';
+import { type ListenAddress, listenOn } from './listen.ts';
 import { collectRoutes, refuseOtherMethods } from './other-methods.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { requestIdOf } from './request-id.ts';
 import { healthRoutes } from './routes/health.ts';
+import { metricRoutes } from './routes/metrics.ts';
 import { notificationRoutes } from './routes/notifications.ts';
 import { pluginRoutes } from './routes/plugins.ts';
 import { relayerRoutes } from './routes/relayers.ts';
@@ -33,6 +36,8 @@ export interface HttpServerDependencies {
   limiter: RateLimiter;
   log: Log;
   metrics: HttpMetrics;
+  /** What the metrics routes show. */
+  exposition: Exposition;
   health: Health;
   limits: HttpLimits;
   clock: Clock;
@@ -57,8 +62,11 @@ const LINGER_MS = 500;
 
 /** The API server. Answers are always JSON, in the envelope but for the probes, raw plugin answers and `rpc`. */
 export interface HttpServer {
-  /** Resolves with the URL that it answers at. */
-  listen(where: { host: string; port: number }): Promise<string>;
+  /**
+   * Resolves with the URL that it answers at.
+   * @throws Error that names the variable to change when the address cannot be had
+   */
+  listen(where: ListenAddress): Promise<string>;
   /**
    * Answers further requests with 503 and lets those under way finish for `graceMs`; then stops listening and cuts off
    * what is left. The probes answer until then. Safe to call twice.
@@ -104,6 +112,7 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
       notificationRoutes(api, services.notifications);
       signingRoutes(api, services.signing);
       rpcRoutes(api, services.rpc);
+      metricRoutes(api, dependencies.exposition);
     },
     { prefix: '/api/v1' },
   );
@@ -114,7 +123,7 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
 
   return {
-    listen: ({ host, port }) => app.listen({ host, port }),
+    listen: (where) => listenOn(app, where),
     close: async (graceMs) => {
       await drain.start(graceMs);
       // What is left are callers that hold a connection without a whole request on it, or were given up.

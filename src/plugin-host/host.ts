@@ -176,6 +176,11 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
       processes: slots.size,
       running: calls.size,
       queued: admission.queued,
+      uses: [...slots.list()].map(({ pluginId, isolates, rssBytes }) => ({
+        pluginId,
+        isolates,
+        residentBytes: rssBytes,
+      })),
       confinement: slots.confinement,
       plugins: (catalog?.list() ?? []).map((plugin) => statusOf(plugin, quarantine)),
     }),

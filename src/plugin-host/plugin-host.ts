@@ -39,9 +39,18 @@ export interface PluginHostStatus {
   processes: number;
   running: number;
   queued: number;
+  /** What each process holds, as last metered. */
+  uses: ProcessUse[];
   /** What the operating system grants the children; undefined until the first has started. */
   confinement: Confinement | undefined;
   plugins: PluginStatus[];
+}
+
+/** One child process; `pluginId` is empty for a spare. */
+export interface ProcessUse {
+  pluginId: string;
+  isolates: number;
+  residentBytes: number;
 }
 
 export interface PluginStatus {

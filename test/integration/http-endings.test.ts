@@ -40,19 +40,26 @@ t.test('a server that closes finishes what is under way', async (t) => {
   const underWay = post(SEND, '{}');
   await begun.promise;
   const closed = server.close(10_000);
-  await t.rejects(fetch(`${url}/api/v1/health`), 'nobody new is let in');
+  const refused = await fetch(`${url}/api/v1/relayers`, { headers: { authorization: `Bearer ${API_KEY}` } });
+  t.equal(refused.status, 503, 'nobody new is let in');
+  t.equal(refused.headers.get('retry-after'), '1');
+  const ready = await fetch(`${url}/api/v1/ready`);
+  t.equal(ready.status, 503);
+  t.match(await ready.json(), { ready: false, reason: 'The service is shutting down' });
+  t.equal((await fetch(`${url}/api/v1/health`)).status, 200, 'the process lives to the end');
   finish.resolve({ id: 'tx-9' });
   t.match((await underWay).json, { success: true, data: { id: 'tx-9' } });
   await closed;
+  await t.rejects(fetch(`${url}/api/v1/health`), 'then it is gone');
 });
 
 t.test('a request that arrives while the server closes is 503 with Retry-After', async (t) => {
   const { server, port } = await startHttp(t);
   const socket = connect(port, '127.0.0.1').setEncoding('utf8');
   t.teardown(() => socket.destroy());
-  const health = 'GET /api/v1/health HTTP/1.1\r\nhost: x\r\n';
+  const list = `GET /api/v1/relayers HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${API_KEY}\r\n`;
   // The second head has begun when the first answer is there, so its connection is not idle and stays.
-  socket.write(`${health}\r\n${health}`);
+  socket.write(`${list}\r\n${list}`);
   const [first] = (await once(socket, 'data')) as [string];
   t.match(first, /^HTTP\/1\.1 200 /);
   const closed = server.close(10_000);

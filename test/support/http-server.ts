@@ -7,6 +7,7 @@ import { createHttpServer, HTTP_LIMITS, type HttpLimits } from '../../src/http/s
 import { type TokenBucketSettings, TokenBuckets } from '../../src/http/token-buckets.ts';
 import { createHealth, type HealthCheck } from '../../src/observability/health.ts';
 import { createLog } from '../../src/observability/log.ts';
+import { createMetrics } from '../../src/observability/metrics.ts';
 import { FakePluginHost } from './fake-plugin-host.ts';
 import { FakeServices } from './fake-services.ts';
 
@@ -53,6 +54,7 @@ export async function startHttp(
     pluginHost,
     metrics,
     apiKey: { id: 'default', key: API_KEY },
+    exposition: createMetrics(),
     limiter: new TokenBuckets(options.rate ?? UNLIMITED, systemClock),
     log: createLog('debug', { write: (line) => void lines.push(line) }),
     health: createHealth(options.checks ?? {}, systemClock),
@@ -61,7 +63,7 @@ export async function startHttp(
     newId: randomUUID,
   });
   t.teardown(() => server.close(0));
-  const url = await server.listen({ host: '127.0.0.1', port: 0 });
+  const url = await server.listen({ host: '127.0.0.1', port: 0, variable: 'APP_PORT' });
   const port = Number(new URL(url).port);
 
   /** A request with the key; what the options give comes last. */

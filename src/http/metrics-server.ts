@@ -1,0 +1,35 @@
+import { fastify } from 'fastify';
+import { validatorCompiler } from 'fastify-type-provider-zod';
+import { AppError } from '../domain/errors.ts';
+import type { Exposition } from '../observability/metrics.ts';
+import { failure } from './envelope.ts';
+import { toAppError } from './errors.ts';
+import { listenOn } from './listen.ts';
+import { scrapeRoutes } from './routes/metrics.ts';
+import type { HttpServer } from './server.ts';
+
+/** A scrape is a head without a body. */
+const ARRIVAL_MS = 5000;
+
+/** The server on the metrics port: no key, nothing but the metrics, and nothing in them that is secret. */
+export function createMetricsServer(metrics: Exposition): HttpServer {
+  const app = fastify({
+    bodyLimit: 1024,
+    requestTimeout: ARRIVAL_MS,
+    http: { headersTimeout: ARRIVAL_MS, requestTimeout: ARRIVAL_MS, connectionsCheckingInterval: 1000 },
+    forceCloseConnections: true,
+  });
+  app.setValidatorCompiler(validatorCompiler);
+  app.setErrorHandler((thrown, request, reply) => {
+    const error = toAppError(thrown, { contentType: request.headers['content-type'], bodyLimit: 1024 });
+    return reply.code(error.status).send(failure(error));
+  });
+  app.setNotFoundHandler((request) => {
+    throw new AppError('ROUTE_NOT_FOUND', { method: request.method, path: request.url });
+  });
+  scrapeRoutes(app, metrics);
+  return {
+    listen: (where) => listenOn(app, where),
+    close: () => app.close(),
+  };
+}
