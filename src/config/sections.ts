@@ -48,11 +48,34 @@ function readPolicies(value: unknown, at: Place, chains: KnownChains, findings: 
   if (type === undefined) return undefined;
   const chain = chains.get(type);
   if (chain !== undefined) {
-    return check(chain.policySchema, policies ?? {}, { file: at.file, path: `${at.path}.policies` }, findings);
+    const place = { file: at.file, path: `${at.path}.policies` };
+    return check(
+      chain.policySchema,
+      withoutIgnored(chain.policySchema, policies ?? {}, place, findings),
+      place,
+      findings,
+    );
   }
   const message = `relayers of type ${type} are not available in this version`;
   findings.problem(at.file, `${at.path}.network_type`, message, `Available: ${[...chains.keys()].join(', ')}`);
   return undefined;
+}
+
+/**
+ * Policies without unknown keys in the objects of their lists and options: the reference ignores them there, so files
+ * exist that have some.
+ */
+function withoutIgnored(schema: z.ZodType, policies: unknown, at: Place, findings: Findings): unknown {
+  const kept: unknown = structuredClone(policies);
+  for (const issue of schema.safeParse(policies).error?.issues ?? []) {
+    if (issue.code !== 'unrecognized_keys' || issue.path.length < 2) continue;
+    const holder = issue.path.reduce((part, step) => Reflect.get(part as object, step) as unknown, kept);
+    for (const key of issue.keys) {
+      findings.warn(at.file, pathOf(at.path, [...issue.path, key]), 'unknown key, ignored');
+      Reflect.deleteProperty(holder as object, key);
+    }
+  }
+  return kept;
 }
 
 const policiesSchema = z.object({ network_type: networkTypeSchema, policies: z.unknown().optional() });

@@ -83,22 +83,22 @@ t.test('relayers of all families stand side by side with the accounts of their k
   const { status, body } = await service.request('GET', relayers);
   t.equal(status, 200);
   t.match(body.pagination, { total_items: 3 });
-  const byId = new Map<string, any>(body.data.map((relayer: any) => [relayer.id, relayer]));
-  t.match(byId.get('evm-1'), { network_type: 'evm', network: 'sepolia', address: EVM_ADDRESS, system_disabled: false });
-  t.match(byId.get('solana-1'), {
+  const named = (id: string) => body.data.find((relayer: { id: string }) => relayer.id === id);
+  t.match(named('evm-1'), { network_type: 'evm', network: 'sepolia', address: EVM_ADDRESS, system_disabled: false });
+  t.match(named('solana-1'), {
     network_type: 'solana',
     network: 'devnet',
     address: SOLANA_ADDRESS,
     system_disabled: false,
   });
-  t.notOk('policies' in byId.get('solana-1'), 'nothing set, nothing shown');
-  t.match(byId.get('stellar-1'), {
+  t.notOk('policies' in named('solana-1'), 'nothing set, nothing shown');
+  t.match(named('stellar-1'), {
     network_type: 'stellar',
     network: 'testnet',
     address: STELLAR_ADDRESS,
     system_disabled: false,
   });
-  t.strictSame(byId.get('stellar-1').policies, {
+  t.strictSame(named('stellar-1').policies, {
     fee_payment_strategy: 'relayer',
     min_balance: 1_000_000,
     concurrent_transactions: true,

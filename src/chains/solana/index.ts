@@ -1,4 +1,3 @@
-import type { JsonObject } from '../../domain/json.ts';
 import type { Chain } from '../chain.ts';
 import { unavailableParts } from '../unavailable.ts';
 import { addressOf } from './address.ts';
@@ -15,7 +14,7 @@ export function createSolanaChain(): Chain {
     counter: null,
     policySchema,
     networkSchema,
-    builtInNetworks: builtInNetworks as readonly JsonObject[],
+    builtInNetworks,
     addressOf,
     policyView,
     policyFault,

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { z } from 'zod';
 import { Findings, textOf } from '../../../../src/config/problems.ts';
 import {
   idsOf,
@@ -8,6 +9,7 @@ import {
   readRelayers,
   readSigners,
 } from '../../../../src/config/sections.ts';
+import type { JsonObject } from '../../../../src/domain/json.ts';
 import { chains, relayer, signer, signerKinds } from '../../../support/config-folder.ts';
 
 const section = (value: unknown) => ({ value, place: { file: 'f', path: 's' } });
@@ -52,6 +54,27 @@ t.test('policies that the named network cannot give are a problem', (t) => {
   const choosy = new Map([...chains].map(([type, chain]) => [type, { ...chain, policyFault }]));
   readRelayers(section([relayer, { ...relayer, id: 'b', network: 'x' }]), choosy, findings);
   t.strictSame(findings.problems.map(textOf), ['f: s[1].policies: not on x']);
+  t.end();
+});
+
+t.test('unknown keys inside a policy’s lists and options are ignored with a warning, others are problems', (t) => {
+  const findings = new Findings();
+  const token = z.strictObject({ mint: z.string() });
+  const options = z.strictObject({ options: z.strictObject({ level: z.string() }) });
+  const policySchema = z.strictObject({ tokens: z.array(token), swap: options }).transform((all): JsonObject => all);
+  const strict = new Map([...chains].map(([type, chain]) => [type, { ...chain, policySchema }]));
+  const policies = { tokens: [{ mint: 'a', old: 1 }], swap: { options: { level: 'x', older: 2 } } };
+  const [read] = readRelayers(section([{ ...relayer, policies }]), strict, findings);
+  t.strictSame(read?.policies, { tokens: [{ mint: 'a' }], swap: { options: { level: 'x' } } });
+  t.strictSame(findings.warnings.map(textOf), [
+    'f: s[0].policies.tokens[0].old: unknown key, ignored',
+    'f: s[0].policies.swap.options.older: unknown key, ignored',
+  ]);
+  t.strictSame(findings.problems, []);
+  t.strictSame(policies.tokens, [{ mint: 'a', old: 1 }], 'the declaration stays as it is');
+  const slips = { tokens: [], swap: { options: { level: 'x' }, x: 1 }, y: 1 };
+  readRelayers(section([{ ...relayer, policies: slips }]), strict, findings);
+  t.match(findings.problems.map(textOf), [/policies\.swap\.x: unknown key/, /policies\.y: unknown key/]);
   t.end();
 });
 
