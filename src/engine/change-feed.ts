@@ -2,10 +2,12 @@
 export class ChangeFeed {
   readonly #listeners = new Map<string, Set<{ call: () => void }>>();
   readonly #onFault: (error: unknown) => void;
+  readonly #passOn: (transactionId: string) => void;
 
-  /** `onFault` hears of a listener that threw; the others are still called. */
-  constructor(onFault: (error: unknown) => void) {
+  /** `onFault` hears of a listener that threw; the others are still called. `passOn` tells other instances. */
+  constructor(onFault: (error: unknown) => void, passOn: (transactionId: string) => void = () => {}) {
     this.#onFault = onFault;
+    this.#passOn = passOn;
   }
 
   /** Returns the way to stop listening; calling that again does nothing. */
@@ -22,8 +24,14 @@ export class ChangeFeed {
     };
   }
 
-  /** Calls the transaction's listeners. */
+  /** Calls the transaction's listeners, here and on other instances. */
   tell(transactionId: string): void {
+    this.hear(transactionId);
+    this.#passOn(transactionId);
+  }
+
+  /** Calls the transaction's listeners here: another instance changed it. */
+  hear(transactionId: string): void {
     for (const { call } of [...(this.#listeners.get(transactionId) ?? [])]) {
       try {
         call();

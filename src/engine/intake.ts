@@ -1,5 +1,6 @@
 import type { SignedVersion } from '../chains/chain.ts';
 import type { Transaction } from '../domain/transaction.ts';
+import { LeaseLost } from '../store/lease.ts';
 import { type LaneStep, reasonOf } from './lane-step.ts';
 import type { Version } from './ledger.ts';
 import { type Priced, price, retryLater } from './pricing.ts';
@@ -120,6 +121,7 @@ async function signOne(priced: Priced, sequence: bigint | undefined, kept: Signe
 /**
  * The write-ahead: after this the bytes may leave, and after a crash the same ones go out again. When the store
  * refuses the whole, the first alone is tried, so that one bad row holds up none but itself; the others stay pending.
+ * Under a lost lease nothing is tried: what was signed is dropped before anybody saw it.
  */
 async function commit(step: LaneStep, signed: readonly Signed[]): Promise<void> {
   const [first] = signed;
@@ -129,6 +131,9 @@ async function commit(step: LaneStep, signed: readonly Signed[]): Promise<void> 
   try {
     await commitTogether(step, signed);
   } catch (error) {
+    if (error instanceof LeaseLost) {
+      throw error;
+    }
     if (signed.length > 1) {
       await commit(step, [first]);
       return;

@@ -22,7 +22,7 @@ export interface LaneStep {
   elapsed(): number;
   /** The sequence after the highest that was ever signed in this lane. */
   knownSequence(): Promise<bigint | null>;
-  /** Whether the engine is to end: what is committed need not be offered any more. */
+  /** Whether the engine is to end, or the lane may be another's by now: what is committed is not offered any more. */
   isEnding(): boolean;
   timing: EngineTiming;
   random(): number;

@@ -1,6 +1,9 @@
+import { LeaseLost } from '../store/lease.ts';
 import type { Store } from '../store/store.ts';
 import { takeUp } from './intake.ts';
 import { isDue, type LaneStep, unmined } from './lane-step.ts';
+import type { HeldLease, LeaseKeeper } from './lease-keeper.ts';
+import type { Ledger } from './ledger.ts';
 import { look } from './looking.ts';
 import { OfferBook } from './offer-book.ts';
 import { offer } from './offering.ts';
@@ -8,50 +11,69 @@ import { type SenderSources, Senders } from './sender.ts';
 import { SequencePlanner } from './sequence-planner.ts';
 import { backOff } from './timing.ts';
 
-export interface LaneDeps extends Pick<LaneStep, 'timing' | 'random' | 'log' | 'ledger' | 'elapsed'> {
+export interface LaneDeps extends Pick<LaneStep, 'timing' | 'random' | 'log' | 'elapsed'> {
   store: Store;
+  leases: Pick<LeaseKeeper, 'hold'>;
+  /** A ledger whose commits are under the lane's lease. */
+  ledgerUnder(lease: HeldLease): Ledger;
   sources: SenderSources;
   /** Called with the network type when a step ended unexpectedly. */
   onFault(networkType: string): void;
 }
 
+/** What a wake-up led to: `elsewhere` when the lane is another instance's. */
+export type LaneWake = 'ran' | 'not now' | 'elsewhere';
+
 /**
- * The one owner of an account's order on one chain. It runs while the store has something due for it, one step at a
- * time, and keeps nothing in memory but hints.
+ * The one owner of an account's order on one chain, for as long as it has the lane's lease. It runs while the store has
+ * something due for it, one step at a time, and keeps nothing in memory but hints.
  */
 export class Lane {
   readonly #key: string;
   readonly #deps: LaneDeps;
   readonly #planner: SequencePlanner;
   readonly #offers = new OfferBook();
-  #running: Promise<void> | null = null;
+  #running: Promise<LaneWake> | null = null;
+  #lease: HeldLease | null = null;
   #again = false;
   #closed = false;
   #faults = 0;
   #restUntil = 0;
+  #endedAt: number;
 
   constructor(key: string, deps: LaneDeps) {
     this.#key = key;
     this.#deps = deps;
     this.#planner = new SequencePlanner(deps.timing.driftMs);
+    this.#endedAt = deps.elapsed();
   }
 
-  /**
-   * Runs the lane until it has nothing more to do now.
-   * @returns false when it was running already, rests, or is closed
-   */
-  async wake(): Promise<boolean> {
+  /** Runs the lane until it has nothing more to do now. One that runs already, rests or is closed does not. */
+  async wake(): Promise<LaneWake> {
     if (this.#running !== null) {
       this.#again = true;
-      return false;
+      return 'not now';
     }
-    if (this.#closed || this.#deps.elapsed() < this.#restUntil) {
-      return false;
+    const { elapsed } = this.#deps;
+    if (this.#closed || elapsed() < this.#restUntil) {
+      return 'not now';
     }
     this.#running = this.#run();
-    await this.#running;
+    const outcome = await this.#running;
+    this.#endedAt = elapsed();
     this.#running = null;
-    return true;
+    return outcome;
+  }
+
+  /** Since when the lane has done nothing, on the clock that never goes back; null while it runs. */
+  get idleSince(): number | null {
+    return this.#running === null ? this.#endedAt : null;
+  }
+
+  /** Gives the lease back, if the lane has it. */
+  async release(): Promise<void> {
+    await this.#lease?.release();
+    this.#lease = null;
   }
 
   /** Ends after the step under way. */
@@ -60,32 +82,51 @@ export class Lane {
     await this.#running;
   }
 
-  async #run(): Promise<void> {
+  async #run(): Promise<LaneWake> {
     try {
+      const lease = await this.#deps.leases.hold(this.#key);
+      if (lease === undefined) {
+        return 'elsewhere';
+      }
+      this.#lease = lease;
       do {
         this.#again = false;
-        while (!this.#closed && (await this.#step())) {
+        while (this.#mayGoOn(lease) && (await this.#step(lease))) {
           this.#faults = 0;
         }
-      } while (this.#again && !this.#closed);
+      } while (this.#again && this.#mayGoOn(lease));
     } catch (error) {
-      const { log, timing, random, elapsed, onFault } = this.#deps;
-      log.error({ err: error, lane: this.#key }, 'lane step failed');
-      onFault(this.#key.split(':', 1)[0] ?? '');
-      this.#faults += 1;
-      this.#restUntil = elapsed() + backOff(this.#faults, timing, random);
+      if (error instanceof LeaseLost) {
+        this.#deps.log.info({ lane: this.#key }, 'lane is no longer ours');
+        await this.release();
+      } else {
+        this.#rest(error);
+      }
     }
+    return 'ran';
+  }
+
+  #mayGoOn(lease: HeldLease): boolean {
+    return !this.#closed && lease.isLive();
+  }
+
+  #rest(error: unknown): void {
+    const { log, timing, random, elapsed, onFault } = this.#deps;
+    log.error({ err: error, lane: this.#key }, 'lane step failed');
+    onFault(this.#key.split(':', 1)[0] ?? '');
+    this.#faults += 1;
+    this.#restUntil = elapsed() + backOff(this.#faults, timing, random);
   }
 
   /** @returns false when nothing is due, or nothing that can be done now */
-  async #step(): Promise<boolean> {
+  async #step(lease: HeldLease): Promise<boolean> {
     const { store, timing, elapsed } = this.#deps;
     const now = await store.now();
     const due = await store.read.dueTransactions(this.#key, now, timing.batch);
     if (due.length === 0) {
       return false;
     }
-    const step = await this.#begin(now);
+    const step = await this.#begin(now, lease);
 
     const placed = [...step.open.values()].filter((entry) => entry.transaction.status !== 'sent' && isDue(step, entry));
     await look(step, placed);
@@ -103,20 +144,20 @@ export class Lane {
     return moved;
   }
 
-  async #begin(now: number): Promise<LaneStep> {
-    const { store, sources, timing, random, log, ledger, elapsed } = this.#deps;
+  async #begin(now: number, lease: HeldLease): Promise<LaneStep> {
+    const { store, sources, timing, random, log, ledgerUnder, elapsed } = this.#deps;
     const began = elapsed();
     const entries = await store.read.openTransactions(this.#key);
     return {
       key: this.#key,
-      ledger,
+      ledger: ledgerUnder(lease),
       senders: new Senders(sources),
       planner: this.#planner,
       offers: this.#offers,
       open: new Map(entries.map((entry) => [entry.transaction.id, entry])),
       now: () => now + Math.round(elapsed() - began),
       elapsed,
-      isEnding: () => this.#closed,
+      isEnding: () => !this.#mayGoOn(lease),
       knownSequence: () => store.read.laneSequence(this.#key),
       timing,
       random,

@@ -27,12 +27,13 @@ export interface Version {
 
 /** The one way in which the engine changes transactions: commit with the events for webhooks, then tell. */
 export class Ledger {
-  readonly #store: Store;
+  readonly #store: Pick<Store, 'write'>;
   readonly #feed: ChangeFeed;
   readonly #metrics: EngineMetrics;
   readonly #outbox: Outbox;
 
-  constructor(store: Store, feed: ChangeFeed, metrics: EngineMetrics, outbox: Outbox) {
+  /** `store` may be the store itself, or a lease that its writes are under. */
+  constructor(store: Pick<Store, 'write'>, feed: ChangeFeed, metrics: EngineMetrics, outbox: Outbox) {
     this.#store = store;
     this.#feed = feed;
     this.#metrics = metrics;

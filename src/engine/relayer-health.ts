@@ -4,21 +4,26 @@ import { AppError } from '../domain/errors.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { DisabledReason, DisabledReasonType, Relayer } from '../domain/relayer.ts';
 import type { Log } from '../observability/log.ts';
+import { LeaseLost } from '../store/lease.ts';
 import type { Store } from '../store/store.ts';
 import type { EngineMetrics } from './engine-metrics.ts';
 import { reasonOf } from './lane-step.ts';
+import type { HeldLease, LeaseKeeper } from './lease-keeper.ts';
 import type { Outbox } from './outbox.ts';
 import { Pause } from './pause.ts';
-import type { EngineTiming } from './timing.ts';
+import { backOff, type EngineTiming } from './timing.ts';
 
 export interface RelayerHealthDeps {
   store: Store;
+  leases: LeaseKeeper;
   chains: ReadonlyMap<NetworkType, Chain>;
   connections: ChainConnections;
   log: Log;
   metrics: EngineMetrics;
   outbox: Outbox;
-  timing: Pick<EngineTiming, 'firstCheckMs' | 'recheckMs'>;
+  timing: EngineTiming;
+  /** In [0, 1), for jitter. */
+  random(): number;
 }
 
 /** What clients are told; the causes, which may name endpoints, go to the log. The texts are the reference's. */
@@ -42,7 +47,10 @@ interface Watch {
   again: boolean;
 }
 
-/** Checks each relayer at the start and, while it is disabled, again and again until it is fit. */
+/**
+ * Checks each relayer at the start and, while it is disabled, again and again until it is fit. Of several instances one
+ * does that for a relayer; the others look at what it found, and take its place when it is gone.
+ */
 export class RelayerHealth {
   readonly #deps: RelayerHealthDeps;
   readonly #watches = new Map<string, Watch>();
@@ -88,6 +96,11 @@ export class RelayerHealth {
     }
   }
 
+  /** The same for another instance, which cannot check it because this one watches it. */
+  recheckWatched(id: string): void {
+    if (this.#watches.has(id)) this.recheck(id);
+  }
+
   /** Watches a relayer until it is fit. Resolves after the first check. */
   #watch(id: string): Promise<void> {
     return new Promise((resolve) => {
@@ -99,42 +112,70 @@ export class RelayerHealth {
 
   async #checkUntilFit(id: string, watch: Watch, onFirst: () => void): Promise<void> {
     const { recheckMs } = this.#deps.timing;
-    for (let round = 0; !this.#closed; round += 1) {
+    let lease = await this.#turn(id, watch);
+    for (let round = 0; !this.#closed && lease !== undefined; round += 1) {
       watch.again = false;
-      const fit = await this.#check(id, Math.max(round - 1, 0));
+      const fit = await this.#check(id, lease, Math.max(round - 1, 0));
       onFirst();
-      if (fit && !watch.again) return;
+      if (fit && !watch.again) break;
       await watch.pause.last(fit ? 0 : (recheckMs[Math.min(round, recheckMs.length - 1)] ?? 0));
+      lease = await this.#turn(id, watch);
     }
     onFirst();
+    await lease?.release();
+  }
+
+  /** Waits for the relayer's lease; undefined when another instance found the relayer fit, or all is to end. */
+  async #turn(id: string, watch: Watch): Promise<HeldLease | undefined> {
+    const { leases, log, timing, random } = this.#deps;
+    for (let round = 1; !this.#closed; round += 1) {
+      try {
+        const lease = await leases.hold(`relayer:${id}`);
+        if (lease !== undefined || (await this.#isFit(id))) return lease;
+      } catch (error) {
+        log.error({ err: error, relayer: id }, 'relayer check failed');
+      }
+      await watch.pause.last(backOff(round, timing, random));
+    }
+    return undefined;
+  }
+
+  /** What the checks of another instance have led to. */
+  async #isFit(id: string): Promise<boolean> {
+    const { read } = this.#deps.store;
+    const relayer = await read.relayer(id);
+    if (relayer === undefined) return true;
+    const pinned = await read.chainIdentity(relayer.networkType, relayer.network);
+    return relayer.disabledReason === null && pinned !== undefined;
   }
 
   /**
    * @param failedRechecks how many repetitions have failed before this one
    * @returns true when there is no reason to check again
    */
-  async #check(id: string, failedRechecks: number): Promise<boolean> {
+  async #check(id: string, lease: HeldLease, failedRechecks: number): Promise<boolean> {
     const { store, log, metrics } = this.#deps;
     try {
       const relayer = await store.read.relayer(id);
       if (relayer === undefined) return true;
-      const failures = await this.#failuresOf(relayer);
-      await this.#settle(relayer, failures, failedRechecks);
+      const failures = await this.#failuresOf(relayer, lease);
+      await this.#settle(relayer, failures, lease, failedRechecks);
       metrics.relayerChecked(id, failures.length === 0);
       return failures.length === 0;
     } catch (error) {
-      log.error({ err: error, relayer: id }, 'relayer check failed');
+      if (error instanceof LeaseLost) await lease.release();
+      else log.error({ err: error, relayer: id }, 'relayer check failed');
       return false;
     }
   }
 
-  async #failuresOf(relayer: Relayer): Promise<Failure[]> {
+  async #failuresOf(relayer: Relayer, lease: HeldLease): Promise<Failure[]> {
     const chain = this.#deps.chains.get(relayer.networkType);
     if (chain === undefined) return [{ type: 'RpcValidationFailed', cause: `no family ${relayer.networkType}` }];
     try {
       const client = this.#deps.connections.clientOf(relayer);
       const checks: [DisabledReasonType, Promise<unknown>][] = [
-        ['RpcValidationFailed', client.identity().then((identity) => this.#pin(relayer, identity))],
+        ['RpcValidationFailed', client.identity().then((identity) => this.#pin(relayer, identity, lease))],
       ];
       if (chain.counter !== null) checks.push([chain.counter.failure, client.nextSequence(relayer.address)]);
       const least = chain.minimumBalance(relayer.policies);
@@ -153,20 +194,25 @@ export class RelayerHealth {
   }
 
   /** The first contact with a network pins its chain: endpoints that later serve another one are refused. */
-  async #pin({ networkType, network }: Relayer, identity: string): Promise<void> {
+  async #pin({ networkType, network }: Relayer, identity: string, lease: HeldLease): Promise<void> {
     const { store } = this.#deps;
     const pinned = await store.read.chainIdentity(networkType, network);
     if (pinned === undefined) {
-      await store.write((writer) => writer.pinChainIdentity(networkType, network, identity));
+      await lease.write((writer) => writer.pinChainIdentity(networkType, network, identity));
     } else if (pinned !== identity) {
       throw new Error(`the endpoints serve chain ${identity}, but network ${network} was chain ${pinned} before`);
     }
   }
 
-  async #settle({ id, network }: Relayer, failures: readonly Failure[], failedRechecks: number): Promise<void> {
-    const { store, log, outbox } = this.#deps;
+  async #settle(
+    { id, network }: Relayer,
+    failures: readonly Failure[],
+    lease: HeldLease,
+    failedRechecks: number,
+  ): Promise<void> {
+    const { log, outbox } = this.#deps;
     const reason = disabledReasonOf(failures);
-    const before = await store.write(async (writer) => {
+    const before = await lease.write(async (writer) => {
       const relayer = await writer.relayer(id);
       if (relayer === undefined || sameReason(relayer.disabledReason, reason)) return undefined;
       const changed = { ...relayer, disabledReason: reason };

@@ -5,11 +5,13 @@ import type { NetworkType } from '../domain/network-type.ts';
 import type { Relayer } from '../domain/relayer.ts';
 import type { Log } from '../observability/log.ts';
 import type { Signer } from '../signers/signer.ts';
+import type { Hint } from '../store/hints.ts';
 import type { Store } from '../store/store.ts';
 import { ChangeFeed } from './change-feed.ts';
 import type { Engine } from './engine.ts';
 import type { EngineMetrics } from './engine-metrics.ts';
-import { Lane, type LaneDeps } from './lane.ts';
+import { Lane, type LaneDeps, type LaneWake } from './lane.ts';
+import { LeaseKeeper } from './lease-keeper.ts';
 import { Ledger } from './ledger.ts';
 import type { Outbox } from './outbox.ts';
 import { Pause } from './pause.ts';
@@ -31,7 +33,10 @@ export interface EngineDeps {
   timing?: EngineTiming;
 }
 
-/** The engine: one lane for each account with work, and a sweeper that finds the work in the store. */
+/**
+ * The engine: one lane for each account with work, and a sweeper that finds the work in the store. Instances on one
+ * store share the lanes out by leases; each takes what it finds free, and gives back what it has no work for.
+ */
 export function createEngine(deps: EngineDeps): Engine {
   return new Scheduler(deps);
 }
@@ -41,10 +46,12 @@ class Scheduler implements Engine {
   readonly #log: Log;
   readonly #timing: EngineTiming;
   readonly #feed: ChangeFeed;
+  readonly #keeper: LeaseKeeper;
   readonly #health: RelayerHealth;
   readonly #laneDeps: LaneDeps;
   readonly #lanes = new Map<string, Lane>();
   readonly #pause = new Pause();
+  #stopHearing: () => void = () => {};
   #sweeping: Promise<void> | null = null;
   #closing: Promise<void> | null = null;
   #closed = false;
@@ -55,38 +62,44 @@ class Scheduler implements Engine {
     this.#store = store;
     this.#log = log;
     this.#timing = timing;
-    this.#feed = new ChangeFeed((error) => log.error({ err: error }, 'change listener failed'));
-    this.#health = new RelayerHealth({ store, chains, connections, log, metrics, outbox, timing });
+    this.#feed = new ChangeFeed(
+      (error) => log.error({ err: error }, 'change listener failed'),
+      (id) => store.hints.send({ topic: 'transaction', id }),
+    );
+    const elapsed = () => clock.elapsed();
+    const leases = new LeaseKeeper({ store, elapsed, log });
+    this.#keeper = leases;
+    this.#health = new RelayerHealth({ store, leases, chains, connections, log, metrics, outbox, timing, random });
     this.#laneDeps = {
       store,
       sources: { store, chains, connections, signerOf },
-      ledger: new Ledger(store, this.#feed, metrics, outbox),
+      leases,
+      ledgerUnder: (lease) => new Ledger(lease, this.#feed, metrics, outbox),
       timing,
       random,
       log,
-      elapsed: () => clock.elapsed(),
+      elapsed,
       onFault: (networkType) => metrics.stepFailed(networkType),
     };
   }
 
   async start(): Promise<void> {
     if (this.#closed || this.#sweeping !== null) return;
+    this.#stopHearing = this.#store.hints.listen((heard) => this.#hear(heard));
     this.#sweeping = this.#sweep();
     await this.#health.start();
   }
 
   wake(key: string): void {
     if (this.#closed || this.#sweeping === null) return;
-    let lane = this.#lanes.get(key);
-    if (lane === undefined) {
-      lane = new Lane(key, this.#laneDeps);
-      this.#lanes.set(key, lane);
-    }
-    void this.#run(lane);
+    void this.#drive(key).then((outcome) => {
+      if (outcome === 'elsewhere') this.#store.hints.send({ topic: 'lane', id: key });
+    });
   }
 
   recheck(relayerId: string): void {
     this.#health.recheck(relayerId);
+    this.#store.hints.send({ topic: 'relayer', id: relayerId });
   }
 
   onChange(transactionId: string, listener: () => void): () => void {
@@ -100,17 +113,38 @@ class Scheduler implements Engine {
 
   async #end(): Promise<void> {
     this.#closed = true;
+    this.#stopHearing();
     this.#pause.end();
     const lanes = [...this.#lanes.values()].map((lane) => lane.close());
     const ended = Promise.all([this.#sweeping, this.#health.close(), ...lanes]);
     const patience = new Pause();
     void ended.then(() => patience.end());
     await patience.last(this.#timing.closeMs);
+    await this.#keeper.close();
+    for (const key of this.#lanes.keys()) this.#store.hints.send({ topic: 'lane', id: key });
+  }
+
+  #hear(heard: Hint | 'missed'): void {
+    if (heard === 'missed') {
+      this.#pause.end();
+    } else if (heard.topic === 'transaction') {
+      this.#feed.hear(heard.id);
+    } else if (heard.topic === 'relayer') {
+      this.#health.recheckWatched(heard.id);
+    } else {
+      this.#keeper.askAgain(heard.id);
+      void this.#drive(heard.id);
+    }
   }
 
   /** When a lane has nothing more to do now, what it does next has a new time: the sweeper looks for it. */
-  async #run(lane: Lane): Promise<void> {
-    if (await lane.wake()) this.#pause.end();
+  async #drive(key: string): Promise<LaneWake> {
+    if (this.#closed) return 'not now';
+    const lane = this.#lanes.get(key) ?? new Lane(key, this.#laneDeps);
+    this.#lanes.set(key, lane);
+    const outcome = await lane.wake();
+    if (outcome === 'ran') this.#pause.end();
+    return outcome;
   }
 
   async #sweep(): Promise<void> {
@@ -123,15 +157,35 @@ class Scheduler implements Engine {
   async #wakeDueLanes(): Promise<number> {
     const { sweepMs, sweepFloorMs } = this.#timing;
     try {
+      this.#letGoOfIdleLanes();
       const now = await this.#store.now();
-      for (const lane of await this.#store.read.dueLanes(now)) {
-        this.wake(lane);
-      }
-      const next = await this.#store.read.nextActionAt();
-      return next === null ? sweepMs : Math.min(Math.max(next - now, sweepFloorMs), sweepMs);
+      const due = await this.#store.read.dueLanes(now);
+      const elsewhere = due.map((lane) => this.#keeper.elsewhereMs(lane)).filter((left) => left > 0);
+      for (const lane of due) void this.#drive(lane);
+      // A due lane that does not run by itself rests; it is tried again soon.
+      if (elsewhere.length < due.length) return sweepFloorMs;
+      const next = await this.#nextActionIn(now);
+      return Math.max(Math.min(next, sweepMs, ...elsewhere), sweepFloorMs);
     } catch (error) {
       this.#log.error({ err: error }, 'sweep failed');
       return sweepMs;
+    }
+  }
+
+  /** When something becomes due that may be ours to do, in milliseconds. */
+  async #nextActionIn(now: number): Promise<number> {
+    if (this.#keeper.size === 0 && this.#lanes.size > 0) return this.#timing.sweepMs;
+    const next = await this.#store.read.nextActionAt(now);
+    return next === null ? this.#timing.sweepMs : next - now;
+  }
+
+  /** Other instances may take them; a lane that is woken later is taken anew. */
+  #letGoOfIdleLanes(): void {
+    const idleBefore = this.#laneDeps.elapsed() - this.#timing.idleMs;
+    for (const [key, lane] of this.#lanes) {
+      if (lane.idleSince === null || lane.idleSince > idleBefore) continue;
+      this.#lanes.delete(key);
+      void lane.release();
     }
   }
 }

@@ -19,6 +19,8 @@ export interface EngineTiming {
   sweepMs: number;
   /** The shortest time between two such searches. */
   sweepFloorMs: number;
+  /** How long a lane that has nothing to do keeps its lease. */
+  idleMs: number;
   /** How long the start waits for the first check of the relayers. */
   firstCheckMs: number;
   /** The pauses before the repeated checks of a disabled relayer; the last one recurs. */
@@ -39,6 +41,7 @@ export const defaultTiming: EngineTiming = {
   driftMs: 15_000,
   sweepMs: 5_000,
   sweepFloorMs: 50,
+  idleMs: 30_000,
   firstCheckMs: 3_000,
   recheckMs: [10_000, 20_000, 30_000, 45_000, 60_000],
   closeMs: 5_000,

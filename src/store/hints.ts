@@ -1,12 +1,18 @@
-/** What one instance lets the others know: work in a lane, a changed transaction, or that some hints were missed. */
-export type Hint = { kind: 'lane'; key: string } | { kind: 'transaction'; id: string } | { kind: 'missed' };
+/** What a hint is about: a lane with work, a transaction that changed, a relayer that is to be checked anew. */
+export type HintTopic = 'lane' | 'transaction' | 'relayer';
+
+export interface Hint {
+  topic: HintTopic;
+  /** The lane's key, the transaction's or the relayer's id. */
+  id: string;
+}
 
 /** Words between the instances on one database. Each may be lost: who needs to be sure looks into the store. */
 export interface Hints {
   /** Tells the other instances, soon. */
-  send(hint: Exclude<Hint, { kind: 'missed' }>): void;
-  /** Hears the other instances; returns the way to stop that. */
-  listen(listener: (hint: Hint) => void): () => void;
+  send(hint: Hint): void;
+  /** Hears the other instances, and when hints may have been missed; returns the way to stop that. */
+  listen(listener: (heard: Hint | 'missed') => void): () => void;
 }
 
 /** For a store that one process has for itself. */

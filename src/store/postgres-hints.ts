@@ -2,19 +2,20 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { z } from 'zod';
 import type { Log } from '../observability/log.ts';
-import type { Hint, Hints } from './hints.ts';
+import type { Hint, Hints, HintTopic } from './hints.ts';
 
 const CHANNEL = 'isolayer';
 /** What is sent within this time goes together. */
 const GATHER_MS = 5;
 /** A payload has room for 8,000 bytes, https://www.postgresql.org/docs/current/sql-notify.html */
-const HINTS_OF_A_KIND = 20;
+const HINTS_PER_PAYLOAD = 40;
 const RECONNECT_MS = 1_000;
+
+const TOPICS = ['lane', 'transaction', 'relayer'] as const satisfies HintTopic[];
 
 const payloadSchema = z.strictObject({
   from: z.string(),
-  lanes: z.array(z.string()),
-  transactions: z.array(z.string()),
+  hints: z.array(z.tuple([z.enum(TOPICS), z.string()])),
 });
 
 export interface PostgresHintsOptions {
@@ -31,10 +32,10 @@ export interface PostgresHintsOptions {
  */
 export class PostgresHints implements Hints {
   readonly #options: PostgresHintsOptions;
-  readonly #listeners = new Set<{ call: (hint: Hint) => void }>();
+  readonly #listeners = new Set<{ call: (heard: Hint | 'missed') => void }>();
   readonly #closing = new AbortController();
-  #lanes = new Set<string>();
-  #transactions = new Set<string>();
+  /** By their text, so that each is told once. */
+  readonly #gathered = new Map<string, Hint>();
   #flushing: Promise<void> | null = null;
   #listening: Promise<void> | null = null;
 
@@ -47,13 +48,12 @@ export class PostgresHints implements Hints {
     this.#listening ??= this.#keepListening();
   }
 
-  send(hint: Exclude<Hint, { kind: 'missed' }>): void {
-    if (hint.kind === 'lane') this.#lanes.add(hint.key);
-    else this.#transactions.add(hint.id);
+  send(hint: Hint): void {
+    this.#gathered.set(`${hint.topic} ${hint.id}`, hint);
     this.#flushing ??= this.#flush();
   }
 
-  listen(listener: (hint: Hint) => void): () => void {
+  listen(listener: (heard: Hint | 'missed') => void): () => void {
     const entry = { call: listener };
     this.#listeners.add(entry);
     return () => this.#listeners.delete(entry);
@@ -67,12 +67,11 @@ export class PostgresHints implements Hints {
 
   async #flush(): Promise<void> {
     await delay(GATHER_MS);
-    while (this.#lanes.size + this.#transactions.size > 0) {
-      const payload = JSON.stringify({
-        from: this.#options.instance,
-        lanes: takeSome(this.#lanes),
-        transactions: takeSome(this.#transactions),
-      });
+    while (this.#gathered.size > 0) {
+      const some = [...this.#gathered].slice(0, HINTS_PER_PAYLOAD);
+      for (const [text] of some) this.#gathered.delete(text);
+      const hints = some.map(([, { topic, id }]) => [topic, id]);
+      const payload = JSON.stringify({ from: this.#options.instance, hints });
       try {
         await this.#options.pool.query('select pg_notify($1, $2)', [CHANNEL, payload]);
       } catch (error) {
@@ -106,7 +105,7 @@ export class PostgresHints implements Hints {
     try {
       if (signal.aborted) return;
       await client.query(`listen ${CHANNEL}`);
-      this.#tell({ kind: 'missed' });
+      this.#tell('missed');
       await ended;
     } finally {
       signal.removeEventListener('abort', end);
@@ -124,23 +123,16 @@ export class PostgresHints implements Hints {
       return;
     }
     if (parsed.from === this.#options.instance) return;
-    for (const key of parsed.lanes) this.#tell({ kind: 'lane', key });
-    for (const id of parsed.transactions) this.#tell({ kind: 'transaction', id });
+    for (const [topic, id] of parsed.hints) this.#tell({ topic, id });
   }
 
-  #tell(hint: Hint): void {
+  #tell(heard: Hint | 'missed'): void {
     for (const { call } of [...this.#listeners]) {
       try {
-        call(hint);
+        call(heard);
       } catch (error) {
         this.#options.log.error({ err: error }, 'a listener for hints failed');
       }
     }
   }
-}
-
-function takeSome(hints: Set<string>): string[] {
-  const some = [...hints.keys().take(HINTS_OF_A_KIND)];
-  for (const hint of some) hints.delete(hint);
-  return some;
 }

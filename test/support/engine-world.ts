@@ -12,6 +12,7 @@ import { ChangeFeed } from '../../src/engine/change-feed.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { EngineMetrics } from '../../src/engine/engine-metrics.ts';
 import type { LaneStep } from '../../src/engine/lane-step.ts';
+import { LeaseKeeper } from '../../src/engine/lease-keeper.ts';
 import { Ledger } from '../../src/engine/ledger.ts';
 import { OfferBook } from '../../src/engine/offer-book.ts';
 import { Outbox } from '../../src/engine/outbox.ts';
@@ -146,6 +147,11 @@ export class EngineWorld {
       clock: systemClock,
       newId: randomUUID,
     });
+  }
+
+  /** An instance's leases over this world. */
+  leases(store: Pick<Store, 'leases' | 'writeUnder'> = this.store): LeaseKeeper {
+    return new LeaseKeeper({ store, elapsed: () => performance.now(), log: this.log });
   }
 
   /** What one step of the relayer's lane works with, as of now. */

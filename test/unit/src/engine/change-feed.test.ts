@@ -39,3 +39,17 @@ t.test('a listener that throws neither stops the others nor the one who tells', 
   t.equal(heard, 1);
   t.strictSame(faults, [fault]);
 });
+
+t.test('what is told here is passed on; what is heard from elsewhere is not', async (t) => {
+  const passedOn: string[] = [];
+  const feed = new ChangeFeed(
+    () => t.fail('no listener throws'),
+    (id) => passedOn.push(id),
+  );
+  const heard: string[] = [];
+  feed.on('a', () => heard.push('a'));
+  feed.tell('a');
+  feed.hear('a');
+  t.strictSame(heard, ['a', 'a']);
+  t.strictSame(passedOn, ['a']);
+});

@@ -1,10 +1,11 @@
 import t from 'tap';
+import { ChangeFeed } from '../../../../src/engine/change-feed.ts';
 import { Lane, type LaneDeps } from '../../../../src/engine/lane.ts';
+import { Ledger } from '../../../../src/engine/ledger.ts';
 import { EngineWorld, fastTiming, LANE, present } from '../../../support/engine-world.ts';
 
 async function laneOf(world: EngineWorld, more: Partial<LaneDeps> = {}): Promise<{ lane: Lane; faults: string[] }> {
   const faults: string[] = [];
-  const { ledger } = await world.step();
   const lane = new Lane(LANE, {
     store: world.store,
     sources: {
@@ -13,7 +14,8 @@ async function laneOf(world: EngineWorld, more: Partial<LaneDeps> = {}): Promise
       connections: { clientOf: () => world.client, close: async () => {} },
       signerOf: async () => world.signer,
     },
-    ledger,
+    leases: world.leases(),
+    ledgerUnder: (lease) => new Ledger(lease, new ChangeFeed(() => {}), world.metrics, world.outbox),
     timing: fastTiming,
     random: () => 0,
     log: world.log,
@@ -29,7 +31,7 @@ t.test('a lane runs until nothing is due any more', async (t) => {
   const accepted = [];
   for (let index = 0; index < 70; index += 1) accepted.push(await world.accept(`pay ${index}`));
   const { lane } = await laneOf(world, { timing: { ...fastTiming, lookMs: 1_000 } });
-  t.ok(await lane.wake());
+  t.equal(await lane.wake(), 'ran');
   for (const transaction of accepted) t.equal((await world.get(transaction)).status, 'submitted');
 });
 
@@ -39,8 +41,8 @@ t.test('woken while it runs it is not run twice, but looks once more at the end'
   const { lane } = await laneOf(world, { timing: { ...fastTiming, lookMs: 1_000 } });
   const running = lane.wake();
   const late = await world.accept('late');
-  t.notOk(await lane.wake());
-  t.ok(await running);
+  t.equal(await lane.wake(), 'not now');
+  t.equal(await running, 'ran');
   t.equal((await world.get(late)).status, 'submitted');
   t.equal(world.chain.received.length, 2);
 });
@@ -56,12 +58,12 @@ t.test('a fault ends the run and is reported; the lane rests and then goes on', 
       broken ? Promise.reject(new Error('disk full')) : world.store.read.openTransactions(lane),
   };
   const { lane, faults } = await laneOf(world, { store: { ...world.store, read }, elapsed: () => now });
-  t.ok(await lane.wake());
+  t.equal(await lane.wake(), 'ran');
   t.strictSame(faults, ['evm']);
   broken = false;
-  t.notOk(await lane.wake(), 'it rests');
+  t.equal(await lane.wake(), 'not now', 'it rests');
   now += fastTiming.retryMs;
-  t.ok(await lane.wake());
+  t.equal(await lane.wake(), 'ran');
   t.equal((await world.get(transaction)).status, 'submitted');
 });
 
@@ -96,6 +98,68 @@ t.test('a closed lane finishes its step and starts no other', async (t) => {
   await lane.close();
   await running;
   await lane.close();
-  t.notOk(await lane.wake());
+  t.equal(await lane.wake(), 'not now');
   t.equal((await world.get(present(accepted.at(-1)))).status, 'pending');
+});
+
+t.test('a lane that another instance has is left alone', async (t) => {
+  const world = await EngineWorld.open(t);
+  const transaction = await world.accept('pay');
+  const { lane } = await laneOf(world, { leases: { hold: async () => undefined } });
+  t.equal(await lane.wake(), 'elsewhere');
+  t.equal((await world.get(transaction)).status, 'pending');
+  await lane.release();
+});
+
+t.test('a lane that is lost between signing and commit sends nothing and takes its leave quietly', async (t) => {
+  const world = await EngineWorld.open(t);
+  const accepted = [await world.accept('one'), await world.accept('two')];
+  const leases = world.leases();
+  const { lane, faults } = await laneOf(world, { leases });
+  world.client.onPrepare = () => {
+    // Another owner's taking, while this one prices and signs.
+    void world.store.leases.acquire(LANE);
+    return undefined;
+  };
+  t.equal(await lane.wake(), 'ran');
+  t.strictSame(faults, []);
+  t.match(world.logLines.join(''), /lane is no longer ours/);
+  t.strictSame(world.chain.received, []);
+  for (const transaction of accepted) {
+    t.match(await world.get(transaction), { status: 'pending', sequence: null, statusReason: null });
+    t.strictSame(await world.store.read.attempts(transaction.id), []);
+  }
+  t.equal(leases.size, 0, 'it is asked for anew');
+
+  world.client.onPrepare = () => undefined;
+  t.equal(await lane.wake(), 'ran');
+  for (const transaction of accepted) t.equal((await world.get(transaction)).status, 'submitted');
+});
+
+t.test('a lease that has run out by the own clock stops the lane before the next bytes leave', async (t) => {
+  const world = await EngineWorld.open(t);
+  for (let index = 0; index < 3; index += 1) await world.accept(`pay ${index}`);
+  const held = present(await world.leases().hold(LANE));
+  let live = true;
+  const { lane } = await laneOf(world, { leases: { hold: async () => ({ ...held, isLive: () => live }) } });
+  const { broadcast } = world.client;
+  world.client.broadcast = async (attempt) => {
+    live = false;
+    return broadcast.call(world.client, attempt);
+  };
+  t.equal(await lane.wake(), 'ran');
+  t.equal(world.chain.received.length, 1);
+});
+
+t.test('how long it has done nothing', async (t) => {
+  const world = await EngineWorld.open(t);
+  await world.accept('pay');
+  let now = 5;
+  const { lane } = await laneOf(world, { elapsed: () => now });
+  t.equal(lane.idleSince, 5);
+  now = 7;
+  const running = lane.wake();
+  t.equal(lane.idleSince, null);
+  await running;
+  t.equal(lane.idleSince, 7);
 });

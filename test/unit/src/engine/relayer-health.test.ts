@@ -7,6 +7,8 @@ import { EngineWorld, fastTiming, relayerNamed } from '../../../support/engine-w
 function healthOf(world: EngineWorld, timing: Partial<typeof fastTiming> = {}): RelayerHealth {
   return new RelayerHealth({
     store: world.store,
+    leases: world.leases(),
+    random: () => 0,
     chains: new Map([['evm', world.family]]),
     connections: { clientOf: () => world.client, close: async () => {} },
     log: world.log,
@@ -101,6 +103,8 @@ t.test('a network or a family that is not known disables its relayer only', asyn
   await world.store.write((writer) => writer.putRelayer(relayerNamed('other', { networkType: 'solana' })));
   const health = new RelayerHealth({
     store: world.store,
+    leases: world.leases(),
+    random: () => 0,
     chains: new Map([['evm', world.family]]),
     connections: {
       clientOf: () => {
@@ -148,13 +152,15 @@ t.test('the start does not wait for ever for an endpoint, and an end may come at
 t.test('a store that fails is no verdict on the relayer', async (t) => {
   const world = await EngineWorld.open(t);
   let failures = 0;
-  const write: typeof world.store.write = (body) => {
+  const writeUnder: typeof world.store.writeUnder = (lease, body) => {
     failures += 1;
-    return failures === 1 ? Promise.reject(new Error('disk full')) : world.store.write(body);
+    return failures === 1 ? Promise.reject(new Error('disk full')) : world.store.writeUnder(lease, body);
   };
   world.chain.balance = 0n;
   const health = new RelayerHealth({
-    store: { ...world.store, write },
+    store: world.store,
+    leases: world.leases({ ...world.store, writeUnder }),
+    random: () => 0,
     chains: new Map([['evm', world.family]]),
     connections: { clientOf: () => world.client, close: async () => {} },
     log: world.log,

@@ -19,6 +19,8 @@ t.test('all steps lead from an empty database to the tables of the schema', asyn
     [
       'attempts',
       'chain_identities',
+      'lane_sequences',
+      'leases',
       'meta',
       'migrations',
       'notifications',

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import t from 'tap';
 import { createLog } from '../../../../src/observability/log.ts';
+import { migrations } from '../../../../src/store/migrations.ts';
 import { openPostgresStore } from '../../../../src/store/postgres.ts';
 import { createSealer } from '../../../../src/store/sealing.ts';
 import type { Store } from '../../../../src/store/store.ts';
@@ -74,7 +75,7 @@ t.test('a newer database and another key are refused', async (t) => {
 
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  await client.query("insert into migrations values (2, 'from the future', 0)");
+  await client.query(`insert into migrations values (${migrations.length + 1}, 'from the future', 0)`);
   await client.end();
   await t.rejects(openPostgresStore({ url, log }), { message: /newer version/ });
 });

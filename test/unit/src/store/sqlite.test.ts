@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { systemClock } from '../../../../src/domain/clock.ts';
 import { createLog } from '../../../../src/observability/log.ts';
+import { migrations } from '../../../../src/store/migrations.ts';
 import { createSealer } from '../../../../src/store/sealing.ts';
 import { openSqliteStore } from '../../../../src/store/sqlite.ts';
 import { relayerOf, temporaryStore, transactionOf } from '../../../support/store.ts';
@@ -92,7 +93,7 @@ t.test('a file that is no database, or of a newer version, is refused and left a
   const path = join(dir, 'newer.db');
   await (await openSqliteStore({ path, ...options })).close();
   const database = new DatabaseSync(path);
-  database.exec("insert into migrations values (2, 'from the future', 0)");
+  database.exec(`insert into migrations values (${migrations.length + 1}, 'from the future', 0)`);
   database.close();
   await t.rejects(openSqliteStore({ path, ...options }), { message: /newer version/ });
 

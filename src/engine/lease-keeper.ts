@@ -1,0 +1,155 @@
+import type { Log } from '../observability/log.ts';
+import type { Lease } from '../store/lease.ts';
+import type { Store, Writer } from '../store/store.ts';
+import { Pause } from './pause.ts';
+
+/** So many renewals fit into the life of a lease: one that is lost or late does not yet end it. */
+const RENEWALS_PER_LEASE = 4;
+
+export interface LeaseKeeperDeps {
+  store: Pick<Store, 'leases' | 'writeUnder'>;
+  /** On a clock that never goes back, in milliseconds. */
+  elapsed(): number;
+  log: Log;
+}
+
+/** A lease that this instance has and renews until it gives it back or loses it. */
+export interface HeldLease {
+  readonly name: string;
+  /**
+   * Whether nobody else can have it yet, by this machine's clock and without asking. It is for not beginning what will
+   * be refused; that nothing is written under a lost lease is the store's doing.
+   */
+  isLive(): boolean;
+  /** Writes under the lease; LeaseLost when it is another's by now. */
+  write<T>(body: (writer: Writer) => Promise<T>): Promise<T>;
+  /** Gives it back. Safe to call twice. */
+  release(): Promise<void>;
+}
+
+interface Entry {
+  lease: Lease;
+  held: HeldLease;
+  /** Counted from before the store was asked, so it ends here no later than there. */
+  liveUntil: number;
+}
+
+/** All leases of this instance, and what it knows of those of others. */
+export class LeaseKeeper {
+  readonly #deps: LeaseKeeperDeps;
+  readonly #entries = new Map<string, Entry>();
+  readonly #asking = new Map<string, Promise<HeldLease | undefined>>();
+  /** Until when others have what they have, if they do not renew it. */
+  readonly #elsewhere = new Map<string, number>();
+  readonly #pause = new Pause();
+  #renewing: Promise<void> | null = null;
+  #closed = false;
+
+  constructor(deps: LeaseKeeperDeps) {
+    this.#deps = deps;
+  }
+
+  /** The lease, taken now unless another instance has it. Costs nothing while it is held, or known to be elsewhere. */
+  async hold(name: string): Promise<HeldLease | undefined> {
+    const entry = this.#entries.get(name);
+    if (entry?.held.isLive()) return entry.held;
+    if (this.#closed || this.elsewhereMs(name) > 0) return undefined;
+    const asking = this.#asking.get(name) ?? this.#take(name).finally(() => this.#asking.delete(name));
+    this.#asking.set(name, asking);
+    return asking;
+  }
+
+  /** For how long another instance was last known to have the lease, in milliseconds. */
+  elsewhereMs(name: string): number {
+    return Math.max((this.#elsewhere.get(name) ?? 0) - this.#deps.elapsed(), 0);
+  }
+
+  /** What is known about others may be over: the next {@link hold} asks. */
+  askAgain(name: string): void {
+    this.#elsewhere.delete(name);
+  }
+
+  /** How many leases this instance has. */
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** Gives everything back and takes no more. Safe to call twice. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#pause.end();
+    await Promise.allSettled([this.#renewing, ...this.#asking.values()]);
+    await Promise.all([...this.#entries.values()].map(({ held }) => held.release()));
+  }
+
+  async #take(name: string): Promise<HeldLease | undefined> {
+    const { store, elapsed } = this.#deps;
+    const asked = elapsed();
+    const answer = await store.leases.acquire(name);
+    if (answer.kind === 'elsewhere') {
+      this.#entries.delete(name);
+      this.#elsewhere.set(name, elapsed() + answer.forMs);
+      return undefined;
+    }
+    const { lease } = answer;
+    const entry: Entry = { lease, held: this.#heldFor(lease), liveUntil: asked + store.leases.lastsMs };
+    this.#entries.set(name, entry);
+    this.#elsewhere.delete(name);
+    if (Number.isFinite(store.leases.lastsMs)) this.#renewing ??= this.#renew();
+    return entry.held;
+  }
+
+  #heldFor(lease: Lease): HeldLease {
+    const { store, elapsed } = this.#deps;
+    const current = () => {
+      const entry = this.#entries.get(lease.name);
+      return entry?.lease === lease ? entry : undefined;
+    };
+    return {
+      name: lease.name,
+      isLive: () => (current()?.liveUntil ?? 0) > elapsed(),
+      write: (body) => store.writeUnder(lease, body),
+      release: async () => {
+        if (current() === undefined) return;
+        this.#entries.delete(lease.name);
+        await this.#giveBack(lease);
+      },
+    };
+  }
+
+  /** One that cannot be given back expires. */
+  async #giveBack(lease: Lease): Promise<void> {
+    const { store, log } = this.#deps;
+    await store.leases.release([lease]).catch((error: unknown) => {
+      log.debug({ err: error, lease: lease.name }, 'lease not given back');
+    });
+  }
+
+  async #renew(): Promise<void> {
+    const { store, elapsed, log } = this.#deps;
+    const { lastsMs } = store.leases;
+    for (;;) {
+      await this.#pause.last(lastsMs / RENEWALS_PER_LEASE);
+      if (this.#closed) return;
+      const entries = [...this.#entries.values()];
+      const asked = elapsed();
+      try {
+        const renewed = new Set(await store.leases.renew(entries.map(({ lease }) => lease)));
+        for (const entry of entries) {
+          if (renewed.has(entry.lease)) entry.liveUntil = asked + lastsMs;
+          else this.#drop(entry);
+        }
+      } catch (error) {
+        log.warn({ err: error, leases: entries.length }, 'leases not renewed');
+      }
+    }
+  }
+
+  #drop(entry: Entry): void {
+    const { name } = entry.lease;
+    // Given back while the renewal was under way, or taken anew.
+    if (this.#entries.get(name) !== entry) return;
+    this.#entries.delete(name);
+    this.#deps.log.warn({ lease: name }, 'lease lost');
+  }
+}
