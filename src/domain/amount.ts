@@ -8,25 +8,23 @@ export type JsonAmount = number | string;
 
 /** An amount of at most so many bits, given as a JSON number or a decimal string, kept exact. */
 export function amountSchema(bits: number): z.ZodType<JsonAmount> {
-  const limit = 1n << BigInt(bits);
-  return z.unknown().transform((value, context): JsonAmount => {
-    const amount = readAmount(value);
-    if (amount !== undefined && amount >= 0n && amount < limit) return jsonAmount(amount);
-    const isNegative = amount !== undefined && amount < 0n;
-    const message = isNegative
+  return exactInteger((1n << BigInt(bits)) - 1n, (amount) =>
+    amount !== undefined && amount < 0n
       ? `negative value cannot be converted to u${bits}`
-      : `expected an integer of at most ${bits} bits, as a number or a decimal string`;
-    context.addIssue({ code: 'custom', message });
-    return z.NEVER;
-  });
+      : `expected an integer of at most ${bits} bits, as a number or a decimal string`,
+  );
 }
 
 /** An amount of at most `most`, given as a JSON number or a decimal string, kept exact. */
 export function amountUpTo(most: bigint): z.ZodType<JsonAmount> {
+  return exactInteger(most, () => `expected an integer from 0 to ${most}`);
+}
+
+function exactInteger(most: bigint, fault: (amount: bigint | undefined) => string): z.ZodType<JsonAmount> {
   return z.unknown().transform((value, context): JsonAmount => {
     const amount = readAmount(value);
     if (amount !== undefined && amount >= 0n && amount <= most) return jsonAmount(amount);
-    context.addIssue({ code: 'custom', message: `expected an integer from 0 to ${most}` });
+    context.addIssue({ code: 'custom', message: fault(amount) });
     return z.NEVER;
   });
 }
