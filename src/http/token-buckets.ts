@@ -51,8 +51,8 @@ export class TokenBuckets implements RateLimiter {
       allowed,
       limit: this.#burst,
       remaining: Math.max(0, Math.floor(this.#burst - missingMs / this.#msPerToken + 1e-6)),
-      resetSeconds: Math.ceil(missingMs / 1000),
-      retryAfterSeconds: allowed ? 0 : Math.max(1, Math.ceil(overdrawnMs / 1000)),
+      resetSeconds: wholeSeconds(missingMs),
+      retryAfterSeconds: allowed ? 0 : Math.max(1, wholeSeconds(overdrawnMs)),
     };
   }
 
@@ -64,4 +64,9 @@ export class TokenBuckets implements RateLimiter {
       this.#fullAt.delete(oldest);
     }
   }
+}
+
+/** Rounded up, but not for what floating point adds. */
+function wholeSeconds(ms: number): number {
+  return Math.ceil(ms / 1000 - 1e-6);
 }

@@ -92,11 +92,11 @@ t.test('unknown paths tell strangers nothing and friends that they are unknown',
 t.test('a method that a path does not have is 405, with a key only', async (t) => {
   const { call } = await startHttp(t);
   for (const method of ['PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
-    const answer = await call('/api/v1/relayers/r1', { method });
+    const answer = await call('/api/v1/relayers/r1/status', { method });
     t.equal(answer.status, 405, method);
     t.equal(answer.headers.get('allow'), 'GET, HEAD');
     t.match(answer.json, { success: false, data: null, message: `${method} is not allowed here; allowed: GET, HEAD` });
-    t.equal((await call('/api/v1/relayers/r1', { method, headers: { authorization: '' } })).status, 401);
+    t.equal((await call('/api/v1/relayers/r1/status', { method, headers: { authorization: '' } })).status, 401);
   }
   t.equal((await call('/api/v1/health', { method: 'POST', headers: { authorization: '' } })).status, 405);
 });

@@ -80,11 +80,12 @@ export async function startHttp(
 
 /** An answer with its body as text and parsed. */
 function answer(status: number, headers: Headers, text: string) {
-  return { status, headers, text, json: parsed(text) };
+  return { status, headers, text, json: parsed(headers, text) };
 }
 
-function parsed(text: string): unknown {
-  return text === '' ? undefined : JSON.parse(text);
+function parsed(headers: Headers, text: string): unknown {
+  const isJson = text !== '' && headers.get('content-type')?.startsWith('application/json') === true;
+  return isJson ? JSON.parse(text) : undefined;
 }
 
 /** Sends bytes as they are and resolves with everything that came back until the server closed the connection. */

@@ -1,0 +1,44 @@
+import t, { type Test } from 'tap';
+import { createMetricsServer } from '../../../../src/http/metrics-server.ts';
+import { createMetrics } from '../../../../src/observability/metrics.ts';
+
+async function start(t: Test) {
+  const metrics = createMetrics();
+  const server = createMetricsServer(metrics);
+  t.teardown(() => server.close(0));
+  const url = await server.listen({ host: '127.0.0.1', port: 0, variable: 'METRICS_PORT' });
+  return { metrics, server, url };
+}
+
+t.test('everything without a key, at the usual path and at the one of the reference', async (t) => {
+  const { metrics, url } = await start(t);
+  metrics.engine.stepFailed('evm');
+  for (const path of ['/metrics', '/debug/metrics/scrape']) {
+    const answer = await fetch(`${url}${path}`);
+    t.equal(answer.status, 200);
+    t.equal(answer.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
+    t.match(await answer.text(), '\nlane_faults_total{network_type="evm"} 1\n');
+  }
+  const one = await fetch(`${url}/metrics/lane_faults_total`);
+  t.match(await one.text(), /^# HELP lane_faults_total [^]*\n$/);
+});
+
+t.test('nothing else', async (t) => {
+  const { url } = await start(t);
+  for (const [path, method, status] of [
+    ['/metrics/nothing', 'GET', 404],
+    ['/api/v1/relayers', 'GET', 404],
+    ['/metrics', 'POST', 404],
+  ] as const) {
+    const answer = await fetch(`${url}${path}`, { method });
+    t.equal(answer.status, status, `${method} ${path}`);
+    t.match(await answer.json(), { success: false, data: null });
+  }
+});
+
+t.test('closes although somebody keeps a connection', async (t) => {
+  const { server, url } = await start(t);
+  await (await fetch(`${url}/metrics`)).text();
+  await Promise.all([server.close(0), server.close(0)]);
+  await t.rejects(fetch(`${url}/metrics`));
+});

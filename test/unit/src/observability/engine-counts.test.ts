@@ -1,0 +1,37 @@
+import t from 'tap';
+import { createMetrics } from '../../../../src/observability/metrics.ts';
+
+t.test('transactions and relayers', async (t) => {
+  const metrics = createMetrics();
+  const move = { networkType: 'evm', relayerId: 'r1' };
+  metrics.engine.moved({ ...move, from: 'sent', to: 'submitted' });
+  metrics.engine.moved({ ...move, from: 'submitted', to: 'mined' });
+  metrics.engine.moved({ ...move, from: 'mined', to: 'submitted' });
+  metrics.engine.moved({ ...move, from: 'mined', to: 'confirmed' });
+  metrics.engine.moved({ ...move, from: 'pending', to: 'expired' });
+  metrics.engine.stepFailed('evm');
+  metrics.engine.relayerChecked('r1', true);
+  metrics.engine.relayerChecked('r2', false);
+  const text = await metrics.text();
+  const labels = 'relayer_id="r1",network_type="evm"';
+  t.match(text, `transactions_submitted_total{${labels}} 1`);
+  t.match(text, `transactions_success_total{${labels}} 1`);
+  t.match(text, `transactions_failed_total{${labels},failure_reason="expired",previous_status="pending"} 1`);
+  t.match(text, `transaction_transitions_total{${labels},from="mined",to="submitted"} 1`);
+  t.match(text, 'lane_faults_total{network_type="evm"} 1');
+  t.match(text, 'relayer_healthy{relayer_id="r1"} 1');
+  t.match(text, 'relayer_healthy{relayer_id="r2"} 0');
+});
+
+t.test('accepted ones are counted, open ones are what the store says now', async (t) => {
+  const metrics = createMetrics();
+  const relayer = { relayerId: 'r1', networkType: 'evm' };
+  metrics.engine.accepted(relayer);
+  metrics.engine.open([{ ...relayer, status: 'pending', count: 4 }]);
+  t.match(await metrics.text(), 'transactions_created_total{relayer_id="r1",network_type="evm"} 1');
+  t.match(await metrics.text(), 'transactions_by_status{relayer_id="r1",network_type="evm",status="pending"} 4');
+  metrics.engine.open([{ ...relayer, status: 'mined', count: 1 }]);
+  const text = await metrics.text();
+  t.match(text, 'transactions_by_status{relayer_id="r1",network_type="evm",status="mined"} 1');
+  t.notMatch(text, 'status="pending"');
+});

@@ -1,0 +1,19 @@
+import t from 'tap';
+import { createMetrics } from '../../../../src/observability/metrics.ts';
+
+t.test('HTTP requests have the names and labels of the reference', async (t) => {
+  const metrics = createMetrics();
+  metrics.http.began('/api/v1/relayers/:id');
+  metrics.http.began('/api/v1/relayers/:id');
+  metrics.http.ended({ endpoint: '/api/v1/relayers/:id', method: 'GET', status: 404, seconds: 0.003 });
+  metrics.http.timedOut('/x', 'POST');
+  metrics.http.pluginCalled('echo', 'POST', 200);
+  const text = await metrics.text();
+  const labels = 'endpoint="/api/v1/relayers/:id",method="GET",status="404 Not Found"';
+  t.match(text, `requests_total{${labels}} 1`);
+  t.match(text, `error_requests_total{${labels}} 1`);
+  t.match(text, `request_latency_seconds_bucket{le="0.005",${labels}} 1`);
+  t.match(text, 'in_flight_requests{endpoint="/api/v1/relayers/:id"} 1');
+  t.match(text, 'request_timeouts_total{endpoint="/x",method="POST",timeout_type="handler"} 1');
+  t.match(text, 'plugin_calls_total{plugin_id="echo",method="POST",status="200"} 1');
+});

@@ -1,0 +1,33 @@
+import t from 'tap';
+import { createMetrics } from '../../../../src/observability/metrics.ts';
+
+t.test('plugins: ends, capabilities, processes', async (t) => {
+  const metrics = createMetrics();
+  metrics.plugins.callEnded('echo', 'CPU_LIMIT', 0.5);
+  metrics.plugins.capabilityCalled('echo', 'kv.get', 'refused');
+  metrics.plugins.processKilled('echo', 'overdue');
+  metrics.plugins.load({ processes: 3, running: 2, queued: 1 });
+  const text = await metrics.text();
+  t.match(text, 'plugin_call_outcomes_total{plugin_id="echo",outcome="CPU_LIMIT"} 1');
+  t.match(text, 'plugin_call_seconds_sum{plugin_id="echo"} 0.5');
+  t.match(text, 'plugin_capability_calls_total{plugin_id="echo",method="kv.get",answer="refused"} 1');
+  t.match(text, 'plugin_process_ends_total{plugin_id="echo",cause="overdue"} 1');
+  t.match(text, /^plugin_processes 3$/m);
+  t.match(text, /^plugin_calls_running 2$/m);
+  t.match(text, /^plugin_calls_queued 1$/m);
+});
+
+t.test('what processes hold is added up by plugin, and forgotten with them', async (t) => {
+  const metrics = createMetrics();
+  metrics.plugins.uses([
+    { pluginId: 'a', isolates: 2, residentBytes: 100 },
+    { pluginId: 'a', isolates: 1, residentBytes: 50 },
+    { pluginId: '', isolates: 0, residentBytes: 30 },
+  ]);
+  const text = await metrics.text();
+  t.match(text, 'plugin_isolates{plugin_id="a"} 3');
+  t.match(text, 'plugin_resident_memory_bytes{plugin_id="a"} 150');
+  t.match(text, 'plugin_resident_memory_bytes{plugin_id=""} 30');
+  metrics.plugins.uses([]);
+  t.notMatch(await metrics.text(), 'plugin_isolates{');
+});
