@@ -52,6 +52,12 @@ export async function prepare(
     return { kind: 'parked', reason, retryInMs: PARKED_FOR_MS };
   }
   const price = capPrice(priceOf(request.price, market, policy, parts.settings.averageBlocktimeMs), policy.gasPriceCap);
+  const baseFee = market.block.baseFeePerGas ?? 0n;
+  if (mostPerGas(price) < baseFee) {
+    // Signed now, it would keep its nonce without being mined, and hold up everything behind it.
+    const reason = `The network's base fee is ${baseFee} wei per gas, more than the ${mostPerGas(price)} that were offered`;
+    return { kind: 'parked', reason, retryInMs: PARKED_FOR_MS };
+  }
   const cost = mostPerGas(price) * gasLimit + request.value;
   return (
     shortOfFunds(balance, cost, policy, lane) ?? {

@@ -125,9 +125,11 @@ t.test('the type follows request, network and policy', async (t) => {
   const legacy = { gas_price: Number(3n * GWEI), max_fee_per_gas: undefined };
   const modern = await open(t);
   t.match(await modern.prepare(TRANSFER, { eip1559_pricing: false }), { fields: legacy });
-  t.match(await modern.prepare({ to: TO, value: 0, gas_price: 7 }), { fields: { gas_price: 7 } });
-  t.match(await modern.prepare({ to: TO, value: 0, max_fee_per_gas: 9, max_priority_fee_per_gas: 8 }), {
-    fields: { max_fee_per_gas: 9, max_priority_fee_per_gas: 8 },
+  t.match(await modern.prepare({ to: TO, value: 0, gas_price: 1_000_000_007 }), {
+    fields: { gas_price: 1_000_000_007 },
+  });
+  t.match(await modern.prepare({ to: TO, value: 0, max_fee_per_gas: 2_000_000_009, max_priority_fee_per_gas: 8 }), {
+    fields: { max_fee_per_gas: 2_000_000_009, max_priority_fee_per_gas: 8 },
   });
   const old = await open(t, { baseFee: null });
   t.match(await old.prepare(TRANSFER), { fields: legacy });
@@ -192,4 +194,14 @@ t.test('a burst asks for the market once and for the balance at most twice', asy
     { blocks: count('eth_getBlockByNumber'), histories: count('eth_feeHistory'), balances: count('eth_getBalance') },
     { blocks: 1, histories: 1, balances: 2 },
   );
+});
+
+t.test('a price below the base fee waits for it, without a nonce', async (t) => {
+  const { prepare } = await open(t, { baseFee: 10n });
+  const parked = { kind: 'parked', reason: /base fee is 10 wei per gas, more than the 9 that were offered$/ };
+  t.match(await prepare({ to: TO, value: 5, gas_price: 9 }), parked);
+  t.match(await prepare({ to: TO, value: 5, max_fee_per_gas: 9, max_priority_fee_per_gas: 9 }), parked);
+  t.match(await prepare({ to: TO, value: 5, gas_price: 10 }), { kind: 'ready' });
+  const free = await open(t, { baseFee: null });
+  t.match(await free.prepare({ to: TO, value: 5, gas_price: 0 }), { kind: 'ready' }, 'without base fee it may be free');
 });
