@@ -106,11 +106,19 @@ export class RelayerHealth {
     return new Promise((resolve) => {
       const watch: Watch = { pause: new Pause(), again: false, ended: Promise.resolve() };
       this.#watches.set(id, watch);
-      watch.ended = this.#checkUntilFit(id, watch, resolve).finally(() => this.#watches.delete(id));
+      watch.ended = this.#checkUntilFit(id, watch, resolve);
     });
   }
 
   async #checkUntilFit(id: string, watch: Watch, onFirst: () => void): Promise<void> {
+    do {
+      await this.#checkUnderLease(id, watch, onFirst);
+    } while (watch.again && !this.#closed);
+    this.#watches.delete(id);
+    onFirst();
+  }
+
+  async #checkUnderLease(id: string, watch: Watch, onFirst: () => void): Promise<void> {
     const { recheckMs } = this.#deps.timing;
     let lease = await this.#turn(id, watch);
     for (let round = 0; !this.#closed && lease !== undefined; round += 1) {
@@ -121,6 +129,7 @@ export class RelayerHealth {
       await watch.pause.last(fit ? 0 : (recheckMs[Math.min(round, recheckMs.length - 1)] ?? 0));
       lease = await this.#turn(id, watch);
     }
+    // Whoever waits for the first check need not wait for the lease to be given up.
     onFirst();
     await lease?.release();
   }

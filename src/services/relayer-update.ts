@@ -143,7 +143,7 @@ async function refuseOtherChain(
 ): Promise<void> {
   const pinned = await store.read.chainIdentity(relayer.networkType, relayer.network);
   if (pinned === undefined) return;
-  const served = await within(IDENTITY_MS, connections.clientOf({ ...relayer, customRpcUrls }).identity());
+  const served = await within(IDENTITY_MS, async () => connections.clientOf({ ...relayer, customRpcUrls }).identity());
   if (served === undefined || served === pinned) return;
   throw invalidRequest(
     `custom_rpc_urls: the endpoints serve chain ${served}, but network ${relayer.network} is chain ${pinned}`,
@@ -151,11 +151,11 @@ async function refuseOtherChain(
 }
 
 /** Undefined when it fails, or takes longer. */
-async function within<T>(milliseconds: number, answer: Promise<T>): Promise<T | undefined> {
+async function within<T>(milliseconds: number, ask: () => Promise<T>): Promise<T | undefined> {
   const { promise: late, resolve } = Promise.withResolvers<undefined>();
   const timer = setTimeout(() => resolve(undefined), milliseconds);
   try {
-    return await Promise.race([answer, late]);
+    return await Promise.race([ask(), late]);
   } catch {
     return undefined;
   } finally {

@@ -77,6 +77,24 @@ t.test('an answer that never ends, grows too large or breaks off is a failure', 
   await t.rejects(http.post(cut, POST), { kind: 'transport', message: /^connection failed \(/ });
 });
 
+t.test('where only the status is asked for, it is the answer, and the connection serves again', async (t) => {
+  const connections = new Set<unknown>();
+  const url = await serve(t, (request, response) => {
+    connections.add(request.socket);
+    response.writeEarlyHints({ link: '</x>; rel=preload' });
+    response.writeHead(202).end('dropped');
+  });
+  const http = createHttpClient(guard);
+  t.teardown(() => http.close());
+  for (let round = 0; round < 3; round += 1) {
+    const answer = await http.post(url, { ...POST, reads: 'status' });
+    t.match(answer, { status: 202 });
+    t.equal(answer.body.length, 0);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  t.equal(connections.size, 1);
+});
+
 t.test('a connection that the guard refuses is never made', async (t) => {
   let connections = 0;
   const server = createTcpServer(() => {

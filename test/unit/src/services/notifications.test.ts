@@ -86,7 +86,7 @@ t.test('a refused body changes nothing, and an unknown id is 404 before anything
   }
   t.match(await service.get('n1'), { url: URL_ONE, has_signing_key: true });
   t.equal(await keyOf('n1'), LONG_KEY);
-  for (const asked of [service.get('nobody'), service.remove('nobody')]) {
+  for (const asked of [service.get('nobody'), service.remove('nobody')] as Promise<unknown>[]) {
     await t.rejects(asked, {
       status: 404,
       message: "Notification with ID 'nobody' not found",
