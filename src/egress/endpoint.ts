@@ -1,4 +1,5 @@
 import type { RpcUrl } from '../domain/relayer.ts';
+import { basicCredentials, unescaped } from './credentials.ts';
 
 /** One RPC endpoint, with what may and what may not be said of it. */
 export interface Endpoint {
@@ -19,7 +20,9 @@ export function createEndpoint({ url: address, weight }: RpcUrl): Endpoint {
   const url = new URL(address);
   const pieces = [...url.pathname.split('/'), ...url.searchParams.values(), url.search, url.pathname];
   const secrets = [...pieces.filter((piece) => piece.length >= SHORTEST_KEY), url.username, url.password]
-    .flatMap((secret) => [secret, safeDecode(secret)])
+    .flatMap((secret) => [secret, unescaped(secret)])
+    // A gateway may repeat the header itself.
+    .concat(basicCredentials(url) ?? [])
     .filter((secret) => secret !== '')
     .sort((a, b) => b.length - a.length);
   return {
@@ -28,12 +31,4 @@ export function createEndpoint({ url: address, weight }: RpcUrl): Endpoint {
     name: `${url.protocol}//${url.host}`,
     scrub: (text) => secrets.reduce((rest, secret) => rest.replaceAll(secret, '***'), text).slice(0, LONGEST_MESSAGE),
   };
-}
-
-function safeDecode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

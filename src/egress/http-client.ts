@@ -1,5 +1,6 @@
 import { Agent, buildConnector, type Dispatcher, errors } from 'undici';
 import { type AddressGuard, BlockedAddressError } from './address-guard.ts';
+import { basicCredentials } from './credentials.ts';
 
 export interface HttpPost {
   headers: Record<string, string>;
@@ -151,11 +152,10 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** The user and password of a URL as the header that they stand for (RFC 7617). */
+/** The user and password of a URL as the header that they stand for. */
 function credentialsOf(url: URL): Record<string, string> {
-  if (url.username === '' && url.password === '') return {};
-  const pair = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
-  return { authorization: `Basic ${Buffer.from(pair, 'utf8').toString('base64')}` };
+  const credentials = basicCredentials(url);
+  return credentials === undefined ? {} : { authorization: `Basic ${credentials}` };
 }
 
 function asFailure(error: unknown): HttpFailure {

@@ -16,6 +16,8 @@ t.test('a foreign text loses whatever it repeats of path, query and credentials'
   const said = scrub(`key 0123456789abcdef of operator:s3 cret (s3%20cret) at ${url} is over its limit`);
   for (const secret of secrets) t.notOk(said.includes(secret), secret);
   t.match(said, /^key \*\*\* of .* is over its limit$/);
+  const header = Buffer.from('operator:s3 cret').toString('base64');
+  t.equal(scrub(`refused: Basic ${header}`), 'refused: Basic ***');
   t.equal(scrub('nonce too low'), 'nonce too low');
   t.equal(scrub('x'.repeat(5_000)).length, 1_000, 'and is kept short');
 });
