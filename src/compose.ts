@@ -14,6 +14,7 @@ import { createHttpClient } from './egress/http-client.ts';
 import { createWebhookClient } from './egress/webhook-client.ts';
 import type { Engine } from './engine/engine.ts';
 import { Outbox } from './engine/outbox.ts';
+import { Retention } from './engine/retention.ts';
 import { createEngine } from './engine/scheduler.ts';
 import { WebhookDelivery } from './engine/webhook-delivery.ts';
 import { createMetricsServer } from './http/metrics-server.ts';
@@ -30,9 +31,11 @@ import { createServices } from './services/use-cases.ts';
 import { type KeyRing, openKeyRing } from './signers/key-ring.ts';
 import type { SignerKinds } from './signers/registry.ts';
 import { lockDataDir } from './store/lock.ts';
-import { createSealer } from './store/sealing.ts';
+import { openPostgresStore } from './store/postgres.ts';
+import { createSealer, type Sealer } from './store/sealing.ts';
 import { openSqliteStore } from './store/sqlite.ts';
 import { loadSealingKey } from './store/storage-key.ts';
+import type { Store } from './store/store.ts';
 import { Teardown } from './teardown.ts';
 
 /** What a service is made from. */
@@ -54,6 +57,9 @@ export interface Service {
   /** Lets what runs come to its end for a while, then ends it. Safe to call twice. */
   close(): Promise<void>;
 }
+
+/** How long a start waits for a database server that does not answer. */
+const DATABASE_PATIENCE_MS = 30_000;
 
 /** How long the answers of calls that were ended may take to leave. */
 const LAST_ANSWERS_MS = 2000;
@@ -86,15 +92,16 @@ async function build({ configuration, chains, signerKinds, log }: ServiceParts, 
   const apiKey = await openApiKey(environment.API_KEY, dataDir);
   const keys = loadSealingKey({ dataDir, configured: environment.STORAGE_ENCRYPTION_KEY, randomBytes, log });
   const sealer = createSealer(keys, randomBytes);
-  const store = await openSqliteStore({ path: join(dataDir, 'isolayer.db'), log, clock, sealer });
+  const store = await openStore(environment.DATABASE_URL, { dataDir, log, sealer });
   opened.later('store', () => store.close());
 
   const secretOf = createSecretResolver(variables);
   const keyRing = await openKeyRing(signerKinds, configuration.signers, secretOf);
   opened.later('signers', () => keyRing.close());
   const signerOf = async (relayer: Relayer) => keyRing.signer(relayer.signerId);
-  await applyNotifications(store, configuration.notifications, secretOf, log);
-  await applyDeclarations(store, await withAddresses(configuration, chains, keyRing), log);
+  const reset = environment.RESET_STORAGE_ON_START;
+  await applyNotifications(store, configuration.notifications, secretOf, log, { reset });
+  await applyDeclarations(store, await withAddresses(configuration, chains, keyRing), log, { reset });
 
   const rpcGuard = createAddressGuard({
     allowedHosts: environment.RPC_ALLOWED_HOSTS,
@@ -147,6 +154,9 @@ async function build({ configuration, chains, signerKinds, log }: ServiceParts, 
     random: Math.random,
   });
   opened.later('engine', () => engine.close());
+  const keepMs = environment.TRANSACTION_EXPIRATION_HOURS * 3_600_000;
+  const retention = new Retention({ store, keepMs, elapsed: clock.elapsed, log });
+  opened.later('retention', () => retention.close());
   const services = createServices({
     store,
     chains,
@@ -197,6 +207,7 @@ async function build({ configuration, chains, signerKinds, log }: ServiceParts, 
   metrics.atScrape(() => metrics.plugins.uses(pluginHost.status().uses));
 
   delivery.start();
+  retention.start();
   await startAll(engine, pluginHost);
   const { HOST: host } = environment;
   const metricsServer = environment.METRICS_ENABLED ? createMetricsServer(metrics) : null;
@@ -209,6 +220,15 @@ async function build({ configuration, chains, signerKinds, log }: ServiceParts, 
     (await metricsServer?.listen({ host, port: environment.METRICS_PORT, variable: 'METRICS_PORT' })) ?? null;
   const address = await server.listen({ host, port: environment.APP_PORT, variable: 'APP_PORT' });
   return { address, metricsAddress, apiKeyFile: apiKey.file, close: () => opened.close() };
+}
+
+/** PostgreSQL, which instances share, when there is a URL; else the file of the data folder. */
+async function openStore(
+  url: string | undefined,
+  { dataDir, log, sealer }: { dataDir: string; log: Log; sealer: Sealer },
+): Promise<Store> {
+  if (url !== undefined) return await openPostgresStore({ url, log, sealer, patienceMs: DATABASE_PATIENCE_MS });
+  return await openSqliteStore({ path: join(dataDir, 'isolayer.db'), log, clock: systemClock, sealer });
 }
 
 /** The engine may wait for endpoints and the host for its compiler: neither needs the other. */

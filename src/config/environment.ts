@@ -46,8 +46,8 @@ const environmentSchema = z.object({
   STORAGE_ENCRYPTION_KEY: z
     .string()
     .refine(
-      (text) => /^[A-Za-z0-9+/]+={0,2}$/.test(text) && Buffer.from(text, 'base64').length === 32,
-      'must be 32 bytes in base64',
+      (text) => text.split(',').every(isStorageKey),
+      'must be 32 bytes in base64; while it is changed, the new and the old one with a comma between',
     )
     .optional(),
   RESET_STORAGE_ON_START: flag.default(false),
@@ -116,7 +116,17 @@ export function readEnvironment(variables: Variables, findings: Findings): Envir
     findings.problem('environment', 'HOST', message, `Set API_KEY to at least ${LEAST_KEY_LENGTH} characters`);
     return undefined;
   }
+  if (/^postgres/.test(given['DATABASE_URL'] ?? '') && given['STORAGE_ENCRYPTION_KEY'] === undefined) {
+    const message = 'is required with DATABASE_URL: every instance on that database must have the same key';
+    findings.problem('environment', 'STORAGE_ENCRYPTION_KEY', message, 'Make one with `openssl rand -base64 32`');
+    return undefined;
+  }
   return result.success ? { ...result.data, HOST } : undefined;
+}
+
+function isStorageKey(text: string): boolean {
+  const key = text.trim();
+  return /^[A-Za-z0-9+/]+={0,2}$/.test(key) && Buffer.from(key, 'base64').length === 32;
 }
 
 /** Whether an address can only be reached from this machine. */

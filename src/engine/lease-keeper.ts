@@ -83,7 +83,7 @@ export class LeaseKeeper {
   }
 
   async #take(name: string): Promise<HeldLease | undefined> {
-    const { store, elapsed } = this.#deps;
+    const { store, elapsed, log } = this.#deps;
     const asked = elapsed();
     const answer = await store.leases.acquire(name);
     if (answer.kind === 'elsewhere') {
@@ -95,6 +95,7 @@ export class LeaseKeeper {
     const entry: Entry = { lease, held: this.#heldFor(lease), liveUntil: asked + store.leases.lastsMs };
     this.#entries.set(name, entry);
     this.#elsewhere.delete(name);
+    log.debug({ lease: name, token: lease.token }, 'lease taken');
     if (Number.isFinite(store.leases.lastsMs)) this.#renewing ??= this.#renew();
     return entry.held;
   }

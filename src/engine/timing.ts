@@ -44,7 +44,7 @@ export const defaultTiming: EngineTiming = {
   idleMs: 30_000,
   firstCheckMs: 3_000,
   recheckMs: [10_000, 20_000, 30_000, 45_000, 60_000],
-  closeMs: 5_000,
+  closeMs: 4_000,
 };
 
 /** The pause after the given number of failures (from 1): doubling, capped, with up to a quarter taken off at random. */

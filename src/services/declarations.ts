@@ -1,7 +1,7 @@
 import type { Json } from '../domain/json.ts';
 import type { Relayer } from '../domain/relayer.ts';
 import type { Log } from '../observability/log.ts';
-import type { Store } from '../store/store.ts';
+import type { Store, Writer } from '../store/store.ts';
 import { isDeclaredAsBefore } from './declared-value.ts';
 
 /** A relayer as the configuration declares it, with the address of its signer. */
@@ -20,16 +20,35 @@ const CHANGEABLE = {
  * Brings the declared relayers and the stored ones together. The file declares, the database remembers: a field whose
  * declared value differs from the one at the last start takes the file's value, the others keep what clients made of
  * them. What is no longer declared stays, with a warning.
+ *
+ * With `reset` the database remembers nothing: all is as the file says, and what it does not declare goes, unless a
+ * transaction of it is under way. Transactions stay.
  */
-export async function applyDeclarations(store: Store, declared: readonly DeclaredRelayer[], log: Log): Promise<void> {
-  await store.write(async (writer) => {
-    for (const relayer of declared) await writer.putRelayer(merge(relayer, await writer.relayer(relayer.id)));
-  });
+export async function applyDeclarations(
+  store: Store,
+  declared: readonly DeclaredRelayer[],
+  log: Log,
+  { reset = false } = {},
+): Promise<void> {
   const known = new Set(declared.map(({ id }) => id));
+  // One commit: instances that start together apply the same file one after the other.
+  await store.write(async (writer) => {
+    if (reset) await dropOthers(writer, known);
+    for (const relayer of declared) {
+      await writer.putRelayer(merge(relayer, reset ? undefined : await writer.relayer(relayer.id)));
+    }
+  });
   for (const { id, declaration } of await store.read.allRelayers()) {
     if (declaration !== null && !known.has(id)) {
       log.warn({ relayerId: id }, 'a relayer is no longer declared; it stays as it is stored');
     }
+  }
+}
+
+async function dropOthers(writer: Writer, declared: ReadonlySet<string>): Promise<void> {
+  const busy = new Set((await writer.openCounts()).map(({ relayerId }) => relayerId));
+  for (const { id } of await writer.allRelayers()) {
+    if (!declared.has(id) && !busy.has(id)) await writer.deleteRelayer(id);
   }
 }
 

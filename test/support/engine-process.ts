@@ -1,11 +1,12 @@
 /**
- * An engine in a process of its own, over a store on disk and a real node, so that it can be killed for real. With
- * `hang` it stops for ever at the moment at which the first byte would leave, and says so.
+ * An engine in a process of its own, over a store on disk or on PostgreSQL and a real node, so that it can be killed for
+ * real. It says which bytes are about to leave. With `hang` it stops for ever at that moment; with `freeze` the whole
+ * process stops when the first ones are about to leave, until it is told to continue.
  *
- * Arguments: database file, node's address, file with the private key, `hang` or `go`.
+ * Arguments: database file or URL, node's address, file with the private key, `hang`, `freeze` or `go`.
  */
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeSync } from 'node:fs';
 import type { ChainClient } from '../../src/chains/chain.ts';
 import { createEvmChain } from '../../src/chains/evm/index.ts';
 import { systemClock } from '../../src/domain/clock.ts';
@@ -13,27 +14,37 @@ import type { Attempt } from '../../src/domain/transaction.ts';
 import { Outbox } from '../../src/engine/outbox.ts';
 import { createEngine } from '../../src/engine/scheduler.ts';
 import { createLog } from '../../src/observability/log.ts';
+import { openPostgresStore } from '../../src/store/postgres.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import { FakeEngineMetrics } from './engine-world.ts';
 import { openEvm, signerOf } from './evm.ts';
+import { hastyLeases } from './postgres.ts';
 
 const [path = '', url = '', keyFile = '', mode] = process.argv.slice(2);
 const signer = signerOf({ privateKey: readFileSync(keyFile, 'utf8') });
 const { client } = openEvm([url], { required_confirmations: 1 });
 const log = createLog('silent');
 
+let mayFreeze = mode === 'freeze';
+
 /** Tells what is about to leave, and lets it leave or not. */
 const watched: ChainClient = {
   ...client,
   async broadcast(attempt: Attempt) {
-    process.stdout.write(`${attempt.raw}\n`);
+    writeSync(process.stdout.fd, `${attempt.raw}\n`);
+    if (mayFreeze) {
+      mayFreeze = false;
+      process.kill(process.pid, 'SIGSTOP');
+    }
     return mode === 'hang' ? await new Promise<never>(() => {}) : client.broadcast(attempt);
   },
 };
 
 const chains = new Map([['evm' as const, createEvmChain(systemClock)]]);
 const engine = createEngine({
-  store: await openSqliteStore({ path, log, clock: systemClock }),
+  store: await (path.startsWith('postgres:')
+    ? openPostgresStore({ url: path, log, ...hastyLeases })
+    : openSqliteStore({ path, log, clock: systemClock })),
   chains,
   connections: { clientOf: () => watched, close: async () => {} },
   signerOf: async () => signer,

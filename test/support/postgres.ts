@@ -20,6 +20,9 @@ export interface Postgres {
   stop(): Promise<void>;
 }
 
+/** Leases that are over soon, for tests of takeovers. */
+export const hastyLeases = { leaseMs: 2_000, idleInTransactionMs: 1_000 };
+
 /** PostgreSQL refuses to run as root; of the users that every Linux has, this one owns nothing. */
 const NOBODY = 65_534;
 const READY = /database system is ready to accept connections/;

@@ -101,7 +101,8 @@ t.test('a node that misses a lower sequence gets all lower ones first, once in a
 
 t.test('what a node took lately is not offered again; what it was silent about for long is', async (t) => {
   const world = await EngineWorld.open(t);
-  const { step, transactions } = await signed(world, 1);
+  const { step: hasty, transactions } = await signed(world, 1);
+  const step = { ...hasty, timing: { ...hasty.timing, reofferMs: 60_000 } };
   const offered = answers(world, []);
   await offer(step);
   const id = transactions[0]?.id ?? '';

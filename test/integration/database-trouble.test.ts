@@ -1,0 +1,52 @@
+/** The database server goes away while the service runs: what that costs, and that nothing has to be restarted. */
+import t from 'tap';
+import { instancesFor } from '../support/instances.ts';
+import { startPostgres } from '../support/postgres.ts';
+
+const TRANSACTIONS = '/api/v1/relayers/local-1/transactions';
+const RECEIVER = '0x00000000000000000000000000000000000abcde';
+const TRANSFER = { to: RECEIVER, value: '7', data: '0x', gas_limit: 21_000, speed: 'fast' };
+
+const postgres = await startPostgres({ durable: true });
+t.teardown(() => postgres.stop());
+
+t.test('requests are refused at once with 503, and served again when the server is back', async (t) => {
+  const instances = await instancesFor(t, postgres);
+  const service = await instances.start();
+  const send = () => service.request('POST', TRANSACTIONS, TRANSFER);
+  t.equal((await send()).status, 200);
+
+  await postgres.crash();
+  const began = performance.now();
+  const refused = [await send(), await service.request('GET', TRANSACTIONS), await send()];
+  t.ok(performance.now() - began < 5_000, 'none of them was left waiting');
+  t.strictSame(
+    refused.map(({ status, body }) => [status, body.error]),
+    refused.map(() => [503, 'The database does not answer']),
+  );
+  t.equal((await service.request('GET', '/api/v1/health')).status, 200, 'the process itself is well');
+  const ready = await fetch(`${service.url}/api/v1/ready`);
+  t.equal(ready.status, 503);
+  t.match(await ready.json(), { ready: false, components: { store: { status: 'unhealthy' } } });
+
+  await postgres.restart();
+  let accepted = 1;
+  const end = Date.now() + 30_000;
+  while (accepted < 3) {
+    if ((await send()).status === 200) accepted += 1;
+    if (Date.now() > end) throw new Error('it did not recover');
+  }
+  for (;;) {
+    const { status, body } = await service.request('GET', TRANSACTIONS);
+    const mined =
+      status === 200 ? body.data.filter((one: { status: string }) => /mined|confirmed/.test(one.status)) : [];
+    if (mined.length === accepted) break;
+    if (Date.now() > end) throw new Error(`${mined.length} of ${accepted} are mined\n${service.output().slice(-3000)}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  t.equal(
+    BigInt(String(await instances.anvil.rpc('eth_getBalance', [RECEIVER, 'latest']))),
+    7n * BigInt(accepted),
+    'what was accepted was paid once, what was refused never',
+  );
+});
