@@ -108,8 +108,20 @@ export class WebhookDelivery {
   }
 
   async #sweep(): Promise<void> {
+    await this.#resume();
     while (!this.#closed) {
       await this.#pause.last(await this.#beginDue());
+    }
+  }
+
+  /** Where nobody else shares the store, what was begun before the start was cut off: it need not wait for its claim. */
+  async #resume(): Promise<void> {
+    const { store, log } = this.#deps;
+    if (Number.isFinite(store.leases.lastsMs)) return;
+    try {
+      await store.write((writer) => writer.resumeEvents(this.#timing.claimMs));
+    } catch (error) {
+      log.error({ err: error }, 'webhook events not resumed');
     }
   }
 

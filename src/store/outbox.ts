@@ -101,7 +101,7 @@ export function outboxReads({ db }: Connection): Pick<Reader, 'dueNotifications'
 export function outboxWrites({
   db,
   now,
-}: Connection): Pick<Writer, 'insertEvent' | 'claimEvents' | 'settleEvent' | 'pruneOutbox'> {
+}: Connection): Pick<Writer, 'insertEvent' | 'claimEvents' | 'settleEvent' | 'resumeEvents' | 'pruneOutbox'> {
   const after = (milliseconds: number): RawBuilder<number> => sql<number>`${now()} + ${milliseconds}`;
 
   return {
@@ -180,6 +180,16 @@ export function outboxWrites({
         .where('ended_at', 'is', null)
         .execute();
       return true;
+    },
+
+    async resumeEvents(withinMs) {
+      await db
+        .updateTable('outbox')
+        .set({ next_try_at: now() })
+        .where('next_try_at', '>', now())
+        .where('next_try_at', '<=', after(withinMs))
+        .where('ended_at', 'is', null)
+        .execute();
     },
 
     async pruneOutbox(before, limit) {

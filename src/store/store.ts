@@ -139,6 +139,8 @@ export interface Writer extends Reader {
    * @returns false when it was begun anew meanwhile, or has ended: nothing was changed
    */
   settleEvent(event: WebhookEvent, report: WebhookReport): Promise<boolean>;
+  /** Makes due now what will be due within the given time: for a start after which no delivery can be under way. */
+  resumeEvents(withinMs: number): Promise<void>;
   /**
    * Deletes events that ended as delivered or dropped before the given moment, the oldest first and at most `limit`;
    * resolves with their number. Dead ones stay, with their outcome.

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,6 +23,7 @@ import { defaultTiming, type EngineTiming } from '../../src/engine/timing.ts';
 import { createLog } from '../../src/observability/log.ts';
 import type { Services } from '../../src/services/services.ts';
 import { createServices } from '../../src/services/use-cases.ts';
+import { createSealer } from '../../src/store/sealing.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 import { FakeChain } from './fake-chain.ts';
@@ -104,7 +105,8 @@ export class EngineWorld {
   static async open(t: { teardown(end: () => Promise<void>): void }, chain = new FakeChain()): Promise<EngineWorld> {
     const folder = await mkdtemp(join(tmpdir(), 'isolayer-engine-'));
     const path = join(folder, 'store.db');
-    const store = await openSqliteStore({ path, log: createLog('silent'), clock: systemClock });
+    const sealer = createSealer([randomBytes(32)], randomBytes);
+    const store = await openSqliteStore({ path, log: createLog('silent'), clock: systemClock, sealer });
     const world = new EngineWorld(store, chain);
     t.teardown(async () => {
       await store.close();

@@ -70,10 +70,11 @@ export async function startReceiver(port = 0): Promise<WebhookReceiver> {
       }
     },
     async stop() {
-      server.closeAllConnections();
       if (!server.listening) return;
+      const closed = once(server, 'close');
       server.close();
-      await once(server, 'close');
+      server.closeAllConnections();
+      await closed;
     },
   };
   return receiver;

@@ -91,6 +91,17 @@ export function outboxContract(t: Test, open: (t: Test) => Promise<Store>): void
     },
   );
 
+  t.test('what was cut off by an end is due at once after the next start, a long pause is not cut short', async (t) => {
+    const store = await open(t);
+    await insert(store, { id: 'cut', subject: 'a' }, { id: 'pausing', subject: 'b' });
+    const [, pausing] = await claim(store, 10, 15_000);
+    await store.write(async (writer) => {
+      if (pausing !== undefined) await writer.settleEvent(pausing, { outcome: 'HTTP 500', retryInMs: 60_000 });
+      await writer.resumeEvents(15_000);
+    });
+    t.match(await claimOne(store), { id: 'cut', tries: 2 });
+  });
+
   t.test('no more are begun than asked for, the longest due first', async (t) => {
     const store = await open(t);
     for (const id of ['1', '2', '3']) {

@@ -321,15 +321,20 @@ t.test('what is under way may finish at the end, nothing else begins, and what w
   t.equal(await store.read.waitingEvents(), 1);
   t.equal(calls, 1);
 
-  const hung = stage(t, store, () => new Promise<never>(() => {}), { claimMs: 100, closeMs: 10 });
+  const hung = stage(t, store, () => new Promise<never>(() => {}), { claimMs: 60_000, closeMs: 10 });
   hung.delivery.start();
   await until('it is under way', async () => (await store.read.nextEventAt(await store.now())) !== null);
   await hung.delivery.close();
   const bodies: string[] = [];
-  const second = stage(t, store, async ({ body }) => {
-    bodies.push(body);
-    return taken();
-  });
+  const second = stage(
+    t,
+    store,
+    async ({ body }) => {
+      bodies.push(body);
+      return taken();
+    },
+    { claimMs: 60_000 },
+  );
   second.delivery.start();
   await until('it is delivered', () => none(store));
   t.strictSame(bodies, ['two']);
