@@ -3,7 +3,15 @@ import type { Json, JsonObject } from '../../domain/json.ts';
 import { type ReadOne, type RpcClient, RpcError } from '../../egress/rpc-client.ts';
 import type { Observation, ObservedEntry } from '../chain.ts';
 import { normalAddress } from './address.ts';
-import { blockNumber, blockReceipts, quantity, type Receipt, receiptOf, transactionCount } from './provider.ts';
+import {
+  blockNumber,
+  blockReceipts,
+  hasBlock,
+  quantity,
+  type Receipt,
+  receiptOf,
+  transactionCount,
+} from './provider.ts';
 import { type EvmFields, readFields } from './schema.ts';
 import { whoUsedNonce } from './sequence.ts';
 
@@ -39,11 +47,17 @@ export async function observe(
     const counts = await countsOf(read, wanted);
     const isUsed = (one: Wanted) => one.hashes.length > 0 && one.sequence < (counts.get(one.account) ?? 0n);
     const receipts = await receiptsOf(read, wanted.filter(isUsed));
+    const isDeep = (one: Wanted) => {
+      const { blockNumber: block = 0n } = receipts.get(one) ?? {};
+      return isUsed(one) && head >= block + confirmations;
+    };
+    // What is called final stays so, and that hangs on the height alone.
+    const isHigh = wanted.some(isDeep) && (await hasBlock(read, head).catch(unsupported)) === true;
 
     return mapLimited(wanted, async (one) => {
       const receipt = receipts.get(one);
-      if (receipt !== undefined) return included(one, receipt, head, confirmations);
-      if (isUsed(one)) return displaced(await whoUsedNonce(read, one, head - confirmations));
+      if (receipt !== undefined) return included(one, receipt, isHigh && isDeep(one));
+      if (isUsed(one)) return isHigh ? displaced(await whoUsedNonce(read, one, head - confirmations)) : WAITING;
       return (await isBehind(rpc, one, head)) ? asSeen(one) : WAITING;
     });
   });
@@ -124,13 +138,13 @@ function keep(found: Map<Wanted, Receipt>, one: Wanted, receipt: Receipt | null 
   return true;
 }
 
-/** The method is young (geth 1.13); a node without it is asked for each receipt. */
+/** A node that answers that it cannot. `eth_getBlockReceipts` is young (geth 1.13): then each receipt is asked for. */
 function unsupported(error: unknown): undefined {
   if (error instanceof RpcError && error.kind === 'node') return undefined;
   throw error;
 }
 
-function included(one: Wanted, receipt: Receipt, head: bigint, confirmations: bigint): Observation {
+function included(one: Wanted, receipt: Receipt, final: boolean): Observation {
   const fields: EvmFields | undefined = readFields(one.entry.transaction.fields);
   const mined = {
     block_number: jsonAmount(receipt.blockNumber),
@@ -143,7 +157,7 @@ function included(one: Wanted, receipt: Receipt, head: bigint, confirmations: bi
     kind: 'included',
     hash: receipt.transactionHash,
     succeeded: receipt.succeeded,
-    final: head >= receipt.blockNumber + confirmations,
+    final,
     reason: receipt.succeeded ? null : REVERTED,
     fields: { ...fields, receipt: mined } as JsonObject,
   };

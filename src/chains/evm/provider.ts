@@ -78,6 +78,15 @@ export function latestBlock(read: ReadOne): Promise<Block> {
   });
 }
 
+/** Whether the node can show a block of this number: one bad answer about the height must not count as depth. */
+export function hasBlock(read: ReadOne, number: bigint): Promise<boolean> {
+  return read(
+    'eth_getBlockByNumber',
+    [toQuantity(number), false],
+    (answer) => answer !== null && quantity(object(answer)['number']) === number,
+  );
+}
+
 /** The transactions of a block; those of a form without nonce or sender are left out. */
 export function blockTransactions(read: ReadOne, number: bigint): Promise<BlockTransaction[]> {
   return read('eth_getBlockByNumber', [toQuantity(number), true], (answer) =>

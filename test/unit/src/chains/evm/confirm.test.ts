@@ -43,14 +43,17 @@ const receiptFor = (hash: string, over: object = {}) => ({
 
 interface World {
   head?: number;
+  /** The highest block that the node can show, where that is not the head it tells of. */
+  top?: number;
   count?: number;
   receipts?: Record<string, object | null>;
   blocks?: Record<string, object[]>;
 }
 
-function node({ head = 20, count = 1, receipts = {}, blocks }: World): DoubleHandler {
+function node({ head = 20, top = head, count = 1, receipts = {}, blocks }: World): DoubleHandler {
   return answersByMethod({
     eth_blockNumber: quantity(head),
+    eth_getBlockByNumber: (number: string) => (Number(number) <= top ? { number, transactions: [] } : null),
     eth_getTransactionCount: (_address: string, at: string) => (at === 'latest' ? quantity(count) : '0x0'),
     eth_getTransactionReceipt: (hash: string) => receipts[hash] ?? null,
     ...(blocks === undefined ? {} : { eth_getBlockReceipts: (number: string) => blocks[number] ?? [] }),
@@ -79,6 +82,15 @@ t.test('the depth decides what is final, for reverts too', async (t) => {
       { kind: 'included', succeeded: false, final, reason: 'Transaction reverted on-chain (receipt status: failed)' },
     ]);
   }
+});
+
+t.test('a height of which the node has no block makes nothing final', async (t) => {
+  const hash = hashOf('1');
+  const { look, asked } = await open(t, { head: 4_000_000, top: 11, receipts: { [hash]: receiptFor(hash) } });
+  t.match(await look([entry(0n, [hash])]), [{ kind: 'included', final: false }]);
+  const used = await open(t, { head: 4_000_000, top: 11 });
+  t.same(await used.look([entry(0n, [hash])]), [{ kind: 'waiting' }], 'nor lost');
+  t.equal(asked('eth_getBlockByNumber'), 1);
 });
 
 t.test('what was mined is kept with the transaction', async (t) => {
