@@ -23,6 +23,8 @@ export interface Chain {
   readonly counter: { statusKey: 'nonce' | 'sequence_number'; failure: DisabledReasonType } | null;
   /** A relayer's `policies` as the API and the file accept them; leaves what `Relayer.policies` describes. */
   readonly policySchema: z.ZodType<JsonObject>;
+  /** The body of a send request, for who describes the API; absent in a family that cannot send. */
+  readonly requestSchema?: z.ZodType;
   /** The fields of a network entry that only this family knows, after inheritance. */
   readonly networkSchema: z.ZodType<JsonObject>;
   /** The networks that are known without any file, in the form of the reference's entries (`networks.json`). */

@@ -8,11 +8,17 @@ export type JsonAmount = number | string;
 
 /** An amount of at most so many bits, given as a JSON number or a decimal string, kept exact. */
 export function amountSchema(bits: number): z.ZodType<JsonAmount> {
-  return exactInteger((1n << BigInt(bits)) - 1n, (amount) =>
+  const schema = exactInteger((1n << BigInt(bits)) - 1n, (amount) =>
     amount !== undefined && amount < 0n
       ? `negative value cannot be converted to u${bits}`
       : `expected an integer of at most ${bits} bits, as a number or a decimal string`,
   );
+  return schema.meta({
+    anyOf: [
+      { type: 'integer', minimum: 0 },
+      { type: 'string', pattern: '^\\d{1,80}$' },
+    ],
+  });
 }
 
 /** An amount of at most `most`, given as a JSON number or a decimal string, kept exact. */

@@ -1,21 +1,15 @@
 import type { FastifyInstance } from 'fastify';
 import { AppError } from '../domain/errors.ts';
+import type { RouteTable } from './route-table.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Only says that its path has other methods. */
+    isRefusal?: boolean;
+  }
+}
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
-
-/** Which methods each path has; collected while routes are added. */
-export type RouteTable = Map<string, { methods: Set<string>; isPublic: boolean }>;
-
-/** Notes every route that is added from now on. */
-export function collectRoutes(app: FastifyInstance): RouteTable {
-  const table: RouteTable = new Map();
-  app.addHook('onRoute', ({ url, method, config }) => {
-    const entry = table.get(url) ?? { methods: new Set(), isPublic: config?.isPublic === true };
-    for (const one of [method].flat()) entry.methods.add(one);
-    table.set(url, entry);
-  });
-  return table;
-}
 
 /** Gives every known path an answer for the methods it does not have: 405 and `Allow` (RFC 9110, section 15.5.6). */
 export function refuseOtherMethods(app: FastifyInstance, table: RouteTable): void {
@@ -24,7 +18,7 @@ export function refuseOtherMethods(app: FastifyInstance, table: RouteTable): voi
     app.route({
       method: METHODS.filter((method) => !methods.has(method)),
       url,
-      config: { isPublic },
+      config: { isPublic, isRefusal: true },
       exposeHeadRoute: false,
       onRequest: (request, reply, done) => {
         reply.header('allow', allowed);

@@ -7,7 +7,8 @@ const MAX_PER_PAGE = 500;
 const wholeNumber = z
   .string('must be given once')
   .regex(/^\d{1,20}$/, 'must be a whole number, 0 or more')
-  .transform(Number);
+  .transform(Number)
+  .meta({ type: 'integer', minimum: 0 });
 
 /** The query of every list: `page` from 1 (0 means 1), `per_page` 0 to 500, more is 500. Other keys are ignored. */
 export const pageQuerySchema = z.object({

@@ -2,6 +2,7 @@ import { type FastifyError, type FastifyInstance, type FastifyReply, type Fastif
 import { validatorCompiler } from 'fastify-type-provider-zod';
 import type { Clock } from '../domain/clock.ts';
 import { writeJson } from '../domain/json-text.ts';
+import type { NetworkType } from '../domain/network-type.ts';
 import type { Health } from '../observability/health.ts';
 import type { Log } from '../observability/log.ts';
 import type { Exposition } from '../observability/metrics.ts';
@@ -16,9 +17,14 @@ import { limitHandlers } from './handler-deadline.ts';
 import type { HttpMetrics } from './http-metrics.ts';
 import { acceptJson } from './json-body.ts';
 import { type ListenAddress, listenOn } from './listen.ts';
-import { collectRoutes, refuseOtherMethods } from './other-methods.ts';
+import { chainBodies, type DescribedChain } from './openapi/chain-bodies.ts';
+import { describeApi } from './openapi/document.ts';
+import { renderPage } from './openapi/page.ts';
+import { refuseOtherMethods } from './other-methods.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { requestIdOf } from './request-id.ts';
+import { collectRoutes } from './route-table.ts';
+import { apiDocsRoutes } from './routes/api-docs.ts';
 import { healthRoutes } from './routes/health.ts';
 import { metricRoutes } from './routes/metrics.ts';
 import { notificationRoutes } from './routes/notifications.ts';
@@ -36,6 +42,8 @@ export interface HttpServerDependencies {
   limiter: RateLimiter;
   log: Log;
   metrics: HttpMetrics;
+  /** What the network types take, for the description. */
+  chains: ReadonlyMap<NetworkType, DescribedChain>;
   /** What the metrics routes show. */
   exposition: Exposition;
   health: Health;
@@ -118,6 +126,9 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
   );
   await app.register(async (plugins) => pluginRoutes(plugins, pluginHost, metrics), { prefix: '/api/v1' });
   await app.register(async (plugins) => pluginRoutes(plugins, pluginHost, metrics));
+  await app.register(async (docs) => apiDocsRoutes(docs, () => served));
+  const document = describeApi(table, chainBodies(dependencies.chains));
+  const served = { json: writeJson(document), html: renderPage(document) };
   refuseOtherMethods(app, table);
   // Node would answer an unknown expectation with an empty 417; it may as well be ignored (RFC 9110, 10.1.1).
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import type { Test } from 'tap';
+import { createChains } from '../../src/chains/registry.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import type { HttpMetrics } from '../../src/http/http-metrics.ts';
 import { createHttpServer, HTTP_LIMITS, type HttpLimits } from '../../src/http/server.ts';
@@ -54,6 +55,7 @@ export async function startHttp(
     pluginHost,
     metrics,
     apiKey: { id: 'default', key: API_KEY },
+    chains: createChains(systemClock),
     exposition: createMetrics(),
     limiter: new TokenBuckets(options.rate ?? UNLIMITED, systemClock),
     log: createLog('debug', { write: (line) => void lines.push(line) }),

@@ -15,7 +15,7 @@ import builtInNetworks from './networks.json' with { type: 'json' };
 import { minimumBalance, policySchema, policyView } from './policy.ts';
 import { costOf, type PrepareParts, prepare } from './prepare.ts';
 import { balance, onlyOn, quantity } from './provider.ts';
-import { parseRequest } from './request.ts';
+import { parseRequest, requestSchema } from './request.ts';
 import { passThrough } from './rpc.ts';
 import { networkSchema, readSettings } from './schema.ts';
 import { nextNonce } from './sequence.ts';
@@ -30,6 +30,7 @@ export function createEvmChain(clock: Clock): Chain {
     unit: 'wei',
     counter: { statusKey: 'nonce', failure: 'NonceSyncFailed' },
     policySchema,
+    requestSchema,
     networkSchema,
     builtInNetworks,
     addressOf,

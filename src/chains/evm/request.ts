@@ -26,7 +26,8 @@ const optionalText = z
 
 const price = amountSchema(128).nullish().transform(orNull);
 
-const bodySchema = z.object(
+/** The form of a send request; what must hold between its fields is checked by {@link parseRequest}. */
+export const requestSchema = z.object(
   {
     to: optionalText
       .transform((to) => (to === '' ? null : to))
@@ -46,7 +47,7 @@ const bodySchema = z.object(
   'expected a JSON object',
 );
 
-type Body = z.output<typeof bodySchema>;
+type Body = z.output<typeof requestSchema>;
 
 /**
  * Checks a send request in the order of the reference, the first failure wins; what does not even have the form of a
@@ -54,7 +55,7 @@ type Body = z.output<typeof bodySchema>;
  * @throws AppError `INVALID_REQUEST`
  */
 export function parseRequest(body: unknown, account: Account, now: Timestamp): ParsedRequest {
-  const parsed = bodySchema.safeParse(body);
+  const parsed = requestSchema.safeParse(body);
   if (!parsed.success) throw invalidRequest(formFailure(parsed.error, body));
   const { valid_until, ...request } = parsed.data;
   const policy = readPolicy(account.policies);

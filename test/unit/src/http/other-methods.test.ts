@@ -1,7 +1,8 @@
 import { fastify } from 'fastify';
 import t from 'tap';
 import { AppError } from '../../../../src/domain/errors.ts';
-import { collectRoutes, refuseOtherMethods } from '../../../../src/http/other-methods.ts';
+import { refuseOtherMethods } from '../../../../src/http/other-methods.ts';
+import { collectRoutes } from '../../../../src/http/route-table.ts';
 
 t.test('a known path refuses the methods it does not have and names those it has', async (t) => {
   const app = fastify();

@@ -1,0 +1,159 @@
+import { z } from 'zod';
+import { networkTypeSchema } from '../../domain/network-type.ts';
+import { transactionStatusSchema } from '../../domain/transaction-state.ts';
+
+/** The shapes of answers. Nothing is validated by them on the way out: a test holds real answers against them. */
+
+const moment = z.string().meta({ description: 'RFC 3339', examples: ['2026-11-21T11:31:18.123456+00:00'] });
+const amount = z.number().meta({ type: 'integer', description: 'Has all its digits, also beyond 2^53' });
+const logLevel = z.enum(['log', 'debug', 'info', 'warn', 'error', 'result']);
+
+/** The envelope of a success. */
+export function envelope(data: z.ZodType) {
+  return z.object({ success: z.literal(true), data, error: z.null() });
+}
+
+/** The envelope of one page of a list. */
+export function pageOf(items: z.ZodType) {
+  return envelope(z.array(items)).extend({
+    pagination: z.object({
+      current_page: z.int().min(1).max(4_294_967_295),
+      per_page: z.int().min(0).max(500),
+      total_items: z.int().min(0),
+    }),
+  });
+}
+
+/** The envelope of a failure. */
+export const failureSchema = z.object({
+  success: z.literal(false),
+  data: z.null(),
+  error: z.string().meta({ description: 'The specific reason: which field, why' }),
+  message: z.string().meta({ description: 'The fixed text of the kind of failure' }),
+  code: z.int().optional().meta({ description: 'With 429 only: the status' }),
+  after: z.int().optional().meta({ description: 'With 429 only: seconds to wait' }),
+});
+
+const disabledType = z.enum(['NonceSyncFailed', 'RpcValidationFailed', 'BalanceCheckFailed', 'SequenceSyncFailed']);
+const disabledReason = z.object({ type: disabledType, details: z.string() });
+
+export const relayerSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  network: z.string(),
+  network_type: networkTypeSchema,
+  paused: z.boolean().meta({ description: 'Set by clients' }),
+  policies: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .meta({ description: 'Those that are set, and the defaults of the network type' }),
+  signer_id: z.string(),
+  notification_id: z.string().optional(),
+  custom_rpc_urls: z
+    .array(z.object({ url: z.string(), weight: z.int().min(0).max(100) }))
+    .optional()
+    .meta({ description: 'Hidden beyond the host, since paths hold keys' }),
+  address: z.string(),
+  system_disabled: z.boolean().meta({ description: 'Set by the service while its checks fail' }),
+  disabled_reason: z
+    .union([disabledReason, z.object({ type: z.literal('Multiple'), details: z.array(disabledReason) })])
+    .optional(),
+});
+
+export const relayerStatusSchema = z.object({
+  network_type: networkTypeSchema,
+  balance: z.string().meta({ description: 'In the smallest unit' }),
+  pending_transactions_count: z.int().min(0),
+  last_confirmed_transaction_timestamp: moment.nullable(),
+  system_disabled: z.boolean(),
+  paused: z.boolean(),
+  nonce: z.string().optional().meta({ description: 'EVM' }),
+  sequence_number: z.string().optional().meta({ description: 'Stellar' }),
+});
+
+export const balanceSchema = z.object({ balance: amount, unit: z.enum(['wei', 'lamport', 'stroop']) });
+
+export const notificationSchema = z.object({
+  id: z.string(),
+  type: z.literal('webhook'),
+  url: z.string(),
+  has_signing_key: z.boolean().meta({ description: 'The key itself is never returned' }),
+});
+
+const decimal = z.string().nullable().meta({ description: 'Decimal digits' });
+
+export const evmTransactionSchema = z.object({
+  id: z.string(),
+  hash: z.string().nullable(),
+  status: transactionStatusSchema,
+  status_reason: z.string().nullable(),
+  created_at: moment,
+  sent_at: moment.nullable(),
+  confirmed_at: moment.nullable(),
+  gas_price: decimal,
+  gas_limit: amount.nullable(),
+  nonce: amount.nullable(),
+  value: z.string().meta({ description: 'In wei, 0x and hexadecimal' }),
+  from: z.string(),
+  to: z.string().nullable(),
+  relayer_id: z.string(),
+  data: z.string().nullable(),
+  max_fee_per_gas: decimal,
+  max_priority_fee_per_gas: decimal,
+  signature: z.object({ r: z.string(), s: z.string(), v: z.int(), sig: z.string() }).nullable(),
+  speed: z.enum(['fastest', 'fast', 'average', 'safeLow']).nullable(),
+  is_canceled: z.boolean().nullable(),
+});
+
+/** Of every network type; the further keys are the type's own. */
+export const transactionSchema = z.union([
+  evmTransactionSchema,
+  z.looseObject({ id: z.string(), status: transactionStatusSchema, status_reason: z.string().nullable() }),
+]);
+
+export const rpcAnswerSchema = z.object({
+  jsonrpc: z.literal('2.0'),
+  result: z.unknown().optional(),
+  error: z.object({ code: z.int(), message: z.string(), description: z.string() }).optional(),
+  id: z.union([z.string(), z.number()]).optional(),
+});
+
+const metadata = z
+  .object({
+    logs: z.array(z.object({ level: logLevel, message: z.string() })).optional(),
+    traces: z
+      .array(
+        z.object({
+          method: z.string(),
+          relayerId: z.string(),
+          requestId: z.string(),
+          payload: z.unknown(),
+          durationMs: z.number(),
+          outcome: z.enum(['ok', 'error', 'running']),
+        }),
+      )
+      .optional(),
+  })
+  .optional()
+  .meta({ description: 'With emit_logs or emit_traces in the entry of the plugin' });
+
+export const pluginResultSchema = envelope(z.unknown().meta({ description: 'What the handler returned' })).extend({
+  metadata,
+});
+
+export const pluginFailureSchema = z.object({
+  success: z.literal(false),
+  data: z.object({ code: z.string(), details: z.unknown() }),
+  error: z.string(),
+  metadata,
+});
+
+const health = z.enum(['healthy', 'degraded', 'unhealthy']);
+
+export const readinessSchema = z.object({
+  ready: z.boolean(),
+  status: health,
+  reason: z.string().optional(),
+  components: z.record(z.string(), z.looseObject({ status: health, error: z.string().optional() })),
+  timestamp: z.string(),
+});

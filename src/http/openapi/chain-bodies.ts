@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import type { Chain } from '../../chains/chain.ts';
+import type { NetworkType } from '../../domain/network-type.ts';
+import type { DocumentParts } from './document.ts';
+
+/** How the description calls each family. */
+const NAMES: Readonly<Record<NetworkType, string>> = { evm: 'Evm', solana: 'Solana', stellar: 'Stellar' };
+
+/** What the families say of the bodies that they take. */
+export type DescribedChain = Pick<Chain, 'policySchema' | 'requestSchema'>;
+
+/** The bodies that differ by network type: any of the families' own. */
+export function chainBodies(chains: ReadonlyMap<NetworkType, DescribedChain>): DocumentParts {
+  const policies = new Map<string, z.ZodType>();
+  const requests = new Map<string, z.ZodType>();
+  for (const [type, { policySchema, requestSchema }] of chains) {
+    policies.set(`${NAMES[type]}Policies`, policySchema);
+    if (requestSchema !== undefined) requests.set(`${NAMES[type]}TransactionRequest`, requestSchema);
+  }
+  return {
+    policies: z.union([...policies.values()]),
+    request: z.union([...requests.values()]),
+    named: Object.fromEntries([...policies, ...requests]),
+  };
+}

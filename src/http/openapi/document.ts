@@ -1,0 +1,198 @@
+import type { FastifySchema } from 'fastify';
+import { z } from 'zod';
+import { AppError, ERRORS, type ErrorCode, type ErrorDetails } from '../../domain/errors.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import { jsonSchemas } from '../../domain/json-schema.ts';
+import { failure } from '../envelope.ts';
+import type { RouteTable } from '../route-table.ts';
+import { type Operation, type OtherFailure, TAGS } from './operation.ts';
+import { type ChainBodies, NAMED_ANSWERS, operations } from './operations.ts';
+
+/** What the description is made of, beside the routes. */
+export interface DocumentParts extends ChainBodies {
+  /** Schemas of bodies that are shown under a name of their own. */
+  named: Readonly<Record<string, z.ZodType>>;
+}
+
+/** Failures of the service itself that any operation may end with; the public ones need no key. */
+const ANY: readonly ErrorCode[] = ['TOO_MANY_REQUESTS', 'INTERNAL', 'UNAVAILABLE', 'HANDLER_TIMEOUT'];
+
+const DESCRIPTION = [
+  'Every call but the probes carries `Authorization: Bearer <API key>`.',
+  'Answers come in an envelope: `success`, `data`, `error`, and `pagination` on lists. In a failure `message` is the',
+  'fixed text of its kind and `error` the specific reason.',
+  'Integers beyond 2^53 are exact: send them as JSON numbers or as decimal strings, and parse answers accordingly.',
+].join(' ');
+
+/**
+ * Describes the routes as they are registered, in OpenAPI 3.1.
+ * @throws when a route has no description, or a description no route, so that the service does not start with either
+ */
+export function describeApi(table: RouteTable, parts: DocumentParts): JsonObject {
+  const known = new Map(Object.entries(operations(parts)));
+  const components = new Components(parts.named);
+  const paths: Record<string, JsonObject> = {};
+  for (const [url, { methods, isPublic }] of table) {
+    for (const [method, schema] of methods) {
+      // Fastify adds one to each GET.
+      if (method === 'HEAD') continue;
+      const operation = known.get(`${method} ${url}`);
+      if (operation === undefined) throw new Error(`openapi/operations.ts says nothing of ${method} ${url}`);
+      known.delete(`${method} ${url}`);
+      const path = url.replace(/:(\w+)/g, '{$1}').replace('*', '{route}');
+      paths[path] = { ...paths[path], [method.toLowerCase()]: describe(operation, schema, url, isPublic, components) };
+    }
+  }
+  if (known.size > 0) throw new Error(`openapi/operations.ts describes no route: ${[...known.keys()].join(', ')}`);
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Isolayer',
+      version: '1',
+      description: DESCRIPTION,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    security: [{ key: [] }],
+    paths,
+    components: {
+      securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'The API key of the service' } },
+      ...components.described(),
+    },
+  };
+}
+
+/** Collects what operations refer to, so that each is described once. */
+class Components {
+  readonly #inputs: Record<string, z.ZodType>;
+  readonly #outputs: Record<string, z.ZodType> = { ...NAMED_ANSWERS };
+  readonly #failures: Record<string, JsonObject> = {};
+
+  constructor(named: Readonly<Record<string, z.ZodType>>) {
+    this.#inputs = { ...named };
+  }
+
+  input(name: string, schema: z.ZodType): JsonObject {
+    this.#inputs[name] = schema;
+    return schemaReference(name);
+  }
+
+  output(name: string, schema: z.ZodType): JsonObject {
+    const [known] = Object.entries(this.#outputs).find(([, one]) => one === schema) ?? [];
+    if (known === undefined) this.#outputs[name] = schema;
+    return schemaReference(known ?? name);
+  }
+
+  /** The answer of some rows of the error table that have one status. */
+  failure(rows: readonly ErrorCode[]): JsonObject {
+    const name = rows.join('.');
+    this.#failures[name] ??= failureAnswer(rows, schemaReference('Failure'));
+    return { $ref: `#/components/responses/${name}` };
+  }
+
+  /** A status that both the service and the thing called answer with. */
+  eitherFailure(rows: readonly ErrorCode[], other: OtherFailure): JsonObject {
+    const answer = failureAnswer(rows, {
+      anyOf: [this.output(other.name, other.schema), schemaReference('Failure')],
+    });
+    return { ...answer, description: `${other.description}; ${String(answer['description'])}` };
+  }
+
+  described(): { schemas: JsonObject; responses: JsonObject } {
+    const refer = (name: string) => `#/components/schemas/${name}`;
+    return {
+      schemas: { ...jsonSchemas(this.#outputs, 'output', refer), ...jsonSchemas(this.#inputs, 'input', refer) },
+      responses: this.#failures,
+    };
+  }
+}
+
+function schemaReference(name: string): JsonObject {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+function describe(
+  operation: Operation,
+  schema: FastifySchema,
+  url: string,
+  isPublic: boolean,
+  components: Components,
+): JsonObject {
+  const { id, tag, summary, description, body, answer } = operation;
+  const name = `${id.slice(0, 1).toUpperCase()}${id.slice(1)}`;
+  const content = answer.contentType ?? 'application/json';
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(description === undefined ? {} : { description }),
+    ...(isPublic ? { security: [] } : {}),
+    parameters: [...pathParameters(url), ...queryParameters(schema.querystring, operation.query)],
+    ...(body === undefined ? {} : { requestBody: requestBody(body, components.input(`${name}Body`, body.schema)) }),
+    responses: {
+      [answer.status]: {
+        description: answer.description,
+        content: { [content]: { schema: components.output(`${name}Answer`, answer.schema) } },
+      },
+      ...failures(operation, isPublic, components),
+    },
+  };
+}
+
+function requestBody({ required, example }: NonNullable<Operation['body']>, schema: JsonObject): JsonObject {
+  return { required, content: { 'application/json': { schema, example } } };
+}
+
+function pathParameters(url: string): JsonObject[] {
+  const names = [...url.matchAll(/:(\w+)|\*/g)].map(([, name]) => name ?? 'route');
+  return names.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } }));
+}
+
+/** Those that the route validates, and those that its handler reads by itself. */
+function queryParameters(validated: unknown, read: Operation['query'] = {}): JsonObject[] {
+  const { properties = {} } =
+    validated instanceof z.ZodObject ? (jsonSchemas({ query: validated }, 'input', String)['query'] ?? {}) : {};
+  const schemas = Object.entries(properties as Record<string, JsonObject>);
+  return [
+    ...schemas.map(([name, schema]) => ({ name, in: 'query', required: false, schema })),
+    ...Object.entries(read).map(([name, description]) => ({
+      name,
+      in: 'query',
+      required: false,
+      description,
+      schema: { type: 'string' },
+    })),
+  ];
+}
+
+/** Every failure by its status, with the body of each row of the error table as an example. */
+function failures(operation: Operation, isPublic: boolean, components: Components): Record<string, JsonObject> {
+  const codes: ErrorCode[] = [...operation.errors, ...(isPublic ? [] : (['UNAUTHORIZED'] as const)), ...ANY];
+  const answers: Record<string, JsonObject> = {};
+  for (const status of [...new Set(codes.map((code) => ERRORS[code].status))].sort()) {
+    const rows = codes.filter((code) => ERRORS[code].status === status);
+    const other = operation.otherFailures?.[status];
+    answers[status] = other === undefined ? components.failure(rows) : components.eitherFailure(rows, other);
+  }
+  return answers;
+}
+
+function failureAnswer(rows: readonly ErrorCode[], schema: JsonObject): JsonObject {
+  const examples = Object.fromEntries(rows.map((code) => [code, { value: { ...failure(exampleOf(code)) } }]));
+  const asksToWait = rows.some((code) => ERRORS[code].status === 429 || ERRORS[code].status === 503);
+  return {
+    description: rows.map((code) => ERRORS[code].text).join('; '),
+    ...(asksToWait ? { headers: RETRY_AFTER } : {}),
+    content: { 'application/json': { schema, examples } },
+  };
+}
+
+const RETRY_AFTER = { 'retry-after': { description: 'Seconds to wait', schema: { type: 'integer' } } };
+
+/** An error whose placeholders are shown as such. */
+function exampleOf(code: ErrorCode): AppError {
+  const names = [...ERRORS[code].text.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => [name, `{${name}}`]);
+  const details = Object.fromEntries(names) as ErrorDetails<ErrorCode>;
+  return new AppError(code, details, code === 'TOO_MANY_REQUESTS' ? { retryAfterSeconds: 1 } : {});
+}

@@ -1,0 +1,49 @@
+import type { z } from 'zod';
+import type { ErrorCode } from '../../domain/errors.ts';
+import type { Json } from '../../domain/json.ts';
+
+/** The groups in which the operations are shown. */
+export const TAGS = {
+  Plugins: 'Scripts that were dropped in, each an endpoint of its own.',
+  Relayers: 'Accounts that send, each with its network, signer and policies.',
+  Transactions: 'What relayers were asked to send, and what became of it.',
+  Signing: 'Signatures over what is not sent, and calls that are passed through to a node.',
+  Notifications: 'Webhook targets. Events are delivered at least once, in order per transaction.',
+  Operations: 'Probes, metrics and this description.',
+} as const;
+
+export type Tag = keyof typeof TAGS;
+
+/** What the description says of a route beyond its path and query, which its own schemas say. */
+export interface Operation {
+  /** Names it in generated clients. */
+  id: string;
+  tag: Tag;
+  summary: string;
+  description?: string;
+  /** Absent: the route reads no body. */
+  body?: { schema: z.ZodType; required: boolean; example: Json };
+  answer: Answer;
+  /** Query parameters that the handler reads by itself. */
+  query?: Readonly<Record<string, string>>;
+  /** The rows of the error table that this operation adds to those that any may end with. */
+  errors: readonly ErrorCode[];
+  /** Failures that are not rows of the error table, by statuses that some of those rows have too. */
+  otherFailures?: Readonly<Record<number, OtherFailure>>;
+}
+
+/** A failure with a shape of its own. */
+export interface OtherFailure {
+  /** Of its schema. */
+  name: string;
+  description: string;
+  schema: z.ZodType;
+}
+
+/** A successful answer: JSON unless it says otherwise. */
+export interface Answer {
+  status: number;
+  description: string;
+  schema: z.ZodType;
+  contentType?: string;
+}

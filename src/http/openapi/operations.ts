@@ -1,0 +1,320 @@
+import { z } from 'zod';
+import type { ErrorCode } from '../../domain/errors.ts';
+import { notificationCreateSchema, notificationUpdateSchema } from '../../domain/notification.ts';
+import { relayerUpdateSchema } from '../../services/relayer-update.ts';
+import {
+  balanceSchema,
+  envelope,
+  failureSchema,
+  notificationSchema,
+  pageOf,
+  pluginFailureSchema,
+  pluginResultSchema,
+  readinessSchema,
+  relayerSchema,
+  relayerStatusSchema,
+  rpcAnswerSchema,
+  transactionSchema,
+} from './answers.ts';
+import type { Operation } from './operation.ts';
+
+/** What the chain families take, by the name of each. */
+export interface ChainBodies {
+  policies: z.ZodType;
+  request: z.ZodType;
+}
+
+const READ: readonly ErrorCode[] = ['INVALID_REQUEST'];
+const BODY: readonly ErrorCode[] = [
+  'INVALID_REQUEST',
+  'REQUEST_TIMEOUT',
+  'PAYLOAD_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+];
+const OF_RELAYER: readonly ErrorCode[] = ['RELAYER_NOT_FOUND'];
+const ON_NETWORK: readonly ErrorCode[] = ['RELAYER_NOT_FOUND', 'PROVIDER_FAILED', 'NOT_AVAILABLE_YET'];
+const ACTING: readonly ErrorCode[] = ['RELAYER_PAUSED', 'RELAYER_DISABLED'];
+
+const TEXT = 'text/plain; version=0.0.4; charset=utf-8';
+const found = (description: string, schema: z.ZodType) => ({ status: 200, description, schema });
+
+/** All operations, by method and path as the routes have them. A test compares them with the routes, both ways. */
+export function operations(chains: ChainBodies): Readonly<Record<string, Operation>> {
+  const call = pluginOperations();
+  return {
+    ...Object.fromEntries(Object.entries(call).map(([route, one]) => [route.replace(' ', ' /api/v1'), one])),
+    ...Object.fromEntries(
+      Object.entries(call).map(([route, one]) => [route, { ...one, id: `${one.id}WithoutPrefix` }]),
+    ),
+    ...relayerOperations(chains),
+    ...transactionOperations(chains),
+    ...notificationOperations,
+    ...serviceOperations,
+  };
+}
+
+function pluginOperations(): Record<string, Operation> {
+  const common: Omit<Operation, 'id' | 'summary'> = {
+    tag: 'Plugins',
+    description:
+      'The route reaches the handler as `context.route`, the parameters as `params`: those of the query if given, else ' +
+      'the key `params` of the body, else the whole body. A body is read as JSON whatever its content type.',
+    query: {
+      route: 'Route suffix, for instance `/name`; the path wins',
+      params: 'Parameters: JSON when it parses, else the text itself',
+    },
+    answer: found('What the handler returned', pluginResultSchema),
+    errors: ['INVALID_REQUEST', 'PLUGIN_NOT_FOUND', 'PAYLOAD_TOO_LARGE', 'REQUEST_TIMEOUT'],
+    otherFailures: {
+      500: {
+        description: 'The handler threw without a status, or broke a limit',
+        schema: pluginFailureSchema,
+        name: 'PluginFailure',
+      },
+      503: {
+        description: 'No process is free, or the plugin is backed off',
+        schema: pluginFailureSchema,
+        name: 'PluginFailure',
+      },
+      504: {
+        description: 'The call was longer than its limits allow',
+        schema: pluginFailureSchema,
+        name: 'PluginFailure',
+      },
+    },
+  };
+  const post = {
+    ...common,
+    body: { schema: z.unknown(), required: false, example: { params: { name: 'Ada' } } },
+  };
+  const get = { ...common, errors: [...common.errors, 'PLUGIN_GET_DISABLED' as const] };
+  return {
+    'POST /plugins/:id/call': { ...post, id: 'callPlugin', summary: 'Call a plugin' },
+    'POST /plugins/:id/call/*': { ...post, id: 'callPluginRoute', summary: 'Call a plugin, route in the path' },
+    'GET /plugins/:id/call': { ...get, id: 'getPlugin', summary: 'Call a plugin with GET, where its entry allows it' },
+    'GET /plugins/:id/call/*': { ...get, id: 'getPluginRoute', summary: 'The same, route in the path' },
+  };
+}
+
+function relayerOperations({ policies }: ChainBodies): Record<string, Operation> {
+  const tag = 'Relayers';
+  return {
+    'GET /api/v1/relayers': {
+      id: 'listRelayers',
+      tag,
+      summary: 'List relayers',
+      answer: found('Newest first', pageOf(relayerSchema)),
+      errors: READ,
+    },
+    'GET /api/v1/relayers/:id': {
+      id: 'getRelayer',
+      tag,
+      summary: 'One relayer',
+      answer: found('The relayer', envelope(relayerSchema)),
+      errors: OF_RELAYER,
+    },
+    'PATCH /api/v1/relayers/:id': {
+      id: 'updateRelayer',
+      tag,
+      summary: 'Update a relayer',
+      description:
+        'What is absent stays. Null leaves a name and removes each of the others; inside `policies` it unsets a field. ' +
+        'Policies are checked against the network type of the relayer.',
+      body: {
+        schema: relayerUpdateSchema.extend({ policies: policies.nullish() }),
+        required: true,
+        example: { paused: false, policies: { gas_price_cap: 100_000_000_000 } },
+      },
+      answer: found('The relayer after the change', envelope(relayerSchema)),
+      errors: [...BODY, ...OF_RELAYER, 'NOTIFICATION_NOT_FOUND'],
+    },
+    'GET /api/v1/relayers/:id/status': {
+      id: 'getRelayerStatus',
+      tag,
+      summary: 'How a relayer stands on its network',
+      answer: found('Read from the network now', envelope(relayerStatusSchema)),
+      errors: ON_NETWORK,
+    },
+    'GET /api/v1/relayers/:id/balance': {
+      id: 'getRelayerBalance',
+      tag,
+      summary: 'The balance of a relayer',
+      answer: found('Read from the network now', envelope(balanceSchema)),
+      errors: ON_NETWORK,
+    },
+  };
+}
+
+function transactionOperations({ request }: ChainBodies): Record<string, Operation> {
+  const tag = 'Transactions';
+  const to = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8';
+  return {
+    'POST /api/v1/relayers/:id/transactions': {
+      id: 'sendTransaction',
+      tag,
+      summary: 'Send a transaction',
+      description: 'What was answered is stored, and has at most one effect on chain.',
+      body: { schema: request, required: true, example: { to, value: 1, speed: 'fast' } },
+      answer: found('Accepted; its status tells how far it is', envelope(transactionSchema)),
+      errors: [...BODY, ...OF_RELAYER, ...ACTING, 'NOT_AVAILABLE_YET'],
+    },
+    'GET /api/v1/relayers/:id/transactions': {
+      id: 'listTransactions',
+      tag,
+      summary: 'List the transactions of a relayer',
+      answer: found('Newest first', pageOf(transactionSchema)),
+      errors: [...READ, ...OF_RELAYER],
+    },
+    'GET /api/v1/relayers/:id/transactions/:transactionId': {
+      id: 'getTransaction',
+      tag,
+      summary: 'One transaction',
+      answer: found('The transaction', envelope(transactionSchema)),
+      errors: [...OF_RELAYER, 'TRANSACTION_NOT_FOUND'],
+    },
+    'POST /api/v1/relayers/:id/sign-transaction': {
+      id: 'signTransaction',
+      tag: 'Signing',
+      summary: 'Sign a transaction that is not sent',
+      body: {
+        schema: z.looseObject({}),
+        required: true,
+        example: { to, value: 1, nonce: 0, gas_limit: 21_000, gas_price: 1 },
+      },
+      answer: found('The signature, in the form of the network type', envelope(z.looseObject({}))),
+      errors: [...BODY, ...OF_RELAYER, ...ACTING, 'SIGNER_FAILED', 'NOT_SUPPORTED', 'NOT_AVAILABLE_YET'],
+    },
+    'POST /api/v1/relayers/:id/rpc': {
+      id: 'callRpc',
+      tag: 'Signing',
+      summary: 'Pass a JSON-RPC call through to a node',
+      body: {
+        schema: z.looseObject({
+          jsonrpc: z.literal('2.0'),
+          method: z.string(),
+          params: z.unknown().optional(),
+          id: z.union([z.string(), z.number()]).optional(),
+        }),
+        required: true,
+        example: { jsonrpc: '2.0', method: 'eth_blockNumber', params: [], id: 1 },
+      },
+      answer: found('The bare JSON-RPC answer; a refusal of the node is one too', rpcAnswerSchema),
+      errors: [...BODY, ...OF_RELAYER, ...ACTING, 'NOT_AVAILABLE_YET'],
+    },
+  };
+}
+
+const notificationOperations: Record<string, Operation> = {
+  'GET /api/v1/notifications': {
+    id: 'listNotifications',
+    tag: 'Notifications',
+    summary: 'List notifications',
+    answer: found('Newest first', pageOf(notificationSchema)),
+    errors: READ,
+  },
+  'POST /api/v1/notifications': {
+    id: 'createNotification',
+    tag: 'Notifications',
+    summary: 'Create a notification',
+    description:
+      'With a `signing_key` each delivery has the header `X-Signature`: base64 of HMAC-SHA256 over the body.',
+    body: {
+      schema: notificationCreateSchema,
+      required: true,
+      example: { id: 'my-webhook', url: 'https://example.com/hook', signing_key: 'at least 32 characters are advised' },
+    },
+    answer: { status: 201, description: 'The created notification', schema: envelope(notificationSchema) },
+    errors: [...BODY, 'NOTIFICATION_EXISTS'],
+  },
+  'GET /api/v1/notifications/:id': {
+    id: 'getNotification',
+    tag: 'Notifications',
+    summary: 'One notification',
+    answer: found('The notification', envelope(notificationSchema)),
+    errors: ['NOTIFICATION_NOT_FOUND'],
+  },
+  'PATCH /api/v1/notifications/:id': {
+    id: 'updateNotification',
+    tag: 'Notifications',
+    summary: 'Update a notification',
+    description: 'Absent or null leaves the `signing_key`, an empty string removes it, any other sets it.',
+    body: { schema: notificationUpdateSchema, required: true, example: { signing_key: '' } },
+    answer: found('The notification after the change', envelope(notificationSchema)),
+    errors: [...BODY, 'NOTIFICATION_NOT_FOUND'],
+  },
+  'DELETE /api/v1/notifications/:id': {
+    id: 'deleteNotification',
+    tag: 'Notifications',
+    summary: 'Delete a notification that no relayer refers to',
+    answer: found('Deleted; events that wait for it are dropped', envelope(z.string())),
+    errors: ['NOTIFICATION_NOT_FOUND', 'NOTIFICATION_IN_USE'],
+  },
+};
+
+const serviceOperations: Record<string, Operation> = {
+  'GET /api/v1/health': {
+    id: 'health',
+    tag: 'Operations',
+    summary: 'Liveness: the process answers',
+    answer: found('Always', z.literal('OK')),
+    errors: [],
+  },
+  'GET /api/v1/ready': {
+    id: 'ready',
+    tag: 'Operations',
+    summary: 'Readiness: the parts work, and requests are taken',
+    answer: found('Ready, perhaps degraded', readinessSchema),
+    errors: [],
+    otherFailures: { 503: { description: 'Not ready, or shutting down', schema: readinessSchema, name: 'Readiness' } },
+  },
+  'GET /api/v1/metrics': {
+    id: 'listMetrics',
+    tag: 'Operations',
+    summary: 'The names of all metrics',
+    answer: found('A bare array', z.array(z.string())),
+    errors: [],
+  },
+  'GET /api/v1/metrics/:name': {
+    id: 'getMetric',
+    tag: 'Operations',
+    summary: 'One metric',
+    answer: { ...found('In the text format of Prometheus', z.string()), contentType: TEXT },
+    errors: ['METRIC_NOT_FOUND'],
+  },
+  'GET /api/v1/debug/metrics/scrape': {
+    id: 'scrapeMetrics',
+    tag: 'Operations',
+    summary: 'All metrics; without a key at /metrics on the metrics port',
+    answer: { ...found('In the text format of Prometheus', z.string()), contentType: TEXT },
+    errors: [],
+  },
+  'GET /api-docs': {
+    id: 'apiDocs',
+    tag: 'Operations',
+    summary: 'This description, to read',
+    answer: {
+      ...found('A page that needs nothing from elsewhere', z.string()),
+      contentType: 'text/html; charset=utf-8',
+    },
+    errors: [],
+  },
+  'GET /api-docs/openapi.json': {
+    id: 'openApi',
+    tag: 'Operations',
+    summary: 'This description, for programs',
+    answer: found('OpenAPI 3.1', z.looseObject({ openapi: z.literal('3.1.1') })),
+    errors: [],
+  },
+};
+
+/** The schemas that the description shows under names of their own. */
+export const NAMED_ANSWERS = {
+  Relayer: relayerSchema,
+  RelayerStatus: relayerStatusSchema,
+  Balance: balanceSchema,
+  Transaction: transactionSchema,
+  Notification: notificationSchema,
+  Failure: failureSchema,
+  PluginFailure: pluginFailureSchema,
+  Readiness: readinessSchema,
+} as const;

@@ -1,0 +1,79 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { fastify } from 'fastify';
+import t from 'tap';
+import { createChains } from '../../../../../src/chains/registry.ts';
+import { systemClock } from '../../../../../src/domain/clock.ts';
+import { chainBodies } from '../../../../../src/http/openapi/chain-bodies.ts';
+import { describeApi } from '../../../../../src/http/openapi/document.ts';
+import { operations } from '../../../../../src/http/openapi/operations.ts';
+import { collectRoutes, type RouteTable } from '../../../../../src/http/route-table.ts';
+import { startHttp } from '../../../../support/http-server.ts';
+
+const parts = chainBodies(createChains(systemClock));
+
+/** The routes that there are descriptions of, without handlers worth the name. */
+function describedRoutes(): RouteTable {
+  const app = fastify();
+  const table = collectRoutes(app);
+  for (const route of Object.keys(operations(parts))) {
+    const [method = '', url = ''] = route.split(' ');
+    app.route({ method, url, exposeHeadRoute: false, handler: () => '' });
+  }
+  return table;
+}
+
+t.test('the running server serves a document that is OpenAPI 3.1', async (t) => {
+  const { call } = await startHttp(t);
+  const { json, headers } = await call('/api-docs/openapi.json', { headers: { authorization: '' } });
+  t.match(headers.get('content-type'), 'application/json');
+  const { valid, errors } = await new Validator().validate(structuredClone(json) as Record<string, unknown>);
+  t.ok(valid, JSON.stringify(errors)?.slice(0, 2000));
+  t.match(json, { openapi: '3.1.1', security: [{ key: [] }] });
+});
+
+t.test('every reference leads somewhere, every schema and answer is referred to', async (t) => {
+  const text = JSON.stringify(describeApi(describedRoutes(), parts));
+  const { components } = JSON.parse(text) as { components: Record<string, Record<string, unknown>> };
+  const references = new Set([...text.matchAll(/"\$ref":"#\/components\/([\w/.]+)"/g)].map(([, path]) => path));
+  t.equal(text.match(/"\$ref":/g)?.length, text.match(/"\$ref":"#\/components\//g)?.length);
+  for (const kind of ['schemas', 'responses']) {
+    for (const name of Object.keys(components[kind] ?? {})) {
+      if (/^(Balance|RelayerStatus|Notification)$/.test(name)) continue;
+      t.ok(references.delete(`${kind}/${name}`), `${kind}/${name}`);
+    }
+  }
+  t.strictSame(
+    [...references].filter((path) => !/Balance|RelayerStatus|Notification/.test(path ?? '')),
+    [],
+  );
+});
+
+t.test('a route without a description, or the other way round, is an error that names it', (t) => {
+  const table = describedRoutes();
+  table.set('/new', { methods: new Map([['GET', {}]]), isPublic: false });
+  t.throws(() => describeApi(table, parts), { message: 'openapi/operations.ts says nothing of GET /new' });
+  table.delete('/new');
+  table.delete('/api/v1/relayers/:id');
+  t.throws(() => describeApi(table, parts), {
+    message: 'openapi/operations.ts describes no route: GET /api/v1/relayers/:id, PATCH /api/v1/relayers/:id',
+  });
+  t.end();
+});
+
+t.test('paths, parameters and failures of an operation', async (t) => {
+  const { call } = await startHttp(t);
+  const { json } = await call('/api-docs/openapi.json');
+  const { paths } = json as { paths: Record<string, Record<string, any>> };
+  const list = paths['/api/v1/relayers/{id}/transactions']?.['get'];
+  t.match(
+    list.parameters.map(({ name, in: place }: { name: string; in: string }) => `${place} ${name}`),
+    ['path id', 'query page', 'query per_page', 'query status'],
+  );
+  t.match(list.parameters[1].schema, { type: 'integer', minimum: 0 });
+  t.strictSame(Object.keys(list.responses), ['200', '400', '401', '404', '429', '500', '503', '504']);
+  t.strictSame(paths['/api/v1/health']?.['get'].security, [], 'the probe needs no key');
+  const plugin = paths['/plugins/{id}/call/{route}']?.['post'];
+  t.match(plugin.responses['500'].content['application/json'].schema, {
+    anyOf: [{ $ref: '#/components/schemas/PluginFailure' }, { $ref: '#/components/schemas/Failure' }],
+  });
+});

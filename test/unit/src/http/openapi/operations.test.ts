@@ -1,0 +1,42 @@
+import t from 'tap';
+import { createChains } from '../../../../../src/chains/registry.ts';
+import { systemClock } from '../../../../../src/domain/clock.ts';
+import { ERRORS, type ErrorCode } from '../../../../../src/domain/errors.ts';
+import { chainBodies } from '../../../../../src/http/openapi/chain-bodies.ts';
+import { operations } from '../../../../../src/http/openapi/operations.ts';
+
+const chains = createChains(systemClock);
+const all = operations(chainBodies(chains));
+
+/** Rows that are never the answer of an operation: for unknown paths, other methods, and a start that fails. */
+const ELSEWHERE: readonly ErrorCode[] = ['ROUTE_NOT_FOUND', 'METHOD_NOT_ALLOWED', 'SIGNER_UNUSABLE'];
+/** Rows that every operation may end with. */
+const EVERYWHERE: readonly ErrorCode[] = [
+  'UNAUTHORIZED',
+  'TOO_MANY_REQUESTS',
+  'INTERNAL',
+  'UNAVAILABLE',
+  'HANDLER_TIMEOUT',
+];
+
+t.test('ids are unique', (t) => {
+  const ids = Object.values(all).map(({ id }) => id);
+  t.strictSame([...new Set(ids)], ids);
+  t.end();
+});
+
+t.test('each row of the error table is the answer of some operation', (t) => {
+  const named = new Set([...Object.values(all).flatMap(({ errors }) => errors), ...ELSEWHERE, ...EVERYWHERE]);
+  t.strictSame(
+    (Object.keys(ERRORS) as ErrorCode[]).filter((code) => !named.has(code)),
+    [],
+  );
+  t.end();
+});
+
+t.test('each example of a body is one', (t) => {
+  for (const [route, { body }] of Object.entries(all)) {
+    if (body !== undefined) t.ok(body.schema.safeParse(body.example).success, route);
+  }
+  t.end();
+});
