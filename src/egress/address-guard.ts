@@ -40,7 +40,7 @@ export class BlockedAddressError extends Error {
 type Resolve = (
   host: string,
   options: LookupOptions & { all: true },
-  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+  callback: (error: NodeJS.ErrnoException | null, addresses?: LookupAddress[]) => void,
 ) => void;
 
 /** Guards connections by a policy; `resolve` is the system's resolver unless a test brings its own. */
@@ -65,7 +65,8 @@ export function createAddressGuard(policy: AddressPolicy, resolve: Resolve = sys
       checkHost(url.hostname);
     },
     lookup(host, options, callback) {
-      const judged = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => {
+      // Node's resolver gives no list at all with an error, whatever its type says; what throws here ends the process.
+      const judged = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[] = []) => {
         const failure = error ?? judge(host, addresses, policy);
         const [first] = addresses;
         if (failure !== undefined || first === undefined) callback(failure ?? noAddress(host), [], 0);

@@ -111,7 +111,7 @@ t.test('a name is judged by every address that it resolves to, and only those ar
   t.match(await lookup(resolving([]), true), { code: 'ENOTFOUND' });
 
   const failing = createAddressGuard({ allowedHosts: [], blockPrivate: false }, (_host, _options, callback) =>
-    callback(Object.assign(new Error('no such host'), { code: 'ENOTFOUND' }), []),
+    callback(Object.assign(new Error('no such host'), { code: 'ENOTFOUND' })),
   );
   t.match(await lookup(failing, false), { code: 'ENOTFOUND', message: 'no such host' });
 });
@@ -121,4 +121,8 @@ t.test('the system resolver answers where no test brings its own', async (t) => 
     strict.lookup('localhost', { all: true }, (error) => resolve(error));
   });
   t.match(blocked, { name: 'BlockedAddressError', message: /loopback/ });
+  const unknown = await new Promise<Error | null>((resolve) => {
+    open.lookup('no-such-host.invalid', { all: true }, (error) => resolve(error));
+  });
+  t.match(unknown, { code: /^E/ }, 'a name that nobody knows is a failure, not the end of the process');
 });
