@@ -4,9 +4,12 @@ import { type IntegerReading, parseJson } from '../domain/json-text.ts';
 
 const JSON_TYPES = /^application\/(?:[\w.-]+\+)?json(?:$|[\s;])/i;
 
-/** Reads bodies as JSON, and only such as say that they are: another content type is 415. */
+/**
+ * Reads bodies as JSON, and only such as say that they are: another content type is 415. An empty body is `undefined`,
+ * since clients name the type also where they send nothing.
+ */
 export function acceptJson(app: FastifyInstance): void {
-  accept(app, JSON_TYPES, (body) => readJson(body, 'exact'));
+  accept(app, JSON_TYPES, (body) => (body.length === 0 ? undefined : readJson(body, 'exact')));
 }
 
 /**

@@ -1,8 +1,10 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { invalidRequest } from '../domain/errors.ts';
 
 /** A client's own key may stand in the reason, and may be a megabyte long. */
 const LONGEST_REASON = 1_000;
+/** A body can have a million faults; nobody reads more than a few. */
+const MOST_FAULTS = 20;
 
 /**
  * Takes a request's body apart.
@@ -16,7 +18,8 @@ export function parseBody<S extends z.ZodType>(
 ): z.output<S> {
   const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;
-  const reason = parsed.error.issues.map((issue) => reasonOf(issue, base)).join('; ');
+  const faults = parsed.error.issues.slice(0, MOST_FAULTS);
+  const reason = faults.map((issue) => reasonOf(issue, base)).join('; ');
   throw invalidRequest(reason.length > LONGEST_REASON ? `${reason.slice(0, LONGEST_REASON)}…` : reason, parsed.error);
 }
 
@@ -24,7 +27,10 @@ function reasonOf(issue: z.core.$ZodIssue, base: readonly PropertyKey[]): string
   const path = [...base, ...issue.path].map(String);
   // A schema may have its own text, which also names the keys that it knows.
   if (issue.code === 'unrecognized_keys' && issue.message.startsWith('Unrecognized key')) {
-    return issue.keys.map((key) => `${[...path, key].join('.')}: unknown key`).join('; ');
+    return issue.keys
+      .slice(0, MOST_FAULTS)
+      .map((key) => `${[...path, key].join('.')}: unknown key`)
+      .join('; ');
   }
   const place = path.length === 0 ? 'the body' : path.join('.');
   const isMissing = issue.code === 'invalid_type' && issue.message.endsWith('received undefined');

@@ -82,8 +82,7 @@ export function outboxReads({ db }: Connection): Pick<Reader, 'dueNotifications'
         .where('next_try_at', '>', now)
         .where('ended_at', 'is', null)
         .executeTakeFirstOrThrow();
-      // The types of an aggregate leave out what it gives for no rows.
-      return row.earliest as number | null;
+      return row.earliest;
     },
 
     async waitingEvents() {

@@ -79,7 +79,7 @@ async function stage(t: Test, receivers: Record<string, string>) {
 function statusesOf(deliveries: readonly Delivery[], id: string): string[] {
   const seen = new Map<string, string>();
   for (const { json } of deliveries) {
-    if (json.payload.id === id && !seen.has(json.id)) seen.set(json.id, json.payload.status);
+    if (json.payload.id === id && !seen.has(json.id)) seen.set(json.id, String(json.payload.status));
   }
   return [...seen.values()];
 }

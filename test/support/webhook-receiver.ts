@@ -9,7 +9,15 @@ export interface Delivery {
   headers: IncomingHttpHeaders;
   /** The exact bytes. */
   bytes: Buffer;
-  json: any;
+  json: DeliveredEvent;
+}
+
+/** The body of a delivery, as far as all events have it in common. */
+export interface DeliveredEvent {
+  id: string;
+  event: string;
+  payload: { payload_type: string; id?: string; status?: string };
+  timestamp: string;
 }
 
 /** How a receiver answers one delivery. */
@@ -46,7 +54,8 @@ export async function startReceiver(port = 0): Promise<WebhookReceiver> {
     response.on('error', () => {});
     request.on('end', () => {
       const bytes = Buffer.concat(chunks);
-      const delivery = { path: request.url ?? '', headers: request.headers, bytes, json: JSON.parse(bytes.toString()) };
+      const json = JSON.parse(bytes.toString()) as DeliveredEvent;
+      const delivery = { path: request.url ?? '', headers: request.headers, bytes, json };
       deliveries.push(delivery);
       behave(receiver.answer(delivery), response);
     });
@@ -63,7 +72,7 @@ export async function startReceiver(port = 0): Promise<WebhookReceiver> {
       const end = Date.now() + withinMs;
       while (!holds(deliveries)) {
         if (Date.now() > end) {
-          const seen = deliveries.map(({ json }) => `${json.payload?.payload_type} ${json.payload?.status ?? ''}`);
+          const seen = deliveries.map(({ json }) => `${json.payload.payload_type} ${json.payload.status ?? ''}`);
           throw new Error(`not within ${withinMs} ms: ${what}; received: ${seen.join(', ')}`);
         }
         await new Promise((resolve) => setTimeout(resolve, 5));

@@ -46,7 +46,12 @@ t.test('what is not JSON is 400 and says where', async (t) => {
   const send = post(t, acceptJson);
   const json = { 'content-type': 'application/json' };
   t.match(await send('{"a":', json), { status: 400, error: /^Invalid JSON: .* line 1 column 6$/ });
-  t.match(await send('', json), { status: 400, error: /^Invalid JSON: the text ends/ });
+  t.match(await send(' ', json), { status: 400, error: /^Invalid JSON: the text ends/ });
+  t.match(
+    await send('', json),
+    { status: 200, kind: 'undefined' },
+    'clients name the type also where they send nothing',
+  );
   t.match(await send(Buffer.from([0x22, 0xff, 0x22]), json), {
     status: 400,
     error: 'Invalid JSON: the body is not UTF-8',
