@@ -17,7 +17,8 @@ export interface SequenceFigures {
  * behind, or that the chain lost what we know: a gap below our open transactions (a reorganisation took somebody
  * else's use of the key back), or a development chain that was started anew. A lagging node catches up; so the chain
  * is only believed after it has contradicted us for a while, and then the gap is filled from below. A higher one means
- * that somebody else used the key, and is believed at once.
+ * that somebody else used the key, and is believed when it is heard twice: a transaction that is signed under a sequence
+ * that a node made up waits for ever.
  *
  * The lane itself never makes a gap: a sequence is committed together with the bytes that use it, all of a batch or
  * none, and a signature that fails moves those behind it down before anything is committed.
@@ -26,6 +27,8 @@ export class SequencePlanner {
   readonly #driftMs: number;
   /** Since when the chain has contradicted this value of `known`. */
   #contradiction: { known: bigint; since: number } | null = null;
+  /** The chain's count when it was last beyond this value of `known`. */
+  #leap: { known: bigint; chain: bigint } | null = null;
 
   constructor(driftMs: number) {
     this.#driftMs = driftMs;
@@ -36,6 +39,10 @@ export class SequencePlanner {
     const sequences = freeSequences(figures, count);
     const { chain, known } = figures;
     const first = sequences[0];
+    if (!this.#isHeardTwice(chain, known ?? 0n)) {
+      const reason = `The network expects sequence ${chain} of this account, and nothing here led to it; asking once more`;
+      return { kind: 'wait', reason };
+    }
     if (known === null || first === undefined || first >= known) {
       this.#contradiction = null;
       return { kind: 'use', sequences };
@@ -51,7 +58,18 @@ export class SequencePlanner {
       reason: `The network expects sequence ${chain} of this account, which has signed up to ${known - 1n}; waiting for the two to agree`,
     };
   }
+
+  /** Also when it went on a little meanwhile, for whoever uses the key may go on using it. */
+  #isHeardTwice(chain: bigint, known: bigint): boolean {
+    const before = this.#leap;
+    this.#leap = chain <= known ? null : { known, chain };
+    if (this.#leap === null) return true;
+    return before?.known === known && chain - before.chain <= FOREIGN_USES && before.chain - chain <= FOREIGN_USES;
+  }
 }
+
+/** As many uses of the key by others between two questions are credible. */
+const FOREIGN_USES = 64n;
 
 function freeSequences({ chain, held }: SequenceFigures, count: number): bigint[] {
   const free: bigint[] = [];
