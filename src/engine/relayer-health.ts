@@ -96,9 +96,16 @@ export class RelayerHealth {
     }
   }
 
-  /** The same for another instance, which cannot check it because this one watches it. */
+  /** Another instance wants a relayer checked that this one watches, or has stopped watching it. */
   recheckWatched(id: string): void {
-    if (this.#watches.has(id)) this.recheck(id);
+    if (!this.#watches.has(id)) return;
+    this.#deps.leases.askAgain(leaseOf(id));
+    this.recheck(id);
+  }
+
+  /** The relayers that are being watched. */
+  get watched(): string[] {
+    return [...this.#watches.keys()];
   }
 
   /** Watches a relayer until it is fit. Resolves after the first check. */
@@ -139,7 +146,7 @@ export class RelayerHealth {
     const { leases, log, timing, random } = this.#deps;
     for (let round = 1; !this.#closed; round += 1) {
       try {
-        const lease = await leases.hold(`relayer:${id}`);
+        const lease = await leases.hold(leaseOf(id));
         if (lease !== undefined || (await this.#isFit(id))) return lease;
       } catch (error) {
         log.error({ err: error, relayer: id }, 'relayer check failed');
@@ -246,6 +253,10 @@ export class RelayerHealth {
     await pause.last(milliseconds);
     this.#pauses.delete(pause);
   }
+}
+
+function leaseOf(relayerId: string): string {
+  return `relayer:${relayerId}`;
 }
 
 /** What a chain family cannot do yet is no fault of its relayers. */

@@ -115,13 +115,16 @@ class Scheduler implements Engine {
     this.#closed = true;
     this.#stopHearing();
     this.#pause.end();
+    const { watched } = this.#health;
     const lanes = [...this.#lanes.values()].map((lane) => lane.close());
     const ended = Promise.all([this.#sweeping, this.#health.close(), ...lanes]);
     const patience = new Pause();
     void ended.then(() => patience.end());
     await patience.last(this.#timing.closeMs);
     await this.#keeper.close();
+    // Others know until when these were held; now they are free.
     for (const key of this.#lanes.keys()) this.#store.hints.send({ topic: 'lane', id: key });
+    for (const id of watched) this.#store.hints.send({ topic: 'relayer', id });
   }
 
   #hear(heard: Hint | 'missed'): void {
