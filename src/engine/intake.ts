@@ -1,4 +1,5 @@
 import type { SignedVersion } from '../chains/chain.ts';
+import { chainOfLane } from '../domain/lane.ts';
 import type { Transaction } from '../domain/transaction.ts';
 import { LeaseLost } from '../store/lease.ts';
 import { type LaneStep, reasonOf } from './lane-step.ts';
@@ -54,7 +55,7 @@ async function reserve(step: LaneStep, priced: readonly Priced[]): Promise<bigin
   }
   let reason: string;
   try {
-    const [chain, known] = await Promise.all([nextSequence(priced), step.knownSequence()]);
+    const [chain, known] = await Promise.all([nextSequence(step, priced), step.knownSequence()]);
     const plan = step.planner.plan({ chain, held, known }, priced.length, step.elapsed());
     if (plan.kind === 'use') {
       return plan.sequences;
@@ -70,10 +71,10 @@ async function reserve(step: LaneStep, priced: readonly Priced[]): Promise<bigin
 }
 
 /** The highest answer, when relayers of one account use different endpoints: the lower one lags behind. */
-async function nextSequence(priced: readonly Priced[]): Promise<bigint> {
+async function nextSequence({ key }: LaneStep, priced: readonly Priced[]): Promise<bigint> {
   const senders = new Map(priced.map(({ sender }) => [sender.client, sender]));
   const answers = await Promise.all(
-    [...senders.values()].map(({ client, account }) => client.nextSequence(account.address)),
+    [...senders.values()].map(({ client, account }) => client.nextSequence(account.address, chainOfLane(key))),
   );
   return answers.reduce((highest, answer) => (answer > highest ? answer : highest));
 }
