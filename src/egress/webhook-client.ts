@@ -34,7 +34,7 @@ export interface WebhookLimits {
   totalMs: number;
 }
 
-export const DEFAULT_WEBHOOK_LIMITS: WebhookLimits = { connectMs: 3_000, totalMs: 10_000 };
+const DEFAULT_WEBHOOK_LIMITS: WebhookLimits = { connectMs: 3_000, totalMs: 10_000 };
 
 /** Of an answer's body, which nobody looks at, so much is read to keep the connection. */
 const MOST_ANSWER_BYTES = 4_096;
