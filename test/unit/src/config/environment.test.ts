@@ -103,3 +103,16 @@ t.test('several problems at once, and one warning for all foreign variables', (t
   t.match(warnings, [/QUEUE_BACKEND, REDIS_URL$/]);
   t.end();
 });
+
+t.test('a shared database needs a key that the instances share', (t) => {
+  const DATABASE_URL = 'postgres://u:p@localhost/db';
+  const { environment, problems } = read({ DATABASE_URL });
+  t.equal(environment, undefined);
+  t.strictSame(problems, [
+    'environment: STORAGE_ENCRYPTION_KEY: is required with DATABASE_URL: every instance on that database must have the same key. Make one with `openssl rand -base64 32`',
+  ]);
+  const [fresh, old] = [7, 8].map((byte) => Buffer.alloc(32, byte).toString('base64'));
+  t.strictSame(read({ DATABASE_URL, STORAGE_ENCRYPTION_KEY: `${fresh}, ${old}` }).problems, [], 'while it is changed');
+  t.equal(read({ DATABASE_URL, STORAGE_ENCRYPTION_KEY: `${fresh},` }).problems.length, 1);
+  t.end();
+});

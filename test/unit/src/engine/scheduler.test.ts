@@ -1,4 +1,7 @@
 import t from 'tap';
+import type { Hint, Hints } from '../../../../src/store/hints.ts';
+import type { LeaseAnswer } from '../../../../src/store/lease.ts';
+import type { Store } from '../../../../src/store/store.ts';
 import { EngineWorld, LANE } from '../../../support/engine-world.ts';
 
 t.test('what is in the store is found without any hint', async (t) => {
@@ -78,4 +81,119 @@ t.test('a store that fails for a while is only a delay', async (t) => {
   t.teardown(() => engine.close());
   await engine.start();
   await world.untilStatus(transaction, 'confirmed', { mining: true });
+});
+
+/** Other instances, as a test plays them: their words, what they heard, and the lanes that they have. */
+class OtherInstances implements Hints {
+  readonly heard: Hint[] = [];
+  tell: (heard: Hint | 'missed') => void = () => {};
+  readonly lanes = new Map<string, number>();
+  asked = 0;
+
+  send(hint: Hint): void {
+    this.heard.push(hint);
+  }
+
+  listen(listener: (heard: Hint | 'missed') => void): () => void {
+    this.tell = listener;
+    return () => {
+      this.tell = () => {};
+    };
+  }
+
+  /** The world's store as it is between these instances. */
+  store({ store }: EngineWorld): Store {
+    const acquire = async (name: string): Promise<LeaseAnswer> => {
+      const forMs = this.lanes.get(name);
+      if (name === LANE) this.asked += 1;
+      return forMs === undefined ? store.leases.acquire(name) : { kind: 'elsewhere', forMs };
+    };
+    const leases = {
+      lastsMs: 60_000,
+      acquire,
+      renew: store.leases.renew.bind(store.leases),
+      release: store.leases.release.bind(store.leases),
+    };
+    return { ...store, hints: this, leases };
+  }
+}
+
+t.test('work for a lane that another has is told to it; the lane is taken when it is heard to be free', async (t) => {
+  const world = await EngineWorld.open(t);
+  const others = new OtherInstances();
+  others.lanes.set(LANE, 600_000);
+  const engine = world.engine({ store: others.store(world), timing: { sweepMs: 600_000 } });
+  t.teardown(() => engine.close());
+  await engine.start();
+  const transaction = await world.accept('pay');
+  engine.wake(LANE);
+  await world.until('the other is told', async () => others.heard.length > 0);
+  engine.wake(LANE);
+  await world.until('it is told again', async () => others.heard.length > 1);
+  t.strictSame(others.heard[1], { topic: 'lane', id: LANE });
+  t.equal(others.asked, 1, 'what is known to be elsewhere is not asked for');
+
+  others.lanes.clear();
+  others.tell({ topic: 'lane', id: LANE });
+  await world.untilStatus(transaction, 'confirmed', { mining: true });
+  t.ok(others.heard.some(({ topic, id }) => topic === 'transaction' && id === transaction.id));
+  await engine.close();
+  t.strictSame(others.heard.at(-1), { topic: 'lane', id: LANE }, 'at the end others learn that it is free');
+});
+
+t.test('without a word the lane is taken when its lease should be over', async (t) => {
+  const world = await EngineWorld.open(t);
+  const others = new OtherInstances();
+  others.lanes.set(LANE, 100);
+  const transaction = await world.accept('pay');
+  const engine = world.engine({ store: others.store(world), timing: { sweepMs: 600_000 } });
+  t.teardown(() => engine.close());
+  await engine.start();
+  await world.until('it has asked twice', async () => others.asked > 1);
+  others.lanes.clear();
+  await world.untilStatus(transaction, 'confirmed', { mining: true });
+});
+
+t.test('what others tell wakes those who listen, and the search when words were missed', async (t) => {
+  const world = await EngineWorld.open(t);
+  const others = new OtherInstances();
+  const engine = world.engine({ store: others.store(world), timing: { sweepMs: 600_000 } });
+  t.teardown(() => engine.close());
+  await engine.start();
+  let changes = 0;
+  engine.onChange('elsewhere', () => {
+    changes += 1;
+  });
+  others.tell({ topic: 'transaction', id: 'elsewhere' });
+  t.equal(changes, 1);
+  t.strictSame(others.heard, [], 'it is not passed on');
+
+  const transaction = await world.accept('pay');
+  others.tell('missed');
+  await world.untilStatus(transaction, 'confirmed', { mining: true });
+  engine.recheck('r1');
+  t.strictSame(others.heard.at(-1), { topic: 'relayer', id: 'r1' });
+  others.tell({ topic: 'relayer', id: 'r1' });
+  await engine.close();
+});
+
+t.test('a lane without work is given back', async (t) => {
+  const world = await EngineWorld.open(t);
+  const transaction = await world.accept('pay');
+  const released: string[] = [];
+  const others = new OtherInstances();
+  const store = others.store(world);
+  const release: Store['leases']['release'] = async (leases) => {
+    released.push(...leases.map(({ name }) => name));
+  };
+  const engine = world.engine({
+    store: { ...store, leases: { ...store.leases, release } },
+    timing: { idleMs: 30 },
+  });
+  t.teardown(() => engine.close());
+  await engine.start();
+  await world.untilStatus(transaction, 'confirmed', { mining: true });
+  await world.until('it is given back', async () => released.includes(LANE));
+  const next = await world.accept('again');
+  await world.untilStatus(next, 'confirmed', { mining: true });
 });

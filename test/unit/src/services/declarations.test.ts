@@ -1,7 +1,7 @@
 import t from 'tap';
 import { createLog } from '../../../../src/observability/log.ts';
 import { applyDeclarations, type DeclaredRelayer } from '../../../../src/services/declarations.ts';
-import { relayerOf, storeFor } from '../../../support/store.ts';
+import { relayerOf, storeFor, transactionOf } from '../../../support/store.ts';
 
 /** A declared relayer whose entry in the file says what its fields say. */
 function declared(given: Partial<DeclaredRelayer> = {}): DeclaredRelayer {
@@ -96,4 +96,26 @@ t.test('what is no longer declared stays, with a warning', async (t) => {
   await applyDeclarations(store, [], log);
   t.ok(await store.read.relayer('relayer-1'));
   t.match(lines.join(''), /"relayerId":"relayer-1".*no longer declared/);
+});
+
+t.test('a reset takes all from the file, drops the rest, and keeps what has work under way', async (t) => {
+  const store = await storeFor(t);
+  const others = ['api-made', 'busy', 'done'].map((id) => relayerOf({ id }));
+  const disabledReason = { type: 'RpcValidationFailed', details: 'RPC endpoint validation failed' } as const;
+  const open = transactionOf({ relayerId: 'busy' });
+  const ended = transactionOf({ relayerId: 'done' });
+  await applyDeclarations(store, [declared()], silent);
+  await store.write(async (writer) => {
+    await writer.putRelayer({ ...declared(), name: 'changed', paused: true, disabledReason });
+    for (const relayer of others) await writer.putRelayer(relayer);
+    for (const transaction of [open, ended]) await writer.insertTransaction(transaction);
+    await writer.updateTransaction(ended.id, 'pending', { status: 'failed' });
+  });
+  await applyDeclarations(store, [declared()], silent, { reset: true });
+  t.same(await store.read.relayer('relayer-1'), { ...declared(), disabledReason: null });
+  t.same((await store.read.allRelayers()).map(({ id }) => id).sort(), ['busy', 'relayer-1']);
+  t.ok(await store.read.transaction('busy', open.id));
+  t.ok(await store.read.transaction('done', ended.id), 'no transaction is deleted');
+  await applyDeclarations(store, [declared()], silent, { reset: true });
+  t.equal((await store.read.allRelayers()).length, 2);
 });

@@ -94,3 +94,20 @@ t.test('what is no longer declared stays, with a warning', async (t) => {
   t.equal(lines.length, 1);
   t.match(lines[0], /"notification":"hook-1".*no longer declared/);
 });
+
+t.test('a reset takes all from the file and drops the rest', async (t) => {
+  const store = await storeFor(t);
+  await apply(store, entry(), entry({ id: 'gone' }));
+  await store.write(async (writer) => {
+    await writer.putNotification(notificationOf({ id: 'api-made' }));
+    await writer.putNotification({ ...notificationOf({ id: 'hook-1' }), url: 'https://client.example/' });
+    await writer.putSigningKey('hook-1', 'given by a client');
+  });
+  await applyNotifications(store, [entry()], secretOf, silent, { reset: true });
+  t.strictSame(
+    (await store.read.allNotifications()).map(({ id }) => id),
+    ['hook-1'],
+  );
+  t.equal(await urlOf(store), 'https://hooks.example/one');
+  t.equal(await keyOf(store), null);
+});

@@ -9,6 +9,7 @@ import { createSealer } from '../../../../src/store/sealing.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { startPostgres } from '../../../support/postgres.ts';
 import { relayerOf, transactionOf } from '../../../support/store.ts';
+import { leaseOf } from '../../../support/store-contract/leases.ts';
 
 const log = createLog('silent');
 const postgres = await startPostgres();
@@ -84,6 +85,43 @@ t.test('a server that is away stops the start with its reason', async (t) => {
   await t.rejects(openPostgresStore({ url: 'postgres://someone:hunter2@127.0.0.1:1/none', log }), {
     message: /^The database does not answer: .*ECONNREFUSED/,
   });
+});
+
+t.test('a server that starts later than the service is waited for, but not for ever', async (t) => {
+  const url = await postgres.createDatabase();
+  await postgres.crash();
+  const opening = openPostgresStore({ url, log, patienceMs: 20_000 });
+  const began = performance.now();
+  await t.rejects(openPostgresStore({ url, log, patienceMs: 300 }), { message: /^The database does not answer: / });
+  t.ok(performance.now() - began < 10_000);
+  await postgres.restart();
+  const store = await opening;
+  t.teardown(() => store.close());
+  t.strictSame(await store.read.allRelayers(), []);
+
+  const refused = openPostgresStore({ url: url.replace(/t_\w+/, 'nowhere'), log, patienceMs: 60_000 });
+  await t.rejects(refused, { message: /"nowhere" does not exist/ }, 'what it refuses is refused at once');
+});
+
+t.test('a lease must outlast a body that sleeps', async (t) => {
+  const url = await postgres.createDatabase();
+  await t.rejects(openPostgresStore({ url, log, leaseMs: 100, idleInTransactionMs: 100 }), { message: /must outlast/ });
+});
+
+t.test('leases and hints of a server that is away', async (t) => {
+  const store = await openPostgresStore({ url: await postgres.createDatabase(), log });
+  t.teardown(() => store.close());
+  const lease = await leaseOf(store, 'lane');
+  await postgres.crash();
+  t.teardown(() => postgres.restart());
+  store.hints.send({ topic: 'lane', id: 'lane' });
+  const away = { code: 'UNAVAILABLE', message: 'The database does not answer' };
+  await t.rejects(store.leases.renew([lease]), away);
+  await t.rejects(store.leases.acquire('other'), away);
+  await t.rejects(
+    store.writeUnder(lease, async () => 1),
+    away,
+  );
 });
 
 t.test('the clock is the database’s', async (t) => {
