@@ -16,6 +16,16 @@ import { ProtocolViolation } from './frames.ts';
 /** The longest chain of containers a capability's parameters may have; deeper ones could overflow a reader's stack. */
 export const MOST_DEPTH = 64;
 
+/** What the values of a capability's parameters may weigh. */
+export const MOST_WEIGHT = 65_536;
+/** An object or array costs whoever carries it about as much as four other values. */
+const CONTAINER_WEIGHT = 4;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const OPEN_BRACE = 0x7b;
+const OPEN_BRACKET = 0x5b;
+
 const LOG_LEVELS: readonly LogLevel[] = ['log', 'info', 'warn', 'error', 'debug'];
 const LONGEST_METHOD = 100;
 const LONGEST_VERSION = 200;
@@ -76,6 +86,34 @@ export function isTooDeep(value: Json): boolean {
     if (level.length === 0) return false;
   }
   return true;
+}
+
+/**
+ * Whether JSON text holds more values than a capability call may have. Looks at the text: parsing and copying a
+ * megabyte of `[[],[],…` holds up the main loop, and whoever shares this thread, for tenths of a second.
+ */
+export function isCrowded(text: string): boolean {
+  if (text.length * CONTAINER_WEIGHT <= MOST_WEIGHT) return false;
+  let weight = 0;
+  let inString = false;
+  for (let at = 0; at < text.length && weight <= MOST_WEIGHT; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) inString = !inString;
+    else if (inString) at += code === BACKSLASH ? 1 : 0;
+    else if (code === COMMA) weight += 1;
+    else if (code === OPEN_BRACE || code === OPEN_BRACKET) weight += CONTAINER_WEIGHT;
+  }
+  return weight > MOST_WEIGHT;
+}
+
+/**
+ * The id of a request that is too crowded to be parsed, from the beginning of its text as our own runtime writes it.
+ * @throws ProtocolViolation
+ */
+export function requestId(text: string): number {
+  const id = /^\{"id":(\d{1,15}),/.exec(text)?.[1];
+  if (id === undefined) throw new ProtocolViolation('a payload does not begin with its id');
+  return Number(id);
 }
 
 function outcomeOf(value: unknown): Outcome {

@@ -18,7 +18,18 @@ import { type Cause, diedOfGuest, diedOfMemory, verdictOn } from './ending.ts';
 import { FrameDecoder, ProtocolViolation, payloadCaps } from './frames.ts';
 import type { Launcher } from './launch.ts';
 import { LoadedVersions } from './loaded-versions.ts';
-import { isTooDeep, MOST_DEPTH, parseDone, parseLoaded, parseLog, parseReady, parseRequest } from './messages.ts';
+import {
+  isCrowded,
+  isTooDeep,
+  MOST_DEPTH,
+  MOST_WEIGHT,
+  parseDone,
+  parseLoaded,
+  parseLog,
+  parseReady,
+  parseRequest,
+  requestId,
+} from './messages.ts';
 import { BytesInFlight } from './meter.ts';
 import { NO_CALL, Pulse } from './pulse.ts';
 import { RunningCall } from './running-call.ts';
@@ -196,7 +207,8 @@ export class Slot {
 
   #onRequest(call: RunningCall, text: string): void {
     if (call.settled) return;
-    const message = parseRequest(text);
+    const crowded = isCrowded(text);
+    const message = crowded ? { id: requestId(text), method: '', params: null } : parseRequest(text);
     const admission = call.request(message.id, Buffer.byteLength(text));
     switch (admission) {
       case 'call-limit': {
@@ -206,6 +218,10 @@ export class Slot {
       case 'too-many-bytes':
         return this.#refuse(call, message.id, 'too many bytes are waiting for their answers');
       case 'admitted':
+        if (crowded) {
+          const most = `${MOST_WEIGHT} values, where an object or array counts for four`;
+          return this.#refuse(call, message.id, `parameters may hold at most ${most}`);
+        }
         if (isTooDeep(message.params)) {
           return this.#refuse(call, message.id, `parameters may be nested ${MOST_DEPTH} levels deep`);
         }

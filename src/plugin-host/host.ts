@@ -20,6 +20,7 @@ import { createDriverPool, type DriverPool } from './pool.ts';
 import { Quarantine } from './quarantine.ts';
 import type { Slot } from './slot.ts';
 import { type Closed, Slots } from './slots.ts';
+import { Turns } from './turns.ts';
 
 export interface PluginHostDeps {
   services: Services;
@@ -61,6 +62,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
   const quarantine = new Quarantine(clock);
   const capabilities = bindCapabilities(deps.services);
   const gateway = new Gateway({ capabilities, calls, log, metrics, clock, uuid: deps.uuid });
+  const turns = new Turns(clock);
   const orphans: Orphans | undefined =
     deps.dataDir === undefined ? undefined : createOrphans(deps.dataDir, systemStartTime, killProcess);
 
@@ -107,10 +109,12 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
       return;
     }
     const { slot, call } = message;
-    gateway
-      .answer(slot, call, message.message)
-      .then((reply) => pool?.post(thread, { type: 'reply', slot, call, message: { id: message.message.id, reply } }))
-      .catch((error: unknown) => log.error({ err: error }, 'A capability call was not answered'));
+    turns.push(slot, () => {
+      gateway
+        .answer(slot, call, message.message)
+        .then((reply) => pool?.post(thread, { type: 'reply', slot, call, message: { id: message.message.id, reply } }))
+        .catch((error: unknown) => log.error({ err: error }, 'A capability call was not answered'));
+    });
   }
 
   function tick(): void {

@@ -2,13 +2,16 @@
 import t from 'tap';
 import { ProtocolViolation } from '../../../../sandbox/driver/frames.ts';
 import {
+  isCrowded,
   isTooDeep,
   MOST_DEPTH,
+  MOST_WEIGHT,
   parseDone,
   parseLoaded,
   parseLog,
   parseReady,
   parseRequest,
+  requestId,
 } from '../../../../sandbox/driver/messages.ts';
 import type { Json } from '../../../../sandbox/protocol.ts';
 
@@ -73,4 +76,18 @@ t.test('nesting is measured without walking down by recursion', async (t) => {
   t.equal(isTooDeep(nested(MOST_DEPTH + 1)), true);
   t.equal(isTooDeep(nested(100_000)), true);
   t.equal(isTooDeep(null), false);
+});
+
+t.test('values are counted in the text, where brackets and commas inside strings are none', async (t) => {
+  const text = (params: Json) => JSON.stringify({ id: 7, method: 'kv.set', params });
+  const many = (length: number, value: Json) => text(Array.from({ length }, () => value));
+  t.equal(isCrowded(many(MOST_WEIGHT - 50, 0)), false);
+  t.equal(isCrowded(many(MOST_WEIGHT, 0)), true);
+  t.equal(isCrowded(many(20_000, [])), true, 'arrays weigh more');
+  t.equal(isCrowded(many(20_000, {})), true, 'objects too');
+  t.equal(isCrowded(text(',[{"\\'.repeat(100_000))), false);
+  t.equal(requestId(text(1)), 7);
+  for (const other of ['', '[]', '{"id":-1,', '{"id":"1",', '{"method":"x","id":1}']) {
+    t.throws(() => requestId(other), ProtocolViolation, other);
+  }
 });
