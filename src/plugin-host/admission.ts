@@ -21,7 +21,7 @@ export interface Seat {
 }
 
 /** Why a call got no place. */
-export type NoSeat = 'queue-full' | 'waited-too-long' | 'canceled' | 'closed';
+export type NoSeat = 'queue-full' | 'waited-too-long' | 'canceled' | 'backed-off' | 'closed';
 
 interface Waiting {
   applicant: Applicant;
@@ -98,6 +98,11 @@ export class Admission {
         waiting.settle('waited-too-long');
       }
     }
+  }
+
+  /** Sends away who waits for a plugin that is backed off. */
+  sendAway(pluginId: string): void {
+    for (const waiting of [...(this.queues.get(pluginId) ?? [])]) waiting.settle('backed-off');
   }
 
   /** Sends everyone away who waits, now and from now on. */

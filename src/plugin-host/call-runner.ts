@@ -71,7 +71,7 @@ export class CallRunner {
       };
       const place = this.deps.admission.enter(applicant);
       const seat = place instanceof Promise ? await place : place;
-      if (typeof seat === 'string') return this.refuse(entry, notSeated(entry.id, seat), began);
+      if (typeof seat === 'string') return this.refuse(entry, notSeated(entry.id, seat, quarantine), began);
 
       deadline ??= clock.elapsed() + entry.timeout * 1000;
 
@@ -177,10 +177,12 @@ function shownLogs(report: CallReport, mapped: (text: string) => string): LogEnt
   return logs;
 }
 
-function notSeated(pluginId: string, reason: NoSeat): HostFailure {
+function notSeated(pluginId: string, reason: NoSeat, quarantine: Quarantine): HostFailure {
   switch (reason) {
     case 'canceled':
       return ended('CANCELED', 'The client left before the call began');
+    case 'backed-off':
+      return backedOff(pluginId, quarantine.backOff(pluginId) ?? { reason: 'it did not load', leftMs: 1000 });
     case 'closed':
       return ended('SERVICE_UNAVAILABLE', 'The server is shutting down', 5);
     case 'queue-full':

@@ -101,6 +101,8 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     log.warn({ pluginId, cause, detail, culprit, stderr }, 'A sandbox process was lost');
     const backOffMs = watched ? quarantine.killed(pluginId, `${cause}: ${detail}`) : 0;
     if (backOffMs > 0) log.error({ pluginId, cause, backOffMs }, 'A plugin is backed off');
+    // A module that kills each process before it is loaded would do so for as long as somebody waits for it.
+    if (backOffMs > 0 && slot.version === undefined) admission.sendAway(pluginId);
   }
 
   function heard(thread: number, message: DriverMessage): void {

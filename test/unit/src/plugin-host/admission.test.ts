@@ -141,6 +141,17 @@ t.test('a busy child makes its plugin grow, within its processes', async (t) => 
   );
 });
 
+t.test('who waits for a plugin that is backed off is told so, and nobody else', async (t) => {
+  const { admission } = setUp();
+  const waiting = [1, 2].map(async () => await admission.enter(applicant('a')));
+  void admission.enter(applicant('b'));
+  admission.sendAway('a');
+  admission.sendAway('c');
+  t.same(await Promise.all(waiting), ['backed-off', 'backed-off']);
+  t.equal(admission.queued, 1);
+  admission.close();
+});
+
 t.test('closing sends everybody away', async (t) => {
   const { admission } = setUp();
   const waiting = admission.enter(applicant('a'));

@@ -208,6 +208,15 @@ t.test('a plugin that is backed off says for how long and why', async (t) => {
   t.match(await run(), { status: 200 });
 });
 
+t.test('a call that waits for a plugin which cannot be loaded is sent away with the reason', async (t) => {
+  const { admission, quarantine, run, pool } = setUp();
+  pool.heard = () => undefined;
+  const waiting = run();
+  for (let kill = 0; kill < 3; kill++) quarantine.killed('p', 'overdue: inside for 2260 ms');
+  admission.sendAway('p');
+  t.match(await waiting, { status: 503, retryAfter: 1, body: { error: /backed off for 1 s.*overdue/ } });
+});
+
 t.test('a call that finds no place says when to come back', async (t) => {
   const { admission, run } = setUp();
   admission.close();
