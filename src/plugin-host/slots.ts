@@ -100,6 +100,7 @@ export class Slots {
     const stale = mine.filter((slot) => slot.version !== version.version);
     for (const slot of stale) if (slot.loading === undefined) this.load(slot, version);
     if (stale.length > 0 || mine.length >= version.limits.processes) return true;
+    if (mine.length > 0 && !this.hasSecondFree()) return true;
     for (const slot of this.all.values()) {
       if (slot.state !== 'spare') continue;
       this.own(slot, version);
@@ -111,6 +112,12 @@ export class Slots {
   /** Gives a busy plugin one more child if one is to be had without taking it from others. */
   grow(version: PluginVersion): void {
     if (this.of(version.pluginId).length < version.limits.processes && this.provide(version)) this.fill(0);
+  }
+
+  /** Nobody's second child is the last free one: its calls may hold it for as long as they like. */
+  private hasSecondFree(): boolean {
+    if (this.all.size < this.deps.maxProcesses) return true;
+    return this.count(({ state }) => state === 'opening' || state === 'spare') > 1;
   }
 
   /** Opens children until there is one for each of the `short` plugins and a spare, as far as the cap lets. */

@@ -123,19 +123,19 @@ t.test('at the cap the idle child that was used least recently gives way', async
 });
 
 t.test('when none is idle a plugin with several children gives one back once it is done', async (t) => {
-  const { slots, taken, ready, loaded } = setUp(2);
+  const { slots, taken, ready, loaded } = setUp(3);
   const many = version('a', 'v1', { processes: 4 });
-  slots.fill(1);
-  ready(1);
-  ready(2);
+  slots.fill(2);
+  for (const slot of [1, 2, 3]) ready(slot);
   slots.provide(many);
   loaded(1);
   slots.grow(many);
   loaded(2);
-  const [first, second] = [...slots.list()];
-  if (first === undefined || second === undefined) return t.fail('two children are missing');
-  slots.enter(first);
-  slots.enter(second);
+  slots.provide(version('b'));
+  loaded(3);
+  const [first, second, third] = [...slots.list()];
+  if (first === undefined || second === undefined || third === undefined) return t.fail('children are missing');
+  for (const slot of [first, second, third]) slots.enter(slot);
   taken();
   slots.fill(1);
   slots.fill(1);
@@ -177,6 +177,26 @@ t.test('a busy plugin stays within its processes', async (t) => {
   taken();
   slots.grow(version('a'));
   t.same(taken(), []);
+});
+
+t.test('a busy plugin never takes the last free child', async (t) => {
+  const { slots, taken, ready, loaded } = setUp(3);
+  const many = version('a', 'v1', { processes: 9 });
+  slots.fill(1);
+  ready(1);
+  ready(2);
+  slots.provide(many);
+  slots.fill(0);
+  loaded(1);
+  taken();
+  slots.grow(many);
+  t.same(taken(), ['7 load 2 a:v1', '7 open 3'], 'there is room for a spare beside it');
+  loaded(2);
+  ready(3);
+  slots.grow(many);
+  t.equal(slots.provide(many), true, 'its calls wait for the children that it has');
+  t.same(taken(), []);
+  t.equal(slots.provide(version('b')), true, 'so that another plugin has its place at once');
 });
 
 t.test('idle children end after their time; a child with a call does not', async (t) => {
