@@ -8,7 +8,8 @@ import type { Confinement } from '../protocol.ts';
 /**
  * What stays open under `--permission --allow-addons` without them: `node:sqlite` and `node:ffi` open any file, and
  * SIGUSR1 opens the inspector. isolated-vm needs `--no-node-snapshot`. Never `--allow-worker`: a worker with
- * `execArgv: []` is free of the permission model (nodejs/node #62222).
+ * `execArgv: []` is free of the permission model (nodejs/node #62222). The stack, in KB, is larger than a guest's, see
+ * `process/main.ts`.
  */
 const NODE_FLAGS = [
   '--permission',
@@ -18,6 +19,7 @@ const NODE_FLAGS = [
   '--no-experimental-ffi',
   '--no-node-snapshot',
   '--disable-sigusr1',
+  '--stack-size=1240',
 ];
 
 /** Where the system's own tools lie; the environment's PATH has no say in how a child is confined. */

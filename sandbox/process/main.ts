@@ -1,4 +1,5 @@
 import { writeSync } from 'node:fs';
+import { setFlagsFromString } from 'node:v8';
 import { Channel } from './channel.ts';
 import { confine, missingRestriction } from './confine.ts';
 import { PluginProcess } from './plugin-process.ts';
@@ -8,6 +9,11 @@ const CHANNEL_FD = 3;
 const STDERR_FD = 2;
 /** `EX_CONFIG` of sysexits.h. */
 const BADLY_STARTED = 78;
+/**
+ * V8's usual stack, and less than this side was started with: what a guest calls here from its deepest must not run
+ * out of it halfway, which leaves Node's own lists, of timers for instance, in pieces.
+ */
+const GUEST_STACK_KB = 984;
 
 const reason = missingRestriction(process);
 if (reason !== null) {
@@ -15,6 +21,7 @@ if (reason !== null) {
   process.exit(BADLY_STARTED);
 }
 
+setFlagsFromString(`--stack-size=${GUEST_STACK_KB}`);
 const die = confine();
 // Leaving in order would run what a guest left behind, and can hang for ever inside V8.
 process.setUncaughtExceptionCaptureCallback((error) => {

@@ -89,3 +89,27 @@ for (const [name, { body, codes }] of Object.entries(ATTACKS)) {
     t.notOk(pids.some(runs), 'no process is left');
   });
 }
+
+t.test('a stack used up by the guest never runs out on this side', async (t) => {
+  const slot = await TestSlot.open(runtime);
+  t.teardown(() => slot.close());
+  for (const [at, probe] of ['setTimeout(() => {}, 1)', 'setTimeout(() => {}, n)', "console.log('x')"].entries()) {
+    const body = `let n = 0;
+      const go = () => { try { go(); } catch {} try { if (n++ < 900) ${probe}; } catch {} };
+      go();
+      return 'fine';`;
+    await slot.load(plugin(body, { version: `v${at}`, limits: { slice_ms: 2000, cpu_ms: 3000 } }));
+    for (const time of ['once', 'twice']) {
+      const { outcome } = await slot.call({}, { of: `v${at}` });
+      t.same(outcome, { kind: 'returned', json: '"fine"' }, `${probe} ${time}`);
+    }
+  }
+});
+
+t.test('a megabyte of tiny values is refused before anybody has to carry it', async (t) => {
+  const slot = await TestSlot.open(runtime);
+  t.teardown(() => slot.close());
+  await slot.load(plugin("return context.kv.set('k', new Array(300_000).fill([])).catch((error) => error.message);"));
+  t.match(await slot.call(), { outcome: { kind: 'returned', json: /at most 65536 values/ }, usage: { calls: 1 } });
+  t.notOk(slot.messages.some(({ type }) => type === 'request'));
+});
