@@ -166,6 +166,18 @@ t.test('poisoned built-ins break neither the runtime nor the outcome', (t) => {
   t.strictSame(ok.logs, [{ level: 'log', message: 'one 2n null' }]);
   t.ok(ok.quiescent);
 
+  const written = world.call(
+    handler(
+      "process.stdout.write('out'); process.stderr.write('err'); return 1;",
+      'String.prototype.slice = () => ({}); String.prototype.endsWith = () => ({}); globalThis.String = () => [];',
+    ),
+  );
+  t.match(
+    written.logs.map(({ message }) => typeof message),
+    ['string', 'string'],
+    'what it writes is text all the same',
+  );
+
   const threw = world.call(handler(`const error = {}; error.message = 'mine'; error.code = 'C'; throw error;`, poison));
   t.match(threw.outcome, { kind: 'threw', message: 'mine', code: 'C', status: 500 });
 

@@ -1,7 +1,7 @@
 import type { CallEnd } from '../call-end.ts';
 import type { HostLink } from '../host-link.ts';
 import { PLUGIN_ERROR_CLASS, PluginError } from '../plugin-error.ts';
-import { defineProperty } from '../primordials.ts';
+import { defineProperty, stringSlice, toText } from '../primordials.ts';
 import { createAbortClasses } from './abort.ts';
 import { atob, btoa } from './base64.ts';
 import { createConsole, type GuestConsole } from './console.ts';
@@ -32,7 +32,8 @@ export function installGlobals(global: object, link: HostLink, end: CallEnd): Wo
   const console = createConsole(link);
   const timers = new Timers(link, end);
   const now = () => link.now();
-  const line = (level: 'log' | 'error') => (text: unknown) => link.log(level, String(text).slice(0, LONGEST_WRITE));
+  const line = (level: 'log' | 'error') => (text: unknown) =>
+    link.log(level, stringSlice(toText(text), 0, LONGEST_WRITE));
   const process = createProcess(timers, line('log'), line('error'), now);
   const events = createEventClasses((error) => end.uncaught(error));
   const timerFunctions = timers.globals();
