@@ -46,6 +46,9 @@ function reasonsOf(error: unknown): string[] {
 
 const starting = start();
 starting.catch((error: unknown) => fail('Isolayer did not start.', error));
+
+// Whoever read it may be gone before we are, as `tee` is after a Ctrl-C; the service still ends in good order.
+process.stderr.on('error', () => undefined);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
     end(signal, starting).catch((error: unknown) => fail('Isolayer did not end in good order.', error));
