@@ -19,19 +19,20 @@ export interface NetworkEntry {
   fields: JsonObject;
 }
 
-const entrySchema = z
+/** An entry of either form; what else it has is parsed by the chain of its type. */
+export const networkEntrySchema = z
   .object({
-    network: z.string().min(1, 'must not be empty'),
-    type: networkTypeSchema.optional(),
-    from: z.string().min(1, 'must not be empty').optional(),
-    rpc_urls: rpcUrlsSchema.nullish(),
+    network: z.string().min(1, 'must not be empty').describe('Its name; that of a built-in network replaces it'),
+    type: networkTypeSchema.optional().describe('Absent: as the name or the relayers that use it say, else evm'),
+    from: z.string().min(1, 'must not be empty').optional().describe('The network of this type to inherit from'),
+    rpc_urls: rpcUrlsSchema.nullish().describe('Its endpoints'),
     $schema: z.string().optional(),
   })
   .catchall(z.json());
 
 /** Reads an entry of either form; both are the same object, the short one with fewer fields. */
 export function parseNetworkEntry(value: unknown, at: Place, findings: Findings): NetworkEntry | undefined {
-  const parsed = check(entrySchema, value, at, findings);
+  const parsed = check(networkEntrySchema, value, at, findings);
   if (parsed === undefined) return undefined;
   const { network, type, from, rpc_urls: rpcUrls, $schema: _, ...fields } = parsed;
   return { at, name: network, type, from, rpcUrls: rpcUrls ?? undefined, fields };

@@ -5,10 +5,25 @@ import type { RpcUrl } from '../domain/relayer.ts';
 export const httpUrlSchema = z.string().refine(isHttpUrl, 'must be an http or https URL');
 
 /** One endpoint: a URL, or a URL with its weight. */
-const rpcUrlSchema: z.ZodType<RpcUrl> = z.preprocess(
-  (value) => (typeof value === 'string' ? { url: value } : value),
-  z.strictObject({ url: httpUrlSchema, weight: z.int().min(0).max(100).default(100) }),
-);
+const rpcUrlSchema: z.ZodType<RpcUrl> = z
+  .preprocess(
+    (value) => (typeof value === 'string' ? { url: value } : value),
+    z.strictObject({ url: httpUrlSchema, weight: z.int().min(0).max(100).default(100) }),
+  )
+  .meta({
+    anyOf: [
+      { type: 'string', format: 'uri' },
+      {
+        type: 'object',
+        properties: {
+          url: { type: 'string', format: 'uri' },
+          weight: { type: 'integer', minimum: 0, maximum: 100, default: 100 },
+        },
+        required: ['url'],
+        additionalProperties: false,
+      },
+    ],
+  });
 
 /** Endpoints of which at least one is switched on. */
 export const rpcUrlsSchema = z

@@ -9,14 +9,14 @@ const name = z.string().min(1, 'must not be empty');
 /** An entry of `relayers`; `policies` is parsed by the chain of its network type. Unknown keys are ignored. */
 export const relayerEntrySchema = z.object({
   id: idSchema,
-  name,
-  network: name,
+  name: name.describe('Shown to people'),
+  network: name.describe('The name of a built-in network, or of one of yours'),
   network_type: networkTypeSchema,
-  paused: z.boolean(),
-  signer_id: name,
+  paused: z.boolean().describe('Whether it refuses to send and sign'),
+  signer_id: name.describe('The id of an entry of "signers"'),
   policies: z.unknown().optional(),
-  notification_id: name.nullish(),
-  custom_rpc_urls: rpcUrlsSchema.nullish(),
+  notification_id: name.nullish().describe('The id of an entry of "notifications"'),
+  custom_rpc_urls: rpcUrlsSchema.nullish().describe('Used instead of the endpoints of the network'),
 });
 
 /** An entry of `signers`; `config` is parsed by its kind. */
@@ -30,8 +30,8 @@ export const signerEntrySchema = z.strictObject({
 export const notificationEntrySchema = z.strictObject({
   id: idSchema,
   type: z.literal('webhook'),
-  url: httpUrlSchema,
-  signing_key: secretSchema.optional(),
+  url: httpUrlSchema.describe('Where events are delivered to'),
+  signing_key: secretSchema.optional().describe('Signs deliveries, in the header X-Signature'),
 });
 
 export type NotificationEntry = z.infer<typeof notificationEntrySchema>;

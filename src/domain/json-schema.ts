@@ -21,13 +21,23 @@ export function jsonSchemas(
     uri: refer,
     override: ({ zodSchema, jsonSchema }) => {
       const { def } = zodSchema._zod;
+      const { anyOf, description } = jsonSchema;
+      if (anyOf !== undefined && jsonSchema.type !== undefined) {
+        // Alternatives that were written by hand say more than what the schema ends in.
+        for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
+        Object.assign(jsonSchema, { anyOf, ...(description === undefined ? {} : { description }) });
+      }
       if (direction === 'input' && def.type === 'pipe' && saysNothing(jsonSchema)) {
         Object.assign(jsonSchema, plain(z.toJSONSchema(def.out, { io: direction, unrepresentable: 'any' })));
       }
     },
   });
-  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, plain(schema)]));
+  const entries = Object.entries(schemas).filter(([name]) => name !== RECURSIVE);
+  return Object.fromEntries(entries.map(([name, schema]) => [name, plain(schema)]));
 }
+
+/** Where zod puts what contains itself. With us that is `z.json()` only: anything goes. */
+const RECURSIVE = '__shared';
 
 /** A pipe that takes anything and then looks at it describes itself by what it looks for. */
 function saysNothing(schema: z.core.JSONSchema.BaseSchema): boolean {
@@ -37,6 +47,9 @@ function saysNothing(schema: z.core.JSONSchema.BaseSchema): boolean {
 
 /** Without the marks of a document of its own, and without the keys that are no data. */
 function plain(schema: object): JsonObject {
-  const { $schema: _, $id: __, ...rest } = JSON.parse(JSON.stringify(schema)) as JsonObject;
+  const isRecursive = (value: unknown) =>
+    typeof value === 'object' && value !== null && '$ref' in value && String(value.$ref).includes(RECURSIVE);
+  const reviver = (_key: string, value: unknown) => (isRecursive(value) ? {} : value);
+  const { $schema: _, $id: __, ...rest } = JSON.parse(JSON.stringify(schema), reviver) as JsonObject;
   return rest;
 }

@@ -9,10 +9,10 @@ export type RelayerGrant = z.infer<typeof relayerGrantSchema>;
 
 /** A plugin's `permissions`: where present, each absent key is denied. */
 const permissionsSchema = z.strictObject({
-  relayers: z.record(z.string(), z.array(relayerGrantSchema)).default({}),
-  hosts: z.array(z.string().min(1)).default([]),
-  env: z.array(z.string().min(1)).default([]),
-  kv: z.boolean().default(false),
+  relayers: z.record(z.string(), z.array(relayerGrantSchema)).default({}).describe('By id of the relayer'),
+  hosts: z.array(z.string().min(1)).default([]).describe('Hosts that it may fetch from'),
+  env: z.array(z.string().min(1)).default([]).describe('Environment variables that it may read'),
+  kv: z.boolean().default(false).describe('Whether it may use its key-value store'),
 });
 
 const megabytes = (least: number) => z.int().min(least).max(65_536);
@@ -32,20 +32,18 @@ const limitsSchema = z.strictObject({
 /** One entry of `plugins` in the configuration file. */
 export const pluginEntrySchema = z.strictObject({
   id: pluginIdSchema,
-  /** Below the plugins folder; a leading `plugins/` is taken off, as the reference's files have it. */
-  path: z.string().min(1),
-  /** Wall limit of a call, in seconds. */
-  timeout: z.int().min(1).max(86_400).default(300),
-  emit_logs: z.boolean().default(false),
-  emit_traces: z.boolean().default(false),
-  forward_logs: z.boolean().default(false),
-  raw_response: z.boolean().default(false),
-  allow_get_invocation: z.boolean().default(false),
-  config: z.record(z.string(), z.json()).optional(),
-  /** Absent: every relayer, kv, no hosts, no environment. */
-  permissions: permissionsSchema.optional(),
+  // A leading `plugins/` is taken off, as the reference's files have it.
+  path: z.string().min(1).describe('Its file or folder, below the folder of plugins'),
+  timeout: z.int().min(1).max(86_400).default(300).describe('Wall limit of a call, in seconds'),
+  emit_logs: z.boolean().default(false).describe('Whether answers carry what the plugin logged'),
+  emit_traces: z.boolean().default(false).describe('Whether answers carry the relayer calls that it made'),
+  forward_logs: z.boolean().default(false).describe('Whether its logs go into the log of the service'),
+  raw_response: z.boolean().default(false).describe('Whether the result is the whole answer, without the envelope'),
+  allow_get_invocation: z.boolean().default(false).describe('Whether GET calls it too'),
+  config: z.record(z.string(), z.json()).optional().describe('Handed to the plugin as it is'),
+  permissions: permissionsSchema.optional().describe('Absent: every relayer and kv, no hosts, no environment'),
   limits: limitsSchema.default(DEFAULT_LIMITS),
-  isolation: z.enum(['plugin', 'call']).default('plugin'),
+  isolation: z.enum(['plugin', 'call']).default('plugin').describe('call: no two calls ever share an isolate'),
 });
 
 export type PluginEntry = z.infer<typeof pluginEntrySchema>;

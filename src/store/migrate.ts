@@ -28,9 +28,7 @@ export async function migrate(target: MigrationTarget, steps: readonly Migration
     .execute();
 
   const taken = await db.selectFrom('migrations').select(['version', 'name']).orderBy('version').execute();
-  for (const [index, { version, name }] of taken.entries()) {
-    if (version !== index + 1 || name !== steps[index]?.name) throw new Error(whyNot(version, name, steps.length));
-  }
+  assertKnownSteps(taken, steps);
 
   for (const [index, step] of steps.entries()) {
     if (index < taken.length) continue;
@@ -44,6 +42,16 @@ export async function migrate(target: MigrationTarget, steps: readonly Migration
         .execute();
     });
     target.log.info({ version, step: step.name }, 'database migrated');
+  }
+}
+
+/** @throws when the steps that a database has taken are not the first ones of those that this version knows */
+export function assertKnownSteps(
+  taken: readonly { version: number; name: string }[],
+  steps: readonly Pick<Migration, 'name'>[],
+): void {
+  for (const [index, { version, name }] of taken.entries()) {
+    if (version !== index + 1 || name !== steps[index]?.name) throw new Error(whyNot(version, name, steps.length));
   }
 }
 

@@ -5,6 +5,7 @@ import { isTableOfConstants, isTypeOnly, statementsOf } from './syntax.ts';
 /** Sources without a unit test of their own, each with its reason. Files of nothing but types and literals need no entry. */
 export const withoutUnitTest: Readonly<Record<string, string>> = {
   'src/main.ts': 'process entry: it wires and starts; the end-to-end tests run it',
+  'src/cli/main.ts': 'process entry: it passes on what was typed; the end-to-end tests run it',
   'src/compose.ts': 'the object graph: it decides nothing; the end-to-end tests run it',
   'sandbox/driver/driver.ts':
     'thread entry: a terminated thread leaves no coverage; the sandbox integration tests run it',

@@ -45,3 +45,18 @@ t.test('an amount is an integer or its digits', (t) => {
   });
   t.end();
 });
+
+t.test('what may be any JSON is anything', (t) => {
+  const { config, ...others } = jsonSchemas({ config: z.record(z.string(), z.json()) }, 'input', refer);
+  t.match(config, { type: 'object', additionalProperties: {} });
+  t.notMatch(JSON.stringify(config), '$ref');
+  t.strictSame(others, {});
+  t.end();
+});
+
+t.test('alternatives that were written by hand stand alone', (t) => {
+  const anyOf = [{ type: 'string' as const }, { type: 'object' as const, required: ['a'] }];
+  const either = z.preprocess((value) => value, z.object({ a: z.string() })).meta({ anyOf });
+  t.strictSame(jsonSchemas({ either }, 'input', refer)['either'], { anyOf });
+  t.end();
+});

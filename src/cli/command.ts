@@ -1,0 +1,27 @@
+import type { Variables } from '../config/secrets.ts';
+
+/** What a command works with. */
+export interface CommandContext {
+  env: Variables;
+  cwd: string;
+  /** Writes a line to the terminal. */
+  say(line: string): void;
+  /** Writes a line to standard error. */
+  complain(line: string): void;
+  /** The present moment, for names of files. */
+  now(): Date;
+}
+
+/** One of the commands behind `npm run isolayer -- <command>`. */
+export interface Command {
+  /** As typed, with its arguments: `backup <file>`. */
+  usage: string;
+  /** What it does, in one line. */
+  summary: string;
+  /** Flags without a value, without their dashes. */
+  flags: readonly string[];
+  /** How many arguments it takes. */
+  arguments: number;
+  /** Resolves with the exit code: 0, or 1 when it could not do what it was asked. */
+  run(context: CommandContext, given: { values: readonly string[]; flags: ReadonlySet<string> }): Promise<number>;
+}

@@ -1,0 +1,10 @@
+/** The entry of `npm run isolayer -- <command>`. */
+import { runCommand } from './run.ts';
+
+process.exitCode = await runCommand(process.argv.slice(2), {
+  env: process.env,
+  cwd: process.cwd(),
+  say: console.log,
+  complain: console.error,
+  now: () => new Date(),
+});

@@ -1,0 +1,24 @@
+import { createChains } from '../chains/registry.ts';
+import type { Configuration } from '../config/configuration.ts';
+import { type Environment, readEnvironment } from '../config/environment.ts';
+import { loadConfiguration } from '../config/load.ts';
+import { Findings } from '../config/problems.ts';
+import { readVariables } from '../config/variables.ts';
+import { systemClock } from '../domain/clock.ts';
+import { createSignerKinds } from '../signers/registry.ts';
+import type { CommandContext } from './command.ts';
+
+/** The environment alone, for commands that work although the configuration file does not. */
+export async function environmentOf({ env, cwd }: CommandContext): Promise<Environment> {
+  const findings = new Findings();
+  const environment = readEnvironment(await readVariables(env, cwd, findings), findings);
+  findings.settle();
+  if (environment === undefined) throw new Error('the environment is missing without a problem');
+  return environment;
+}
+
+/** Everything that the service would start with. */
+export async function configurationOf({ env, cwd }: CommandContext): Promise<Configuration> {
+  const chains = createChains(systemClock);
+  return await loadConfiguration({ env, cwd, chains, signerKinds: createSignerKinds() });
+}

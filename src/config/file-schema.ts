@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import type { JsonObject } from '../domain/json.ts';
+import { jsonSchemas } from '../domain/json-schema.ts';
+import { pluginEntrySchema } from '../domain/plugin.ts';
+import type { KnownChains, KnownSignerKinds } from './chain-schemas.ts';
+import { networkEntrySchema } from './network-entry.ts';
+import { notificationEntrySchema, relayerEntrySchema, signerEntrySchema } from './schema.ts';
+
+const DRAFT = 'https://json-schema.org/draft/2020-12/schema';
+const refer = (name: string) => `#/$defs/${name}`;
+const list = (name: string, description: string) => ({ description, type: 'array', items: { $ref: refer(name) } });
+
+/** The JSON schema of the configuration file, for editors: from the schemas that a start parses it with. */
+export function configurationSchema(chains: KnownChains, signerKinds: KnownSignerKinds): JsonObject {
+  const relayers = [...chains].map(([type, { policySchema }]) =>
+    relayerEntrySchema.extend({ network_type: z.literal(type), policies: policySchema.optional() }),
+  );
+  const signers = [...signerKinds].map(([type, { configSchema }]) =>
+    signerEntrySchema.extend({ type: z.literal(type), config: configSchema }),
+  );
+  const named = {
+    Relayer: z.union(relayers),
+    Signer: z.union(signers),
+    Notification: notificationEntrySchema,
+    Plugin: pluginEntrySchema,
+  };
+  return {
+    $schema: DRAFT,
+    title: 'Isolayer configuration',
+    type: 'object',
+    properties: {
+      $schema: { type: 'string' },
+      relayers: list('Relayer', 'Accounts that send, each on one network, with one signer.'),
+      signers: list('Signer', 'The keys that relayers sign with.'),
+      notifications: list('Notification', 'Webhook targets that relayers refer to.'),
+      networks: {
+        description: 'The networks themselves, or the path of a folder; absent: the folder networks beside this file.',
+        anyOf: [{ type: 'array', items: { $ref: refer('Network') } }, { type: 'string' }],
+      },
+      plugins: list('Plugin', 'Scripts with settings of their own; dropped-in ones need no entry.'),
+    },
+    additionalProperties: false,
+    $defs: { ...jsonSchemas(named, 'input', refer), Network: networkSchema(chains) },
+  };
+}
+
+/** The JSON schema of a file in the folder of networks: one network, or a list of them. */
+export function networkFileSchema(chains: KnownChains): JsonObject {
+  return {
+    $schema: DRAFT,
+    title: 'Isolayer network',
+    anyOf: [
+      { $ref: refer('Network') },
+      {
+        type: 'object',
+        properties: { $schema: { type: 'string' }, networks: list('Network', 'Networks, which may inherit.') },
+        required: ['networks'],
+        additionalProperties: false,
+      },
+    ],
+    $defs: { Network: networkSchema(chains) },
+  };
+}
+
+/** Every field of every family: what is missing may be inherited, and `type` may be left to be found out. */
+function networkSchema(chains: KnownChains): JsonObject {
+  const named = {
+    entry: networkEntrySchema,
+    ...Object.fromEntries([...chains].map(([type, chain]) => [type, chain.networkSchema])),
+  };
+  const fields: Record<string, JsonObject[]> = {};
+  for (const { properties } of Object.values(jsonSchemas(named, 'input', refer))) {
+    for (const [name, schema] of Object.entries((properties ?? {}) as Record<string, JsonObject>)) {
+      const known = (fields[name] ??= []);
+      if (!known.some((one) => JSON.stringify(one) === JSON.stringify(schema))) known.push(schema);
+    }
+  }
+  return {
+    type: 'object',
+    properties: Object.fromEntries(
+      Object.entries(fields).map(([name, [first = {}, ...others]]) => [
+        name,
+        others.length === 0 ? first : { anyOf: [first, ...others] },
+      ]),
+    ),
+    required: ['network'],
+    additionalProperties: false,
+  };
+}

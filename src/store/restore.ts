@@ -1,0 +1,129 @@
+import { closeSync, copyFileSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync } from 'node:fs';
+import { backup, DatabaseSync } from 'node:sqlite';
+import { assertKnownSteps } from './migrate.ts';
+import { migrations } from './migrations.ts';
+
+/** What to do with transactions that a backup holds unsigned: the service may have sent them since it was taken. */
+export type Unsigned = 'send' | 'fail';
+
+export interface RestoreOptions {
+  /** A backup; it is only read. */
+  source: string;
+  /** The database of a data folder whose lock (`lock.ts`) is held. */
+  target: string;
+  /** Where the present database is kept; absent: there must be none. */
+  keepAs?: string;
+  /** Absent: a backup that holds unsigned transactions is refused. */
+  unsigned?: Unsigned;
+}
+
+/** A backup that must not simply be put back: it holds transactions that nobody had signed. */
+export class UnsignedTransactions extends Error {
+  readonly count: number;
+
+  constructor(count: number) {
+    super(`The backup holds ${count} transactions that were accepted and not yet signed`);
+    this.name = 'UnsignedTransactions';
+    this.count = count;
+  }
+}
+
+/** What a transaction says that a restore ended. */
+const GIVEN_UP = 'Restored from a backup: it is not sent, because it may have been sent after the backup was taken';
+
+/**
+ * Puts a backup in the place of a database, as a whole or not at all: there is a database at every moment.
+ * @throws UnsignedTransactions, or an error when the source is no whole backup of a version that this one knows, or
+ *   the target exists and is not to be kept
+ */
+export async function restoreSqlite({ source, target, keepAs, unsigned }: RestoreOptions): Promise<void> {
+  if (keepAs === undefined && existsSync(target)) throw new Error(`${target} exists`);
+  const draft = `${target}.restoring`;
+  const sweep = () => {
+    for (const file of [draft, `${draft}-wal`, `${draft}-shm`]) rmSync(file, { force: true });
+  };
+  sweep();
+  try {
+    await copyWhole(source, draft);
+    settleUnsigned(draft, unsigned);
+    flush(draft);
+    if (keepAs !== undefined && existsSync(target)) setAside(target, keepAs);
+    renameSync(draft, target);
+  } finally {
+    sweep();
+  }
+}
+
+async function copyWhole(source: string, draft: string): Promise<void> {
+  closeSync(openSync(draft, 'wx', 0o600));
+  const original = new DatabaseSync(source, { readOnly: true });
+  try {
+    await backup(original, draft);
+  } catch (cause) {
+    throw new Error(`${source} is no database that can be read`, { cause });
+  } finally {
+    original.close();
+  }
+  const copy = new DatabaseSync(draft, { readOnly: true });
+  try {
+    const check = copy.prepare('pragma integrity_check').get()?.['integrity_check'];
+    if (check !== 'ok') throw new Error(`${source} is damaged: ${String(check)}`);
+    assertKnownSteps(stepsOf(copy, source), migrations);
+  } finally {
+    copy.close();
+  }
+}
+
+function stepsOf(database: DatabaseSync, source: string): { version: number; name: string }[] {
+  const isOurs = database.prepare(`select 1 from sqlite_schema where name = 'migrations'`).get() !== undefined;
+  const rows = isOurs ? database.prepare('select version, name from migrations order by version').all() : [];
+  if (rows.length === 0) throw new Error(`${source} is no backup of Isolayer`);
+  return rows.map(({ version, name }) => ({ version: Number(version), name: String(name) }));
+}
+
+/** What is signed has its bytes, and goes out again as it is; only what has none could be paid a second time. */
+function settleUnsigned(path: string, unsigned: Unsigned | undefined): void {
+  const database = new DatabaseSync(path);
+  try {
+    // A backup keeps the mode of its source; without this the copy would leave side files.
+    database.exec('pragma journal_mode = delete');
+    const open = `from transactions where status = 'pending'`;
+    const count = Number(database.prepare(`select count(*) as count ${open}`).get()?.['count']);
+    if (count === 0 || unsigned === 'send') return;
+    if (unsigned === undefined) throw new UnsignedTransactions(count);
+    database
+      .prepare(
+        `update transactions set status = 'failed', status_reason = ?, next_action_at = null where status = 'pending'`,
+      )
+      .run(GIVEN_UP);
+  } finally {
+    database.close();
+  }
+}
+
+/** Its log is written back first: a log beside another database would be taken for that one's. */
+function setAside(target: string, keepAs: string): void {
+  try {
+    const old = new DatabaseSync(target);
+    old.exec('pragma wal_checkpoint(truncate)');
+    old.close();
+  } catch {
+    // It is damaged, which may be why a backup is restored. What can be kept is kept.
+    for (const side of ['-wal', '-shm']) if (existsSync(target + side)) renameSync(target + side, keepAs + side);
+  }
+  try {
+    linkSync(target, keepAs);
+  } catch {
+    // Not every file system has hard links.
+    copyFileSync(target, keepAs);
+  }
+}
+
+function flush(path: string): void {
+  const file = openSync(path, 'r+');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,34 @@
+import t from 'tap';
+import { runTyped } from '../../../support/command.ts';
+
+t.test('help names every command', async (t) => {
+  for (const typed of [['help'], ['--help'], ['-h']]) {
+    const { code, said } = await runTyped(t.testdirName, typed);
+    t.equal(code, 0);
+    for (const name of ['check-config', 'backup <file>', 'restore <file>', 'schema']) t.match(said, name);
+  }
+});
+
+t.test('wrong usage is 2, with what is wrong and the help', async (t) => {
+  for (const [typed, reason] of [
+    [[], /^Say which command/],
+    [['bakcup'], /^There is no command "bakcup"/],
+    [['constructor'], /^There is no command "constructor"/],
+    [['backup'], /^It is: backup <file>/],
+    [['backup', 'a', 'b'], /^It is: backup <file>/],
+    [['schema', '--force'], /^Unknown option '--force'/],
+  ] as const) {
+    const { code, said, complained } = await runTyped(t.testdirName, typed);
+    t.equal(code, 2, typed.join(' '));
+    t.equal(said, '');
+    t.match(complained, reason);
+    t.match(complained, 'npm run isolayer -- <command>');
+  }
+});
+
+t.test('what goes wrong is a line, never a stack', async (t) => {
+  const { code, complained } = await runTyped(t.testdir({}), ['backup', 'x.db'], { APP_PORT: 'http' });
+  t.equal(code, 1);
+  t.match(complained, /environment: APP_PORT: must be a whole number from 0 to 65535/);
+  t.notMatch(complained, /\n\s+at /);
+});

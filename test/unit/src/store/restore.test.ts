@@ -1,0 +1,103 @@
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import t, { type Test } from 'tap';
+import { systemClock } from '../../../../src/domain/clock.ts';
+import { createLog } from '../../../../src/observability/log.ts';
+import { backupSqlite } from '../../../../src/store/backup.ts';
+import { restoreSqlite } from '../../../../src/store/restore.ts';
+import { openSqliteStore } from '../../../../src/store/sqlite.ts';
+import type { Store } from '../../../../src/store/store.ts';
+import { temporaryStore, transactionOf } from '../../../support/store.ts';
+
+/** A store with one transaction of each of the given ids, and a backup of it. */
+async function backedUp(t: Test, transactions: Parameters<typeof transactionOf>[0][]) {
+  const { store, path, remove } = await temporaryStore();
+  t.teardown(remove);
+  await store.write(async (writer) => {
+    for (const given of transactions) await writer.insertTransaction(transactionOf(given));
+  });
+  const source = join(dirname(path), 'backup.db');
+  await backupSqlite(path, source);
+  return { store, path, source, target: join(dirname(path), 'restored.db') };
+}
+
+async function open(t: Test, path: string): Promise<Store> {
+  const store = await openSqliteStore({ path, log: createLog('silent'), clock: systemClock });
+  t.teardown(() => store.close());
+  return store;
+}
+
+t.test('a backup becomes the database, for its owner alone, and nothing else is left', async (t) => {
+  const { source, target } = await backedUp(t, [{ id: 'a', status: 'confirmed' }]);
+  await restoreSqlite({ source, target });
+  t.equal(statSync(target).mode & 0o777, 0o600);
+  t.strictSame(
+    readdirSync(dirname(target)).filter((name) => name.startsWith('restored')),
+    ['restored.db'],
+  );
+  t.match(await (await open(t, target)).read.transaction('relayer-1', 'a'), { status: 'confirmed' });
+});
+
+t.test('what is there stays unless it is kept under another name', async (t) => {
+  const { store, path, source } = await backedUp(t, [{ id: 'a', status: 'confirmed' }]);
+  await store.write((writer) => writer.insertTransaction(transactionOf({ id: 'later', status: 'confirmed' })));
+  await store.close();
+  await t.rejects(restoreSqlite({ source, target: path }), /exists/);
+  const keepAs = `${path}.old`;
+  await restoreSqlite({ source, target: path, keepAs });
+  t.equal(await (await open(t, path)).read.transaction('relayer-1', 'later'), undefined);
+  t.ok(await (await open(t, keepAs)).read.transaction('relayer-1', 'later'), 'with all that was only in its log');
+});
+
+t.test('a damaged database is kept as it is', async (t) => {
+  const { source, target } = await backedUp(t, []);
+  writeFileSync(target, 'no database at all');
+  writeFileSync(`${target}-wal`, 'no log at all');
+  await restoreSqlite({ source, target, keepAs: `${target}.old` });
+  t.strictSame(
+    readdirSync(dirname(target)).filter((name) => /^restored.*(?<!-shm)$/.test(name)),
+    ['restored.db', 'restored.db.old', 'restored.db.old-wal'],
+  );
+});
+
+t.test('what nobody had signed is neither sent nor dropped without being asked', async (t) => {
+  const { source, target } = await backedUp(t, [
+    { id: 'unsigned', status: 'pending' },
+    { id: 'signed', status: 'sent', sequence: 4n, hash: '0x1', nextActionAt: 5 },
+  ]);
+  await t.rejects(restoreSqlite({ source, target }), { name: 'UnsignedTransactions', count: 1 });
+  t.notOk(existsSync(target));
+  await restoreSqlite({ source, target, unsigned: 'send' });
+  t.match(await (await open(t, target)).read.transaction('relayer-1', 'unsigned'), { status: 'pending' });
+  const other = `${target}.2`;
+  await restoreSqlite({ source, target: other, unsigned: 'fail' });
+  const { read } = await open(t, other);
+  t.match(await read.transaction('relayer-1', 'unsigned'), {
+    status: 'failed',
+    statusReason: /not sent, because it may have been sent after the backup/,
+    nextActionAt: null,
+  });
+  t.match(await read.transaction('relayer-1', 'signed'), { status: 'sent', nextActionAt: 5 });
+});
+
+t.test('what is no backup of ours, or of a newer version, or broken, changes nothing', async (t) => {
+  const { source, target } = await backedUp(t, []);
+  const attempts: [string, RegExp][] = [];
+  const bad = (name: string, message: RegExp) => {
+    const path = join(dirname(target), name);
+    attempts.push([path, message]);
+    return path;
+  };
+  writeFileSync(bad('text.db', /no database that can be read|not a database/), 'x'.repeat(5000));
+  new DatabaseSync(bad('empty.db', /no backup of Isolayer/)).exec('create table other (x)');
+  const newer = bad('newer.db', /newer version/);
+  await backupSqlite(source, newer);
+  new DatabaseSync(newer).exec(`insert into migrations (version, name, applied_at) values (999, 'tomorrow', 0)`);
+  bad('absent.db', /unable to open/);
+  for (const [path, message] of attempts) {
+    await t.rejects(restoreSqlite({ source: path, target }), message, path);
+    t.notOk(existsSync(target));
+    t.notOk(existsSync(`${target}.restoring`));
+  }
+});
