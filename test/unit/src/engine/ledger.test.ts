@@ -97,7 +97,7 @@ t.test('a change of status and its event are one commit; other changes tell noth
 
   const stale = { transaction, set: { status: 'failed' } as const };
   await ledger.apply([stale]);
-  t.notOk(await ledger.record([{ ...stale, attempt: attemptOf(transaction, 1n) }]));
+  t.notOk(await ledger.record([{ ...stale, attempt: { ...attemptOf(transaction, 1n), ordinal: 2, hash: 'other' } }]));
   t.equal((await told()).length, 1, 'what was not changed is not told');
   t.ok(world.hints > 0);
 });
