@@ -1,0 +1,74 @@
+/** The dashboard asks for metrics that there are, by labels that they have, and leaves none out. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { METRICS } from '../../src/observability/metric-table.ts';
+import { createMetrics } from '../../src/observability/metrics.ts';
+import { parseExposition } from '../support/exposition.ts';
+
+interface Panel {
+  id: number;
+  type: string;
+  title: string;
+  gridPos: { x: number; y: number; w: number; h: number };
+  targets?: { expr: string; legendFormat: string }[];
+}
+
+const file = join(import.meta.dirname, '..', '..', 'ops', 'grafana', 'isolayer.json');
+const { panels } = JSON.parse(readFileSync(file, 'utf8')) as { panels: Panel[] };
+const targets = panels.flatMap((panel) => (panel.targets ?? []).map((target) => ({ panel: panel.title, ...target })));
+
+/** What a query selects: a name that is followed by its selectors. */
+function selected(expr: string): string[] {
+  return [...expr.matchAll(/([a-z_][a-z0-9_]*)\{/g)].map(([, name = '']) => name);
+}
+
+t.test('every metric that it asks for exists, and every metric of ours is asked for', async (t) => {
+  const families = parseExposition(await createMetrics().text());
+  const familyOf = (name: string) =>
+    families.has(name) ? name : name.replace(/_(bucket|sum|count)$/, (part) => (families.has(name) ? part : ''));
+  const asked = new Set<string>();
+  for (const { panel, expr } of targets) {
+    const names = selected(expr);
+    t.ok(names.length > 0, `${panel}: ${expr}`);
+    for (const name of names) {
+      t.ok(families.has(familyOf(name)), `${panel}: ${name}`);
+      asked.add(familyOf(name));
+    }
+  }
+  t.strictSame(
+    Object.keys(METRICS).filter((name) => !asked.has(name)),
+    [],
+  );
+});
+
+t.test('it groups and names by labels that the metrics have', (t) => {
+  const labelsOf = new Map<string, readonly string[]>(
+    Object.entries(METRICS).map(([name, { labels }]) => [name, labels]),
+  );
+  for (const { panel, expr, legendFormat } of targets) {
+    const known = selected(expr).flatMap((name) => labelsOf.get(name.replace(/_(bucket|sum|count)$/, '')) ?? ['kind']);
+    const grouped = [...expr.matchAll(/ by \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(', '));
+    const named = [...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, label = '']) => label);
+    for (const label of [...grouped, ...named]) {
+      t.ok(['le', 'instance', ...known].includes(label), `${panel}: ${label}`);
+    }
+  }
+  t.end();
+});
+
+t.test('no two panels lie on each other', (t) => {
+  t.equal(new Set(panels.map(({ id }) => id)).size, panels.length);
+  for (const [index, a] of panels.entries()) {
+    for (const b of panels.slice(index + 1)) {
+      const [one, other] = [a.gridPos, b.gridPos];
+      const isApart =
+        one.x + one.w <= other.x ||
+        other.x + other.w <= one.x ||
+        one.y + one.h <= other.y ||
+        other.y + other.h <= one.y;
+      if (!isApart || one.x + one.w > 24) t.fail(`${a.title} and ${b.title}`);
+    }
+  }
+  t.end();
+});
