@@ -36,6 +36,6 @@ export interface Relayer {
   customRpcUrls: RpcUrl[] | null;
   /** As the chain's policy schema leaves it: unset fields absent, integers beyond 2^53 as decimal strings. */
   policies: JsonObject;
-  /** The entry of the configuration file as it was at the last start; null for one made over the API. */
+  /** The file's entry at the last start, with digests for what may hold credentials; null for one made over the API. */
   declaration: Json | null;
 }

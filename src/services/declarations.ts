@@ -2,7 +2,7 @@ import type { Json } from '../domain/json.ts';
 import type { Relayer } from '../domain/relayer.ts';
 import type { Log } from '../observability/log.ts';
 import type { Store, Writer } from '../store/store.ts';
-import { isDeclaredAsBefore } from './declared-value.ts';
+import { isDeclaredAsBefore, keptDeclaration } from './declared-value.ts';
 
 /** A relayer as the configuration declares it, with the address of its signer. */
 export type DeclaredRelayer = Omit<Relayer, 'disabledReason' | 'declaration'> & { declaration: Json };
@@ -15,6 +15,9 @@ const CHANGEABLE = {
   customRpcUrls: 'custom_rpc_urls',
   policies: 'policies',
 } as const satisfies Partial<Record<keyof Relayer, string>>;
+
+/** Keys whose values may hold credentials. */
+const SECRET_KEYS = ['custom_rpc_urls'];
 
 /**
  * Brings the declared relayers and the stored ones together. The file declares, the database remembers: a field whose
@@ -34,7 +37,8 @@ export async function applyDeclarations(
   // One commit: instances that start together apply the same file one after the other.
   await store.write(async (writer) => {
     if (reset) await dropOthers(writer, known);
-    for (const relayer of declared) {
+    for (const entry of declared) {
+      const relayer = { ...entry, declaration: keptDeclaration(entry.declaration, SECRET_KEYS) };
       await writer.putRelayer(merge(relayer, reset ? undefined : await writer.relayer(relayer.id)));
     }
   });

@@ -1,4 +1,5 @@
-import type { Json } from '../domain/json.ts';
+import { createHash } from 'node:crypto';
+import type { Json, JsonObject } from '../domain/json.ts';
 
 /** Whether two declarations say the same under a key, or both nothing; the order of keys below it does not count. */
 export function isDeclaredAsBefore(key: string, now: Json, before: Json): boolean {
@@ -6,8 +7,11 @@ export function isDeclaredAsBefore(key: string, now: Json, before: Json): boolea
 }
 
 function valueAt(declaration: Json, key: string): Json | undefined {
-  const isObject = typeof declaration === 'object' && declaration !== null && !Array.isArray(declaration);
-  return isObject ? declaration[key] : undefined;
+  return isObject(declaration) ? declaration[key] : undefined;
+}
+
+function isObject(declaration: Json): declaration is JsonObject {
+  return typeof declaration === 'object' && declaration !== null && !Array.isArray(declaration);
 }
 
 function canonical(value: Json | undefined): string | undefined {
@@ -16,4 +20,14 @@ function canonical(value: Json | undefined): string | undefined {
       ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
       : part,
   );
+}
+
+/** A declaration as it is kept to be compared: of what may hold credentials, only a digest. */
+export function keptDeclaration(declaration: Json, secretKeys: readonly string[]): Json {
+  const kept: JsonObject = isObject(declaration) ? { ...declaration } : {};
+  for (const key of secretKeys) {
+    const text = canonical(valueAt(declaration, key));
+    if (text !== undefined) kept[key] = createHash('sha256').update(text).digest('hex');
+  }
+  return kept;
 }

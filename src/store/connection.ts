@@ -10,3 +10,9 @@ export interface Connection {
   /** Absent in a store that keeps no secrets. */
   sealer?: Sealer | undefined;
 }
+
+/** @throws Error when the store was opened without a sealer */
+export function sealerOf({ sealer }: Connection): Sealer {
+  if (sealer === undefined) throw new Error('This store was opened without a key to seal secrets with');
+  return sealer;
+}

@@ -2,7 +2,7 @@ import { createSecretKey } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
 import type { Notification } from '../domain/notification.ts';
-import type { Connection } from './connection.ts';
+import { type Connection, sealerOf } from './connection.ts';
 import { pageBounds } from './paging.ts';
 import type { NotificationTable, Tables } from './schema.ts';
 import type { SealedPlace, Sealer } from './sealing.ts';
@@ -34,11 +34,6 @@ function fromRow(row: NotificationTable): Notification {
 /** Where a notification's signing key is bound to. */
 function keyPlace(id: string): SealedPlace {
   return { table: 'notifications', row: id, field: 'signing_key' };
-}
-
-function sealerOf({ sealer }: Connection): Sealer {
-  if (sealer === undefined) throw new Error('This store was opened without a key to seal secrets with');
-  return sealer;
 }
 
 type NotificationReads = 'notification' | 'notifications' | 'allNotifications' | 'signingKey';

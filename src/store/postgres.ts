@@ -14,6 +14,7 @@ import { isConnectionTrouble, isSerializationFailure, toldToCaller } from './pos
 import { PostgresHints } from './postgres-hints.ts';
 import { PostgresLeases } from './postgres-leases.ts';
 import { createReader, createWriter } from './queries.ts';
+import { resealRpcUrls } from './relayers.ts';
 import type { Tables } from './schema.ts';
 import { checkSeal, type Sealer } from './sealing.ts';
 import type { Reader, Store, Writer } from './store.ts';
@@ -107,6 +108,7 @@ async function bringUp(url: string, log: Log, sealer: Sealer | undefined): Promi
       if (sealer !== undefined) {
         await checkSeal(db, sealer);
         await resealSigningKeys(db, sealer);
+        await resealRpcUrls(db, sealer);
       }
     });
   } finally {

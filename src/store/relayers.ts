@@ -1,9 +1,11 @@
+import type { Kysely } from 'kysely';
 import { z } from 'zod';
 import { networkTypeSchema } from '../domain/network-type.ts';
 import type { DisabledReason, Relayer, RpcUrl } from '../domain/relayer.ts';
-import type { Connection } from './connection.ts';
+import { type Connection, sealerOf } from './connection.ts';
 import { pageBounds } from './paging.ts';
-import type { RelayerTable } from './schema.ts';
+import type { RelayerTable, Tables } from './schema.ts';
+import type { SealedPlace, Sealer } from './sealing.ts';
 import type { Reader, Writer } from './store.ts';
 import { anyJsonObjectSchema, anyJsonSchema, flagSchema, jsonText, readRecord, storableText } from './stored-record.ts';
 
@@ -49,11 +51,19 @@ const rowSchema = z
     }),
   );
 
-function fromRow(row: RelayerTable): Relayer {
-  return readRecord(rowSchema, 'relayers', row.id, row);
+/** Endpoints of an operator's own often carry a key in their path: they are sealed, bound to this place. */
+function urlsPlace(id: string): SealedPlace {
+  return { table: 'relayers', row: id, field: 'custom_rpc_urls' };
 }
 
-function toRow(relayer: Relayer): Omit<RelayerTable, 'created_at'> {
+function fromRow(connection: Connection, row: RelayerTable): Relayer {
+  const sealed = row.custom_rpc_urls;
+  const urls = sealed === null ? null : sealerOf(connection).open(sealed, urlsPlace(row.id));
+  return readRecord(rowSchema, 'relayers', row.id, { ...row, custom_rpc_urls: urls });
+}
+
+function toRow(connection: Connection, relayer: Relayer): Omit<RelayerTable, 'created_at'> {
+  const { customRpcUrls: urls } = relayer;
   return {
     id: relayer.id,
     name: storableText(relayer.name),
@@ -64,20 +74,22 @@ function toRow(relayer: Relayer): Omit<RelayerTable, 'created_at'> {
     disabled_reason: relayer.disabledReason && JSON.stringify(relayer.disabledReason),
     signer_id: relayer.signerId,
     notification_id: relayer.notificationId,
-    custom_rpc_urls: relayer.customRpcUrls && JSON.stringify(relayer.customRpcUrls),
+    custom_rpc_urls: urls && sealerOf(connection).seal(JSON.stringify(urls), urlsPlace(relayer.id)),
     policies: JSON.stringify(relayer.policies),
     declaration: relayer.declaration === null ? null : JSON.stringify(relayer.declaration),
   };
 }
 
 /** Reads of the table `relayers`. */
-export function relayerReads({ db }: Connection): Pick<Reader, 'relayer' | 'relayers' | 'allRelayers'> {
+export function relayerReads(connection: Connection): Pick<Reader, 'relayer' | 'relayers' | 'allRelayers'> {
+  const { db } = connection;
+  const read = (row: RelayerTable) => fromRow(connection, row);
   // Those that one write declared came at the same time; their ids put them in an order.
   const newestFirst = db.selectFrom('relayers').selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc');
   return {
     async relayer(id) {
       const row = await db.selectFrom('relayers').selectAll().where('id', '=', id).executeTakeFirst();
-      return row && fromRow(row);
+      return row && read(row);
     },
 
     async relayers(page) {
@@ -87,20 +99,21 @@ export function relayerReads({ db }: Connection): Pick<Reader, 'relayer' | 'rela
         .selectFrom('relayers')
         .select((on) => on.fn.countAll<number>().as('total'))
         .executeTakeFirstOrThrow();
-      return { items: rows.map(fromRow), total };
+      return { items: rows.map(read), total };
     },
 
     async allRelayers() {
-      return (await newestFirst.execute()).map(fromRow);
+      return (await newestFirst.execute()).map(read);
     },
   };
 }
 
 /** Writes of the table `relayers`. */
-export function relayerWrites({ db, now }: Connection): Pick<Writer, 'putRelayer' | 'deleteRelayer'> {
+export function relayerWrites(connection: Connection): Pick<Writer, 'putRelayer' | 'deleteRelayer'> {
+  const { db, now } = connection;
   return {
     async putRelayer(relayer) {
-      const row = toRow(relayer);
+      const row = toRow(connection, relayer);
       await db
         .insertInto('relayers')
         .values({ ...row, created_at: now() })
@@ -113,4 +126,18 @@ export function relayerWrites({ db, now }: Connection): Pick<Writer, 'putRelayer
       return numDeletedRows === 1n;
     },
   };
+}
+
+/** Seals anew what was sealed under a key that is on its way out, as `resealSigningKeys` does. */
+export async function resealRpcUrls(db: Kysely<Tables>, sealer: Sealer): Promise<void> {
+  const rows = await db
+    .selectFrom('relayers')
+    .select(['id', 'custom_rpc_urls'])
+    .where('custom_rpc_urls', 'is not', null)
+    .execute();
+  for (const { id, custom_rpc_urls: sealed } of rows) {
+    if (sealed === null || !sealer.isOutdated(sealed)) continue;
+    const resealed = sealer.seal(sealer.open(sealed, urlsPlace(id)), urlsPlace(id));
+    await db.updateTable('relayers').set({ custom_rpc_urls: resealed }).where('id', '=', id).execute();
+  }
 }

@@ -11,6 +11,7 @@ import { migrations } from './migrations.ts';
 import { resealSigningKeys } from './notifications.ts';
 import { ProcessLeases } from './process-leases.ts';
 import { createReader, createWriter } from './queries.ts';
+import { resealRpcUrls } from './relayers.ts';
 import type { Tables } from './schema.ts';
 import { checkSeal, type Sealer } from './sealing.ts';
 import { sqliteDialect } from './sqlite-dialect.ts';
@@ -43,6 +44,7 @@ export async function openSqliteStore({ path, log, clock, sealer }: SqliteStoreO
     if (sealer !== undefined) {
       await checkSeal(whole, sealer);
       await resealSigningKeys(whole, sealer);
+      await resealRpcUrls(whole, sealer);
     }
     return compose(writing, openForReading(path), clock, sealer);
   } catch (cause) {

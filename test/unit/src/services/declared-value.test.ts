@@ -1,5 +1,5 @@
 import t from 'tap';
-import { isDeclaredAsBefore } from '../../../../src/services/declared-value.ts';
+import { isDeclaredAsBefore, keptDeclaration } from '../../../../src/services/declared-value.ts';
 
 t.test('two declarations say the same under a key, or not', (t) => {
   t.ok(isDeclaredAsBefore('a', { a: 1, b: 2 }, { a: 1 }));
@@ -13,5 +13,18 @@ t.test('two declarations say the same under a key, or not', (t) => {
   t.notOk(isDeclaredAsBefore('a', { a: null }, {}), 'null is said, nothing is not');
   t.notOk(isDeclaredAsBefore('a', { a: [1, 2] }, { a: [2, 1] }));
   t.notOk(isDeclaredAsBefore('a', { a: 1 }, null));
+  t.end();
+});
+
+t.test('of what may hold credentials only a digest is kept, by which a change still shows', (t) => {
+  const declared = { name: 'a', custom_rpc_urls: [{ url: 'https://rpc.example/canary', weight: 1 }] };
+  const kept = keptDeclaration(declared, ['custom_rpc_urls']);
+  t.notMatch(JSON.stringify(kept), 'canary');
+  t.match(kept, { name: 'a' });
+  const same = { custom_rpc_urls: [{ weight: 1, url: 'https://rpc.example/canary' }] };
+  const changed = { custom_rpc_urls: [{ url: 'https://rpc.example/other', weight: 1 }] };
+  t.ok(isDeclaredAsBefore('custom_rpc_urls', kept, keptDeclaration(same, ['custom_rpc_urls'])));
+  t.notOk(isDeclaredAsBefore('custom_rpc_urls', kept, keptDeclaration(changed, ['custom_rpc_urls'])));
+  t.strictSame(keptDeclaration({ name: 'a' }, ['custom_rpc_urls']), { name: 'a' }, 'nothing stays nothing');
   t.end();
 });

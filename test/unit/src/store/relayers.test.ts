@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
 import { relayerOf, storeFor, temporaryStore } from '../../../support/store.ts';
@@ -33,7 +34,6 @@ t.test('a record of unknown shape is an error that names it, and others are serv
     `paused = 7`,
     `network_type = 'bitcoin'`,
     `disabled_reason = '{"type":"Whim","details":""}'`,
-    `custom_rpc_urls = '[{"url":1}]'`,
     `policies = 'null'`,
   ]) {
     vandal.exec('begin');
@@ -45,4 +45,26 @@ t.test('a record of unknown shape is an error that names it, and others are serv
     vandal.exec("delete from relayers where id = 'bad'");
     await store.write((writer) => writer.putRelayer(relayerOf({ id: 'bad' })));
   }
+});
+
+t.test('endpoints of an operator’s own are sealed: no key in a URL reaches the file', async (t) => {
+  const { store, path, remove } = await temporaryStore();
+  t.teardown(remove);
+  const customRpcUrls = [
+    { url: 'https://user:canary-password@rpc.example/canary-key?token=canary-token', weight: 100 },
+  ];
+  await store.write((writer) => writer.putRelayer(relayerOf({ id: 'a', customRpcUrls })));
+  t.strictSame((await store.read.relayer('a'))?.customRpcUrls, customRpcUrls);
+
+  for (const file of [path, `${path}-wal`]) {
+    t.notOk(readFileSync(file).includes('canary'), `${file.slice(path.length)} does not hold it in clear`);
+  }
+  const vandal = new DatabaseSync(path);
+  t.teardown(() => vandal.close());
+  vandal.exec(`update relayers set id = 'b' where id = 'a'`);
+  await t.rejects(
+    store.read.relayer('b'),
+    /custom_rpc_urls of record b of table relayers is damaged/,
+    'nor can it move',
+  );
 });
