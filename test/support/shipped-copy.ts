@@ -1,0 +1,36 @@
+import { execFile } from 'node:child_process';
+import { cpSync, existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Test } from 'tap';
+
+const root = join(import.meta.dirname, '..', '..');
+const run = promisify(execFile);
+
+/** What a service needs of the repository to run. */
+const SHIPPED = ['package.json', 'src', 'sandbox', 'plugins', 'config'];
+
+interface Lockfile {
+  packages: Record<string, { dev?: boolean; devOptional?: boolean; link?: boolean }>;
+}
+
+/**
+ * A folder as a newcomer has it after installing: the sources and the packages of production, which are linked where
+ * the file system can. Symbolic links would not do: the sandbox may read its own packages and nothing else.
+ */
+export async function shippedCopy(t: Test): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), 'isolayer-shipped-'));
+  t.teardown(() => rm(dir, { recursive: true, force: true, maxRetries: 5 }));
+  for (const path of SHIPPED) cpSync(join(root, path), join(dir, path), { recursive: true });
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as Lockfile;
+  const needed = Object.entries(packages)
+    .filter(([path, { dev, devOptional, link }]) => path !== '' && !dev && !devOptional && !link)
+    .map(([path]) => path)
+    .filter((path) => path.startsWith('node_modules/') && existsSync(join(root, path)));
+  const copy = (flags: string) =>
+    run('cp', [flags, '--parents', '-t', dir, 'node_modules/.bin', ...needed], { cwd: root });
+  await copy('-al').catch(() => copy('-a'));
+  return dir;
+}
