@@ -1,11 +1,7 @@
 /** The database server goes away while the service runs: what that costs, and that nothing has to be restarted. */
 import t from 'tap';
-import { instancesFor } from '../support/instances.ts';
+import { instancesFor, RECEIVER, TRANSACTIONS, TRANSFER } from '../support/instances.ts';
 import { startPostgres } from '../support/postgres.ts';
-
-const TRANSACTIONS = '/api/v1/relayers/local-1/transactions';
-const RECEIVER = '0x00000000000000000000000000000000000abcde';
-const TRANSFER = { to: RECEIVER, value: '7', data: '0x', gas_limit: 21_000, speed: 'fast' };
 
 const postgres = await startPostgres({ durable: true });
 t.teardown(() => postgres.stop());

@@ -14,7 +14,8 @@ t.test('on SQLite', async (t) => {
   storeContract(t, storeFor);
 });
 
-t.test('on PostgreSQL', async (t) => {
+// Each test has a database of its own, and waiting for the server is most of it.
+t.test('on PostgreSQL', { jobs: 4 }, async (t) => {
   storeContract(t, async (test: Test) => {
     const url = await postgres.createDatabase();
     const sealer = createSealer([randomBytes(32)], randomBytes);

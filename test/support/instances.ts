@@ -5,11 +5,17 @@ import type { Postgres } from './postgres.ts';
 import { type RunningService, startService } from './service.ts';
 import { createWorkspace } from './workspace.ts';
 
+/** Where transactions of the relayer are sent to and listed. */
+export const TRANSACTIONS = '/api/v1/relayers/local-1/transactions';
+/** Who has nothing but what these transactions bring. */
+export const RECEIVER = '0x00000000000000000000000000000000000abcde';
+/** A payment of 7 wei to {@link RECEIVER}. */
+export const TRANSFER = { to: RECEIVER, value: '7', data: '0x', gas_limit: 21_000, speed: 'fast' };
+
 /** Several instances of the service on one database and one node, with one funded relayer, `local-1`. */
 export interface Instances {
   anvil: Anvil;
   address: string;
-  databaseUrl: string;
   /** Starts one more, with a data folder of its own. */
   start(): Promise<RunningService>;
 }
@@ -21,12 +27,11 @@ export async function instancesFor(t: Test, postgres: Postgres, options: AnvilOp
   const workspace = await createWorkspace({ rpcUrl: anvil.url });
   t.teardown(() => workspace.remove());
   await anvil.rpc('anvil_setBalance', [workspace.address, `0x${(10n ** 20n).toString(16)}`]);
-  const databaseUrl = await postgres.createDatabase();
   const shared = {
     ...workspace.env,
     HOST: '127.0.0.1',
     API_KEY: 'the same key on every instance, 32 or more'.replaceAll(' ', '-'),
-    DATABASE_URL: databaseUrl,
+    DATABASE_URL: await postgres.createDatabase(),
     STORAGE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
     RATE_LIMIT_REQUESTS_PER_SECOND: '100000',
     RATE_LIMIT_BURST_SIZE: '100000',
@@ -36,7 +41,6 @@ export async function instancesFor(t: Test, postgres: Postgres, options: AnvilOp
   return {
     anvil,
     address: workspace.address,
-    databaseUrl,
     async start() {
       count += 1;
       const service = await startService({ ...shared, DATA_DIR: join(workspace.dir, `data-${count}`) });
@@ -44,4 +48,62 @@ export async function instancesFor(t: Test, postgres: Postgres, options: AnvilOp
       return service;
     },
   };
+}
+
+/** A transaction as the API lists it, as far as a test looks at it. */
+export interface Sent {
+  id: string;
+  status: string;
+  nonce: number;
+  hash: string;
+}
+
+/** Sends one after the other on each service, all services side by side. */
+export async function send(services: readonly RunningService[], count: number): Promise<string[]> {
+  const ids: string[] = [];
+  let left = count;
+  const sender = async (service: RunningService) => {
+    while (left > 0) {
+      left -= 1;
+      const { status, body } = await service.request('POST', TRANSACTIONS, TRANSFER);
+      if (status !== 200) throw new Error(`not accepted: ${JSON.stringify(body)}`);
+      ids.push(body.data.id);
+    }
+  };
+  await Promise.all(services.flatMap((service) => Array.from({ length: 4 }, () => sender(service))));
+  return ids;
+}
+
+async function listed(service: RunningService): Promise<Sent[]> {
+  return (await service.request('GET', `${TRANSACTIONS}?per_page=500`)).body.data;
+}
+
+export async function untilMined(service: RunningService, count: number): Promise<Sent[]> {
+  const end = Date.now() + 45_000;
+  for (;;) {
+    const mined = (await listed(service)).filter(({ status }) => status === 'mined' || status === 'confirmed');
+    if (mined.length >= count) return mined;
+    if (Date.now() > end) throw new Error(`${mined.length} of ${count} are mined\n${service.output().slice(-4000)}`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+/** Whether each was paid once, under nonces without a gap, and nothing else was. */
+export async function assertPaidOnce(t: Test, { anvil, address }: Instances, mined: readonly Sent[]): Promise<void> {
+  const nonces = mined.map(({ nonce }) => nonce).sort((a, b) => a - b);
+  t.strictSame(
+    nonces,
+    nonces.map((_, index) => index),
+  );
+  t.equal(new Set(mined.map(({ hash }) => hash)).size, mined.length);
+  t.equal(Number(await anvil.rpc('eth_getTransactionCount', [address, 'pending'])), mined.length);
+  t.equal(BigInt(String(await anvil.rpc('eth_getBalance', [RECEIVER, 'latest']))), 7n * BigInt(mined.length));
+}
+
+/** The instance that drives the relayer's account. */
+export function ownerOf(services: readonly RunningService[]): RunningService {
+  const owners = services.filter((service) => /"lease":"evm:31337:.*lease taken/.test(service.output()));
+  const [owner] = owners;
+  if (owner === undefined || owners.length > 1) throw new Error(`${owners.length} instances took the lane`);
+  return owner;
 }
