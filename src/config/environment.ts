@@ -116,7 +116,7 @@ export function readEnvironment(variables: Variables, findings: Findings): Envir
     findings.problem('environment', 'HOST', message, `Set API_KEY to at least ${LEAST_KEY_LENGTH} characters`);
     return undefined;
   }
-  if (/^postgres/.test(given['DATABASE_URL'] ?? '') && given['STORAGE_ENCRYPTION_KEY'] === undefined) {
+  if (given['DATABASE_URL']?.startsWith('postgres') && given['STORAGE_ENCRYPTION_KEY'] === undefined) {
     const message = 'is required with DATABASE_URL: every instance on that database must have the same key';
     findings.problem('environment', 'STORAGE_ENCRYPTION_KEY', message, 'Make one with `openssl rand -base64 32`');
     return undefined;

@@ -17,7 +17,7 @@ import { createReader, createWriter } from './queries.ts';
 import { resealRpcUrls } from './relayers.ts';
 import type { Tables } from './schema.ts';
 import { checkSeal, type Sealer } from './sealing.ts';
-import type { Reader, Store, Writer } from './store.ts';
+import type { Store, Writer } from './store.ts';
 
 /** One of them hears the other instances. */
 const CONNECTIONS = 11;

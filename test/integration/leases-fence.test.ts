@@ -187,13 +187,11 @@ t.test('an engine frozen before its first byte leaves pays no second time when i
   });
   t.equal(await countOf(), 6);
   const attempts = await Promise.all([...accepted, later].map(({ id }) => store.read.attempts(id)));
+  t.equal(attempts.flat().length, 6, 'one version each');
   t.strictSame(
-    attempts
-      .flat()
-      .map(({ sequence }) => sequence)
-      .sort(),
-    [0n, 1n, 2n, 3n, 4n, 5n],
-    'one version each, one nonce each',
+    new Set(attempts.flat().map(({ sequence }) => sequence)),
+    new Set([0n, 1n, 2n, 3n, 4n, 5n]),
+    'one nonce each',
   );
   const paid = BigInt(String(await anvil.rpc('eth_getBalance', [receiver.address, 'latest']))) - 10_000n * 10n ** 18n;
   t.equal(paid, 6n * 12345n);
