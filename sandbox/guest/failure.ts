@@ -25,7 +25,9 @@ const CODE_OF_NAME = {
  * counts as absent.
  */
 export function describeFailure(thrown: unknown, detailsLimitBytes: number): Failure {
-  if (!isObject(thrown)) return { outcome: failure(textOf(thrown), 'PLUGIN_ERROR', 500, '{}'), droppedDetails: null };
+  if (!isObject(thrown)) {
+    return { outcome: failure(shown(textOf(thrown)), 'PLUGIN_ERROR', 500, '{}'), droppedDetails: null };
+  }
   const { text, dropped } = detailsOf(thrown, detailsLimitBytes);
   return { outcome: failure(messageOf(thrown), codeOf(thrown), statusOf(thrown), text), droppedDetails: dropped };
 }
@@ -37,7 +39,11 @@ function failure(message: string, code: string, status: number, details: string)
 function messageOf(thrown: object): string {
   const message = read(thrown, 'message');
   const text = typeof message === 'string' && message !== '' ? message : textOf(isTruthy(message) ? message : thrown);
-  return stringTrim(text) === '' ? NO_MESSAGE : bounded(text, LONGEST_MESSAGE);
+  return shown(bounded(text, LONGEST_MESSAGE));
+}
+
+function shown(text: string): string {
+  return stringTrim(text) === '' ? NO_MESSAGE : text;
 }
 
 function codeOf(thrown: object): string {

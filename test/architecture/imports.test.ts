@@ -66,7 +66,7 @@ const broken: Readonly<Record<string, readonly (readonly [from: string, to: stri
     ['src/plugin-host/e.ts', 'isolated-vm'],
   ],
   'only-owner-imports-piscina': [['src/plugin-host/f.ts', 'piscina']],
-  'only-owner-imports-prom-client': [['src/observability/health.ts', 'prom-client']],
+  'only-owner-imports-prom-client': [['src/services/kv.ts', 'prom-client']],
   'only-owner-imports-openzeppelin': [['demo/b.ts', '@openzeppelin/relayer-sdk']],
   'plugins-import-no-openzeppelin-but-the-sdk': [['plugins/b.ts', '@openzeppelin/relayer-plugin-channels']],
   'only-owner-imports-pg': [['src/services/b.ts', 'pg']],

@@ -77,34 +77,32 @@ for (const [what, text] of Object.entries(failing)) {
   });
 }
 
-for (const runner of ['plain', 'coverage'] as const) {
-  t.test(`a suite is judged by more than what its files say of themselves (${runner})`, async (t) => {
-    const suite = { name: 'sample', folder: 'test/sample', secondsPerFile: 3, runner };
-    const root = t.testdir(sample);
-    const run = (...files: string[]) => runSuite(suite, { root, files, secondsPerFile: 3, measureCoverage: false });
+t.test('a suite is judged by more than what its files say of themselves', async (t) => {
+  const suite = { name: 'sample', folder: 'test/sample', secondsPerFile: 3 };
+  const root = t.testdir(sample);
+  const run = (...files: string[]) => runSuite(suite, { root, files, secondsPerFile: 3 });
 
-    t.match(await run('passes.test.ts'), { passed: 1, failures: [] });
-    t.match(await run(), { passed: 0, failures: [{ path: [/holds no test/] }] });
+  t.match(await run('passes.test.ts'), { passed: 1, failures: [] });
+  t.match(await run(), { passed: 0, failures: [{ path: [/holds no test/] }] });
 
-    const all = await run(...Object.keys(sample).filter((file) => file.endsWith('.test.ts')));
-    const failed = new Set(all.failures.flatMap(({ path, details }) => [details['expired'], path[0]]));
-    for (const what of ['breaks', 'crashes', 'fails', 'hangs', 'silent']) {
-      t.ok(failed.has(`${what}.test.ts`), `what ${what} has failed`);
-    }
-    t.notOk(failed.has('passes.test.ts'));
-    t.equal(all.passed, 2);
+  const all = await run(...Object.keys(sample).filter((file) => file.endsWith('.test.ts')));
+  const failed = new Set(all.failures.flatMap(({ path, details }) => [details['expired'], path[0]]));
+  for (const what of ['breaks', 'crashes', 'fails', 'hangs', 'silent']) {
+    t.ok(failed.has(`${what}.test.ts`), `what ${what} has failed`);
+  }
+  t.notOk(failed.has('passes.test.ts'));
+  t.equal(all.passed, 2);
 
-    const text = describeSuite('sample', all, 6, 1);
-    t.match(text, /✗ fails\.test\.ts › sum › adds up\n\s+at: fails\.test\.ts:2/);
-    t.match(text, /exitCode: 7|ended with 7/);
-    t.match(text, /Cannot find module .*gone\.ts/);
-    t.match(text, /✗ hangs\.test\.ts › waits/, 'the test that hung is named');
-    t.notMatch(text, /never ran/, 'a file that hangs costs no other file its turn');
-  });
-}
+  const text = describeSuite('sample', all, 6, 1);
+  t.match(text, /✗ fails\.test\.ts › sum › adds up\n\s+at: fails\.test\.ts:2/);
+  t.match(text, /exitCode: 7|ended with 7/);
+  t.match(text, /Cannot find module .*gone\.ts/);
+  t.match(text, /✗ hangs\.test\.ts › waits/, 'the test that hung is named');
+  t.notMatch(text, /never ran/, 'a file that hangs costs no other file its turn');
+});
 
 t.test('a file that leaves a process running has failed, and the process is ended', async (t) => {
-  const suite = { name: 'sample', folder: 'test/sample', secondsPerFile: 20, runner: 'plain' } as const;
+  const suite = { name: 'sample', folder: 'test/sample', secondsPerFile: 20 };
   const root = t.testdir({
     'package.json': '{"type":"module"}',
     'leaves.test.ts': `import { spawn } from 'node:child_process';
@@ -118,7 +116,6 @@ console.error('group', process.pid);
     root,
     files: ['leaves.test.ts'],
     secondsPerFile: 20,
-    measureCoverage: false,
   });
   t.match(outcome, {
     passed: 1,

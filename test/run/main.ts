@@ -1,12 +1,11 @@
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { listFiles } from '../check/project-files.ts';
-import type { Outcome } from './outcome.ts';
 import { describeSuite } from './report.ts';
 import { runSuite } from './run-suite.ts';
-import { type Suite, suiteOf, suites } from './suites.ts';
+import { suiteOf, suites } from './suites.ts';
 
-const USAGE = 'npm test [-- [--timeout=<seconds per file>] [--coverage=false] <test files or folders>...]';
+const USAGE = 'npm test [-- [--timeout=<seconds per file>] <test files or folders>...]';
 const root = join(import.meta.dirname, '..', '..');
 const { values, positionals } = readArguments();
 
@@ -26,7 +25,7 @@ for (const suite of suites) {
   const files = all ? listFiles(root, [suite.folder], '**/*.test.ts') : given.filter((file) => suiteOf(file) === suite);
   if (!all && files.length === 0) continue;
   const start = performance.now();
-  const outcome = await run(suite, files, all);
+  const outcome = await runSuite(suite, { root, files, secondsPerFile: seconds ?? suite.secondsPerFile });
   console.log(describeSuite(suite.name, outcome, files.length, (performance.now() - start) / 1000));
   passed += outcome.passed;
   failed += outcome.failures.length;
@@ -34,18 +33,9 @@ for (const suite of suites) {
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
 
-/** A part of a suite says nothing about coverage, so only the whole is measured. */
-function run(suite: Suite, files: readonly string[], whole: boolean): Promise<Outcome> {
-  const measureCoverage = whole && values.coverage !== 'false';
-  return runSuite(suite, { root, files, secondsPerFile: seconds ?? suite.secondsPerFile, measureCoverage });
-}
-
 function readArguments() {
   try {
-    return parseArgs({
-      allowPositionals: true,
-      options: { timeout: { type: 'string' }, coverage: { type: 'string', default: 'true' } },
-    });
+    return parseArgs({ allowPositionals: true, options: { timeout: { type: 'string' } } });
   } catch (error) {
     return fail(error instanceof Error ? error.message : String(error));
   }

@@ -5,7 +5,6 @@ export interface RunOptions {
   readonly root: string;
   readonly files: readonly string[];
   readonly secondsPerFile: number;
-  readonly measureCoverage: boolean;
 }
 
 /** How a suite, or one file of it, went. */
@@ -14,6 +13,4 @@ export interface Outcome {
   readonly failures: readonly Failure[];
   /** What was printed besides results, where that may explain a failure. */
   readonly output: string;
-  /** The measured coverage in per cent: statements, branches, functions, lines. */
-  readonly coverage?: string;
 }

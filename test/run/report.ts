@@ -13,9 +13,8 @@ const NOISE = new Set(['stdio', 'cwd', 'externalID', 'command', 'args', 'jobId',
 
 /** One line for a suite that passed; all that is known for one that did not. */
 export function describeSuite(name: string, outcome: Outcome, files: number, seconds: number): string {
-  const { passed, failures, output, coverage } = outcome;
-  const measured = coverage === undefined ? '' : `, coverage ${coverage} %`;
-  const figures = `${files} files, ${passed} passed, ${failures.length} failed${measured}, ${seconds.toFixed(1)} s`;
+  const { passed, failures, output } = outcome;
+  const figures = `${files} files, ${passed} passed, ${failures.length} failed, ${seconds.toFixed(1)} s`;
   if (failures.length === 0) return `ok     ${name} (${figures})`;
   const tail = output.trim().slice(-OUTPUT_LIMIT);
   return [

@@ -1,4 +1,3 @@
-import { runWithCoverage } from './coverage-runner.ts';
 import type { Outcome, RunOptions } from './outcome.ts';
 import { runPlain } from './plain-runner.ts';
 import type { Suite } from './suites.ts';
@@ -6,7 +5,7 @@ import type { Suite } from './suites.ts';
 /** Runs one suite; one that holds or asserts nothing has failed. */
 export async function runSuite(suite: Suite, options: RunOptions): Promise<Outcome> {
   if (options.files.length === 0) return broken(`${suite.folder} holds no test.`);
-  const outcome = await (suite.runner === 'coverage' ? runWithCoverage(options) : runPlain(options));
+  const outcome = await runPlain(options);
   return outcome.passed === 0 && outcome.failures.length === 0 ? broken(`${suite.folder} asserts nothing.`) : outcome;
 }
 

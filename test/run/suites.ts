@@ -4,19 +4,14 @@ export interface Suite {
   readonly folder: string;
   /** How long one file may take, unless the command says otherwise. */
   readonly secondsPerFile: number;
-  /**
-   * Coverage needs tap's own runner, which loads its hooks into every process that a test starts. The other suites run
-   * their files as plain programs, so that what they start has exactly the environment that it has in production.
-   */
-  readonly runner: 'coverage' | 'plain';
 }
 
 /** All suites in the order in which they run: the fast ones first. */
 export const suites: readonly Suite[] = [
-  { name: 'architecture', folder: 'test/architecture', secondsPerFile: 120, runner: 'plain' },
-  { name: 'unit', folder: 'test/unit', secondsPerFile: 60, runner: 'coverage' },
-  { name: 'integration', folder: 'test/integration', secondsPerFile: 60, runner: 'plain' },
-  { name: 'e2e', folder: 'test/e2e', secondsPerFile: 180, runner: 'plain' },
+  { name: 'architecture', folder: 'test/architecture', secondsPerFile: 120 },
+  { name: 'unit', folder: 'test/unit', secondsPerFile: 60 },
+  { name: 'integration', folder: 'test/integration', secondsPerFile: 60 },
+  { name: 'e2e', folder: 'test/e2e', secondsPerFile: 180 },
 ];
 
 /** The suite that a test file belongs to. */

@@ -171,6 +171,7 @@ t.test('a store that fails is no verdict on the relayer', async (t) => {
   t.teardown(() => health.close());
   await health.start();
   await world.until('the verdict is stored', async () => (await relayer(world))?.disabledReason !== null);
+  t.match(await relayer(world), { disabledReason: { type: 'BalanceCheckFailed' } });
 });
 
 /** The payloads of all events that wait for the relayer's notification, in order. */

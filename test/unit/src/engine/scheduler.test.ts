@@ -13,6 +13,7 @@ t.test('what is in the store is found without any hint', async (t) => {
   const after = await world.accept('after the start');
   await world.untilStatus(before, 'confirmed', { mining: true });
   await world.untilStatus(after, 'confirmed', { mining: true });
+  t.equal(world.chain.executed.length, 2);
 });
 
 t.test('a hint saves the wait for the sweeper', async (t) => {
@@ -23,6 +24,7 @@ t.test('a hint saves the wait for the sweeper', async (t) => {
   const transaction = await world.accept('pay');
   engine.wake(LANE);
   await world.untilStatus(transaction, 'confirmed', { mining: true });
+  t.equal((await world.get(transaction)).status, 'confirmed');
 });
 
 t.test('each committed change is told to those who listen', async (t) => {
@@ -81,6 +83,7 @@ t.test('a store that fails for a while is only a delay', async (t) => {
   t.teardown(() => engine.close());
   await engine.start();
   await world.untilStatus(transaction, 'confirmed', { mining: true });
+  t.equal((await world.get(transaction)).status, 'confirmed');
 });
 
 /** Other instances, as a test plays them: their words, what they heard, and the lanes that they have. */
@@ -152,6 +155,7 @@ t.test('without a word the lane is taken when its lease should be over', async (
   await world.until('it has asked twice', async () => others.asked > 1);
   others.lanes.clear();
   await world.untilStatus(transaction, 'confirmed', { mining: true });
+  t.equal((await world.get(transaction)).status, 'confirmed');
 });
 
 t.test('what others tell wakes those who listen, and the search when words were missed', async (t) => {
@@ -196,4 +200,5 @@ t.test('a lane without work is given back', async (t) => {
   await world.until('it is given back', async () => released.includes(LANE));
   const next = await world.accept('again');
   await world.untilStatus(next, 'confirmed', { mining: true });
+  t.equal((await world.get(next)).status, 'confirmed');
 });

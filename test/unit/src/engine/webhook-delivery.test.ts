@@ -349,6 +349,7 @@ t.test('the backlog is counted', async (t) => {
   });
   delivery.start();
   await until('it was counted', () => metrics.backlog === 3);
+  t.equal(metrics.backlog, 3);
 });
 
 t.test('over real connections: signed, repeated with the same signature', async (t) => {

@@ -74,5 +74,6 @@ t.test('in any second, whatever the pattern, nobody gets more than the burst and
       },
     ),
   );
+  t.pass('for every pattern that was tried');
   t.end();
 });

@@ -110,4 +110,5 @@ t.test('closing sends what was gathered', async (t) => {
   await hints.close();
   await pool.end();
   await until('they are heard', () => two.heard.length === 2);
+  t.match(JSON.stringify(two.heard), 'last words');
 });
