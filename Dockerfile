@@ -1,5 +1,5 @@
 # docker build -t isolayer .
-# docker run --init -e API_KEY=… -p 8080:8080 -v isolayer:/data -v ./config:/app/config:ro -v ./plugins:/app/plugins:ro isolayer
+# docker run -e API_KEY=… -p 8080:8080 -v isolayer:/data -v ./config:/app/config:ro -v ./plugins:/app/plugins:ro isolayer
 
 # The same Node as in package-lock.json; a test compares them.
 FROM node:26.10.0-trixie-slim AS install

@@ -25,7 +25,7 @@ const integer = (least: number, most: number) => {
 const folder = z.string().min(1);
 
 /** Every variable with a meaning here, its range and its default. An empty variable counts as not set. */
-const environmentSchema = z.object({
+export const environmentSchema = z.object({
   API_KEY: z
     .string()
     .regex(
