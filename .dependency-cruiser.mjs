@@ -187,7 +187,7 @@ export default {
 
     owner('isolated-vm', npm('isolated-vm'), '^sandbox/process/isolate\\.ts$'),
     owner('piscina', npm('piscina'), '^src/plugin-host/pool\\.ts$'),
-    owner('prom-client', npm('prom-client'), '^src/observability/'),
+    owner('prom-client', npm('prom-client'), '^(src|test/unit/src)/observability/'),
     forbid(
       'only-owner-imports-openzeppelin',
       "the public packages serve as counterparts in tests; in a plugin the SDK's name stands for our own module",

@@ -89,9 +89,7 @@ function checkFamily({ name, type, samples }: Family): void {
 
 /** Buckets rise to `+Inf`, which is the count. */
 function checkHistogram(name: string, samples: readonly Sample[]): void {
-  const groups = Map.groupBy(samples, ({ labels: { le: _, ...labels } }) =>
-    JSON.stringify(Object.entries(labels).sort()),
-  );
+  const groups = Map.groupBy(samples, ({ labels: { le: _, ...labels } }) => labelsOf(labels));
   for (const [labels, group] of groups) {
     const buckets = group
       .filter((sample) => sample.name === `${name}_bucket`)
@@ -104,9 +102,14 @@ function checkHistogram(name: string, samples: readonly Sample[]): void {
   }
 }
 
+/** Labels in one text, whatever their order. */
+function labelsOf(labels: Readonly<Record<string, string>>): string {
+  return JSON.stringify(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
 /** A series by name and labels, in any order. */
 function seriesOf({ name, labels }: Sample): string {
-  return `${name} ${JSON.stringify(Object.entries(labels).sort())}`;
+  return `${name} ${labelsOf(labels)}`;
 }
 
 const ABBREVIATIONS = ['s', 'ms', 'us', 'ns', 'sec', 'b', 'kb', 'mb', 'gb', 'tb', 'pb', 'm', 'h', 'd'];

@@ -82,7 +82,7 @@ export const notificationSchema = z.object({
 
 const decimal = z.string().nullable().meta({ description: 'Decimal digits' });
 
-export const evmTransactionSchema = z.object({
+const evmTransactionSchema = z.object({
   id: z.string(),
   hash: z.string().nullable(),
   status: transactionStatusSchema,

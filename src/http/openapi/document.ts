@@ -93,10 +93,8 @@ class Components {
 
   /** A status that both the service and the thing called answer with. */
   eitherFailure(rows: readonly ErrorCode[], other: OtherFailure): JsonObject {
-    const answer = failureAnswer(rows, {
-      anyOf: [this.output(other.name, other.schema), schemaReference('Failure')],
-    });
-    return { ...answer, description: `${other.description}; ${String(answer['description'])}` };
+    const anyOf = [this.output(other.name, other.schema), schemaReference('Failure')];
+    return failureAnswer(rows, { anyOf }, [other.description]);
   }
 
   described(): { schemas: JsonObject; responses: JsonObject } {
@@ -170,7 +168,7 @@ function queryParameters(validated: unknown, read: Operation['query'] = {}): Jso
 function failures(operation: Operation, isPublic: boolean, components: Components): Record<string, JsonObject> {
   const codes: ErrorCode[] = [...operation.errors, ...(isPublic ? [] : (['UNAUTHORIZED'] as const)), ...ANY];
   const answers: Record<string, JsonObject> = {};
-  for (const status of [...new Set(codes.map((code) => ERRORS[code].status))].sort()) {
+  for (const status of [...new Set(codes.map((code) => ERRORS[code].status))].sort((a, b) => a - b)) {
     const rows = codes.filter((code) => ERRORS[code].status === status);
     const other = operation.otherFailures?.[status];
     answers[status] = other === undefined ? components.failure(rows) : components.eitherFailure(rows, other);
@@ -178,11 +176,11 @@ function failures(operation: Operation, isPublic: boolean, components: Component
   return answers;
 }
 
-function failureAnswer(rows: readonly ErrorCode[], schema: JsonObject): JsonObject {
+function failureAnswer(rows: readonly ErrorCode[], schema: JsonObject, others: readonly string[] = []): JsonObject {
   const examples = Object.fromEntries(rows.map((code) => [code, { value: { ...failure(exampleOf(code)) } }]));
   const asksToWait = rows.some((code) => ERRORS[code].status === 429 || ERRORS[code].status === 503);
   return {
-    description: rows.map((code) => ERRORS[code].text).join('; '),
+    description: [...others, ...rows.map((code) => ERRORS[code].text)].join('; '),
     ...(asksToWait ? { headers: RETRY_AFTER } : {}),
     content: { 'application/json': { schema, examples } },
   };
