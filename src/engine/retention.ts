@@ -19,7 +19,7 @@ const SHORTEST_EVERY_MS = 1_000;
 /** The pace for a given age: ten minutes, or a tenth of the age when that is shorter. */
 export function retentionTiming(keepMs: number): RetentionTiming {
   const everyMs = Math.min(Math.max(keepMs / 10, SHORTEST_EVERY_MS), LONGEST_EVERY_MS);
-  return { everyMs, batch: 100, restMs: 20 };
+  return { everyMs, batch: 50, restMs: 20 };
 }
 
 export interface RetentionDeps {

@@ -1,10 +1,15 @@
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { AppError } from '../../../../src/domain/errors.ts';
 import type { Relayer } from '../../../../src/domain/relayer.ts';
-import { RelayerHealth } from '../../../../src/engine/relayer-health.ts';
+import { RelayerHealth, type RelayerHealthDeps } from '../../../../src/engine/relayer-health.ts';
+import { LeaseLost, type Leases } from '../../../../src/store/lease.ts';
 import { EngineWorld, fastTiming, relayerNamed } from '../../../support/engine-world.ts';
 
-function healthOf(world: EngineWorld, timing: Partial<typeof fastTiming> = {}): RelayerHealth {
+function healthOf(
+  world: EngineWorld,
+  timing: Partial<typeof fastTiming> = {},
+  parts: Partial<RelayerHealthDeps> = {},
+): RelayerHealth {
   return new RelayerHealth({
     store: world.store,
     leases: world.leases(),
@@ -15,6 +20,7 @@ function healthOf(world: EngineWorld, timing: Partial<typeof fastTiming> = {}): 
     metrics: world.metrics,
     outbox: world.outbox,
     timing: { ...fastTiming, ...timing },
+    ...parts,
   });
 }
 
@@ -157,17 +163,7 @@ t.test('a store that fails is no verdict on the relayer', async (t) => {
     return failures === 1 ? Promise.reject(new Error('disk full')) : world.store.writeUnder(lease, body);
   };
   world.chain.balance = 0n;
-  const health = new RelayerHealth({
-    store: world.store,
-    leases: world.leases({ ...world.store, writeUnder }),
-    random: () => 0,
-    chains: new Map([['evm', world.family]]),
-    connections: { clientOf: () => world.client, close: async () => {} },
-    log: world.log,
-    metrics: world.metrics,
-    outbox: world.outbox,
-    timing: fastTiming,
-  });
+  const health = healthOf(world, {}, { leases: world.leases({ ...world.store, writeUnder }) });
   t.teardown(() => health.close());
   await health.start();
   await world.until('the verdict is stored', async () => (await relayer(world))?.disabledReason !== null);
@@ -229,4 +225,81 @@ t.test('a check that was asked for comes at once, also into a long pause and dur
   await health.close();
   health.recheck('r1');
   t.equal(during, 2, 'nothing after the end');
+});
+
+/** A world between other instances: the leases are theirs until `free` is called. */
+async function standby(
+  t: Test,
+): Promise<{ world: EngineWorld; health: RelayerHealth; free: () => void; asked: () => number }> {
+  const world = await EngineWorld.open(t);
+  let isFree = false;
+  let asked = 0;
+  const { leases } = world.store;
+  const theirs: Leases = {
+    lastsMs: 60_000,
+    acquire: async (name) => {
+      asked += 1;
+      return isFree ? leases.acquire(name) : { kind: 'elsewhere', forMs: 1 };
+    },
+    renew: (held) => leases.renew(held),
+    release: (held) => leases.release(held),
+  };
+  const keeper = world.leases({ ...world.store, leases: theirs });
+  const health = healthOf(world, { firstCheckMs: 5 }, { leases: keeper });
+  t.teardown(async () => {
+    await health.close();
+    await keeper.close();
+  });
+  return { world, health, free: () => (isFree = true), asked: () => asked };
+}
+
+t.test('what another instance checks and finds fit is not checked here', async (t) => {
+  const { world, health } = await standby(t);
+  await health.start();
+  await world.until('nothing is watched', async () => health.watched.length === 0);
+  t.strictSame(world.metrics.checks, []);
+});
+
+t.test('what another instance finds unfit is watched here as well, and checked when that one is gone', async (t) => {
+  const { world, health, free, asked } = await standby(t);
+  const disabledReason = { type: 'RpcValidationFailed', details: 'RPC endpoint validation failed' } as const;
+  await world.store.write((writer) => writer.putRelayer(relayerNamed('r1', { disabledReason })));
+  await health.start();
+  await world.until('it has asked several times', async () => asked() > 3);
+  t.strictSame(health.watched, ['r1']);
+  t.strictSame(world.metrics.checks, []);
+  health.recheckWatched('nobody');
+  health.recheckWatched('r1');
+  free();
+  await world.until('it is enabled', async () => (await relayer(world))?.disabledReason === null);
+  await world.until('nothing is watched', async () => health.watched.length === 0);
+});
+
+t.test('a check whose lease was lost says nothing of the relayer', async (t) => {
+  const world = await EngineWorld.open(t);
+  world.chain.balance = 0n;
+  let losses = 0;
+  const writeUnder: typeof world.store.writeUnder = (lease, body) => {
+    losses += 1;
+    return losses === 1 ? Promise.reject(new LeaseLost(lease)) : world.store.writeUnder(lease, body);
+  };
+  const health = healthOf(world, {}, { leases: world.leases({ ...world.store, writeUnder }) });
+  t.teardown(() => health.close());
+  await health.start();
+  await world.until('it is checked anew', async () => (await relayer(world))?.disabledReason !== null);
+  t.equal(world.logLines.filter((line) => /relayer check failed/.test(line)).length, 0);
+});
+
+t.test('leases that cannot be asked for are asked for again', async (t) => {
+  const world = await EngineWorld.open(t);
+  let failures = 2;
+  const { leases } = world.store;
+  const acquire: Leases['acquire'] = (name) =>
+    failures-- > 0 ? Promise.reject(new Error('the database is away')) : leases.acquire(name);
+  const failing: Leases = { lastsMs: leases.lastsMs, acquire, renew: async () => [], release: async () => {} };
+  const health = healthOf(world, {}, { leases: world.leases({ ...world.store, leases: failing }) });
+  t.teardown(() => health.close());
+  await health.start();
+  t.strictSame(world.metrics.checks, [true]);
+  t.equal(world.logLines.filter((line) => /relayer check failed/.test(line)).length, 2);
 });
