@@ -1,0 +1,107 @@
+/** Real answers have the shapes that the description gives them: no key more, none less. */
+import t from 'tap';
+import { fund } from '../../demo/chain.ts';
+import { createChains } from '../../src/chains/registry.ts';
+import { systemClock } from '../../src/domain/clock.ts';
+import { failureSchema } from '../../src/http/openapi/answers.ts';
+import { chainBodies } from '../../src/http/openapi/chain-bodies.ts';
+import { operations } from '../../src/http/openapi/operations.ts';
+import { startAnvil } from '../support/anvil.ts';
+import { startService } from '../support/service.ts';
+import { createWorkspace } from '../support/workspace.ts';
+
+const described = operations(chainBodies(createChains(systemClock)));
+const RECEIVER = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8';
+
+t.test('every operation, once', async (t) => {
+  const anvil = await startAnvil();
+  t.teardown(() => anvil.stop());
+  const workspace = await createWorkspace({
+    rpcUrl: anvil.url,
+    plugins: [
+      { id: 'ok', path: 'ok.ts', emit_logs: true, emit_traces: true, allow_get_invocation: true },
+      { id: 'fails', path: 'fails.ts', emit_logs: true },
+    ],
+    pluginFiles: {
+      'ok.ts': `export const handler = async ({ api }) => { console.log('x'); return (await api.useRelayer('local-1').getRelayer()).id; };`,
+      'fails.ts': `export const handler = () => { console.error('y'); throw new Error('no'); };`,
+    },
+  });
+  t.teardown(() => workspace.remove());
+  await fund(anvil.url, workspace.address);
+  const service = await startService(workspace.env);
+  t.teardown(() => service.stop());
+  const left = new Set(Object.keys(described));
+
+  const ask = async (route: string, path: string, body?: unknown) => {
+    const [method = ''] = route.split(' ');
+    const answer = await fetch(`${service.url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${service.apiKey}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const operation = described[route];
+    const text = await answer.text();
+    left.delete(route);
+    t.equal(answer.status, operation?.answer.status, `${route}: ${text.slice(0, 300)}`);
+    const { contentType = 'application/json; charset=utf-8' } = operation?.answer ?? {};
+    t.equal(answer.headers.get('content-type'), contentType, route);
+    const value: unknown = contentType.startsWith('application/json') ? JSON.parse(text) : text;
+    const parsed = operation?.answer.schema.safeParse(value);
+    t.ok(parsed?.success, `${route}: ${String(parsed?.error)}`);
+    t.strictSame(parsed?.data, value, `${route} has no key that is not described`);
+    return value as { data: Record<string, string> };
+  };
+
+  const relayer = '/api/v1/relayers/local-1';
+  await ask('GET /api/v1/relayers', '/api/v1/relayers');
+  await ask('GET /api/v1/relayers/:id', relayer);
+  await ask('PATCH /api/v1/relayers/:id', relayer, { name: 'New', policies: { min_balance: 1 } });
+  await ask('GET /api/v1/relayers/:id/status', `${relayer}/status`);
+  await ask('GET /api/v1/relayers/:id/balance', `${relayer}/balance`);
+  const send = { to: RECEIVER, value: 1, speed: 'fast' };
+  const { data } = await ask('POST /api/v1/relayers/:id/transactions', `${relayer}/transactions`, send);
+  await ask('GET /api/v1/relayers/:id/transactions/:transactionId', `${relayer}/transactions/${data['id']}`);
+  await ask('GET /api/v1/relayers/:id/transactions', `${relayer}/transactions`);
+  await ask('POST /api/v1/relayers/:id/rpc', `${relayer}/rpc`, {
+    jsonrpc: '2.0',
+    method: 'eth_chainId',
+    params: [],
+    id: 1,
+  });
+
+  const hook = { id: 'hook', url: 'http://127.0.0.1:9/hook' };
+  await ask('POST /api/v1/notifications', '/api/v1/notifications', hook);
+  await ask('GET /api/v1/notifications', '/api/v1/notifications');
+  await ask('GET /api/v1/notifications/:id', '/api/v1/notifications/hook');
+  await ask('PATCH /api/v1/notifications/:id', '/api/v1/notifications/hook', { signing_key: 'x'.repeat(32) });
+  await ask('DELETE /api/v1/notifications/:id', '/api/v1/notifications/hook');
+
+  for (const prefix of ['/api/v1', '']) {
+    for (const method of ['GET', 'POST']) {
+      const body = method === 'POST' ? {} : undefined;
+      await ask(`${method} ${prefix}/plugins/:id/call`, `${prefix}/plugins/ok/call`, body);
+      await ask(`${method} ${prefix}/plugins/:id/call/*`, `${prefix}/plugins/ok/call/a/b`, body);
+    }
+  }
+  for (const [route, path] of [
+    ['GET /api/v1/health', '/api/v1/health'],
+    ['GET /api/v1/ready', '/api/v1/ready'],
+    ['GET /api/v1/metrics', '/api/v1/metrics'],
+    ['GET /api/v1/metrics/:name', '/api/v1/metrics/requests_total'],
+    ['GET /api/v1/debug/metrics/scrape', '/api/v1/debug/metrics/scrape'],
+    ['GET /api-docs', '/api-docs'],
+    ['GET /api-docs/openapi.json', '/api-docs/openapi.json'],
+  ] as const) {
+    await ask(route, path);
+  }
+  const failed = await service.call('fails');
+  t.equal(failed.status, 500);
+  const shape = described['POST /api/v1/plugins/:id/call']?.otherFailures?.[500]?.schema;
+  t.strictSame(shape?.parse(failed.body), failed.body);
+
+  const refused = await service.request('POST', `${relayer}/sign-transaction`, {});
+  t.equal(refused.status, 400, 'EVM signs no transaction that it does not send');
+  t.strictSame(failureSchema.parse(refused.body), refused.body);
+  t.strictSame([...left], ['POST /api/v1/relayers/:id/sign-transaction']);
+});
