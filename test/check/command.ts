@@ -11,7 +11,7 @@ export interface CommandResult {
 const toolFolder = join(import.meta.dirname, '..', '..', 'node_modules', '.bin');
 
 /** Where the repository's tools are installed. */
-export function toolPath(tool: string): string {
+function toolPath(tool: string): string {
   return join(toolFolder, tool);
 }
 

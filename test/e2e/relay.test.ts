@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { JsonRpcProvider } from 'ethers';
 import t, { type Test } from 'tap';
 import { startAnvil } from '../support/anvil.ts';
-import { type RunningService, startService } from '../support/service.ts';
+import { type AnswerBody, type RunningService, startService } from '../support/service.ts';
 import { createWorkspace, type WorkspaceOptions } from '../support/workspace.ts';
 
 const RECEIVER = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8';
@@ -35,7 +35,7 @@ async function stage(t: Test, options: WorkspaceOptions = {}, balance = 10n ** 1
 
 const transactions = '/api/v1/relayers/local-1/transactions';
 
-async function until(service: RunningService, id: string, statuses: readonly string[]): Promise<any> {
+async function until(service: RunningService, id: string, statuses: readonly string[]): Promise<AnswerBody> {
   for (let attempt = 0; attempt < 300; attempt++) {
     const { body } = await service.request('GET', `${transactions}/${id}`);
     if (statuses.includes(body.data.status)) return body.data;

@@ -3,6 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
+/** Parsed JSON of any answer; the tests assert its shape. */
+// oxlint-disable-next-line no-explicit-any -- a test reaches into answers of every shape
+export type AnswerBody = any;
+
 /** A server process and how to speak to it. */
 export interface RunningService {
   /** For instance `http://127.0.0.1:41234`. */
@@ -12,8 +16,8 @@ export interface RunningService {
   /** Everything it wrote to its log and its terminal so far. */
   output(): string;
   /** An authenticated request; the answer's status and its parsed JSON. */
-  request(method: string, path: string, body?: unknown): Promise<{ status: number; body: any }>;
-  call(plugin: string, params?: unknown): Promise<{ status: number; body: any }>;
+  request(method: string, path: string, body?: unknown): Promise<{ status: number; body: AnswerBody }>;
+  call(plugin: string, params?: unknown): Promise<{ status: number; body: AnswerBody }>;
   /** SIGTERM; resolves with the exit code. */
   stop(): Promise<number | null>;
   /** SIGKILL; resolves when it is gone. */

@@ -16,10 +16,10 @@ t.test('integers beyond 2^53 keep all their digits as text', (t) => {
 });
 
 t.test('plain reading is what JSON.parse does', (t) => {
-  t.strictSame(
-    parseJson('[9007199254740993, 12345678901234567890]', 'plain'),
-    [9007199254740992, 12345678901234567890],
-  );
+  t.strictSame(parseJson('[9007199254740993, 12345678901234567890]', 'plain'), [
+    9007199254740992,
+    Number('12345678901234567890'),
+  ]);
   t.end();
 });
 

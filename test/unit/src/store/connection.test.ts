@@ -1,0 +1,18 @@
+import { randomBytes } from 'node:crypto';
+import { Kysely, sql } from 'kysely';
+import pg from 'pg';
+import t from 'tap';
+import { type Connection, sealerOf } from '../../../../src/store/connection.ts';
+import { postgresDialect } from '../../../../src/store/postgres-dialect.ts';
+import type { Tables } from '../../../../src/store/schema.ts';
+import { createSealer } from '../../../../src/store/sealing.ts';
+
+t.test('a secret never goes into a store that has no key', async (t) => {
+  // Never connected: only the sealer is asked for.
+  const pool = new pg.Pool({ max: 1 });
+  t.teardown(() => pool.end());
+  const connection: Connection = { db: new Kysely<Tables>({ dialect: postgresDialect(pool) }), now: () => sql.val(0) };
+  t.throws(() => sealerOf(connection), /without a key to seal secrets with/);
+  const sealer = createSealer([randomBytes(32)], randomBytes);
+  t.equal(sealerOf({ ...connection, sealer }), sealer);
+});
