@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { ChainClient } from '../../src/chains/chain.ts';
+import { AppError } from '../../src/domain/errors.ts';
 import { createLog } from '../../src/observability/log.ts';
 import type { Leases } from '../../src/store/lease.ts';
 import { openPostgresStore } from '../../src/store/postgres.ts';
@@ -144,6 +145,17 @@ t.test('a change of a relayer on one instance is checked by the one that watches
   t.ok(one.metrics.checks.length > before);
 });
 
+/** A busy machine may let even an acceptance idle for longer than 50 ms, and the database then undoes it. */
+async function patiently<T>(accept: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await accept();
+    } catch (error) {
+      if (attempt === 20 || !(error instanceof AppError) || error.code !== 'UNAVAILABLE') throw error;
+    }
+  }
+}
+
 t.test('leases that are lost all the time cost time, and no effect happens twice', async (t) => {
   const worlds = await worldsFor(t, 3, { leaseMs: 60, idleInTransactionMs: 50 });
   const [one] = worlds;
@@ -179,7 +191,7 @@ t.test('leases that are lost all the time cost time, and no effect happens twice
   await Promise.all(engines.map((engine) => engine.start()));
   const accepted = [];
   for (let index = 0; index < 40; index += 1) {
-    accepted.push(await present(worlds[index % 3]).accept(`pay ${index}`));
+    accepted.push(await patiently(() => present(worlds[index % 3]).accept(`pay ${index}`)));
     present(engines[index % 3]).wake(LANE);
   }
   const isConfirmed = async () =>
