@@ -19,6 +19,7 @@ import { createEngine } from './engine/scheduler.ts';
 import { WebhookDelivery } from './engine/webhook-delivery.ts';
 import { createMetricsServer } from './http/metrics-server.ts';
 import { createHttpServer, HTTP_LIMITS } from './http/server.ts';
+import { SharedRateLimiter } from './http/shared-rate-limiter.ts';
 import { TokenBuckets } from './http/token-buckets.ts';
 import { createHealth } from './observability/health.ts';
 import type { Log } from './observability/log.ts';
@@ -189,11 +190,12 @@ async function build({ configuration, chains, signerKinds, log }: ServiceParts, 
     perSecond: environment.RATE_LIMIT_REQUESTS_PER_SECOND,
     burst: environment.RATE_LIMIT_BURST_SIZE,
   };
+  const local = new TokenBuckets(rate, clock);
   const server = await createHttpServer({
     services,
     pluginHost,
     apiKey: { id: 'default', key: apiKey.key },
-    limiter: new TokenBuckets(rate, clock),
+    limiter: store.buckets === null ? local : new SharedRateLimiter({ local, buckets: store.buckets, rate, log }),
     log,
     metrics: metrics.http,
     chains,

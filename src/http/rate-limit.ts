@@ -50,6 +50,9 @@ export function limitRate(app: FastifyInstance, limiter: RateLimiter): void {
   });
 }
 
+/** How the subject of a key begins; no address does. */
+export const KEY_SUBJECT = 'key ';
+
 function subjectOf(request: FastifyRequest): string {
-  return request.keyId === '' ? subjectOfAddress(request.ip) : `key ${request.keyId}`;
+  return request.keyId === '' ? subjectOfAddress(request.ip) : `${KEY_SUBJECT}${request.keyId}`;
 }

@@ -14,6 +14,7 @@ export const migrations: readonly Migration[] = [
   { name: 'relay transactions and keep values', up: relayAndKeep },
   { name: 'notify', up: notify },
   { name: 'share and prune', up: shareAndPrune },
+  { name: 'count requests', up: countRequests },
 ];
 
 async function relayAndKeep(db: Kysely<Tables>, { text, integer, rising, table }: ColumnTypes): Promise<void> {
@@ -224,5 +225,16 @@ async function shareAndPrune(db: Kysely<Tables>, { text, integer, table }: Colum
     .on('transactions')
     .column('ended_at')
     .where(sql.ref('ended_at'), 'is not', null)
+    .execute();
+}
+
+async function countRequests(db: Kysely<Tables>, { text, integer, table, forgettable }: ColumnTypes): Promise<void> {
+  // An embedded store has no rows here either.
+  await db.schema
+    .createTable('rate_buckets')
+    .modifyFront(forgettable)
+    .addColumn('subject', text, (column) => column.primaryKey().notNull())
+    .addColumn('full_at', integer, (column) => column.notNull())
+    .modifyEnd(table)
     .execute();
 }

@@ -9,6 +9,7 @@ import type { Lease } from './lease.ts';
 import { migrate } from './migrate.ts';
 import { migrations } from './migrations.ts';
 import { resealSigningKeys } from './notifications.ts';
+import { PostgresBuckets } from './postgres-buckets.ts';
 import { postgresDialect, typeParsers } from './postgres-dialect.ts';
 import { isConnectionTrouble, isSerializationFailure, toldToCaller } from './postgres-errors.ts';
 import { PostgresHints } from './postgres-hints.ts';
@@ -21,7 +22,8 @@ import type { Store, Writer } from './store.ts';
 
 /** One of them hears the other instances. */
 const CONNECTIONS = 11;
-const CONNECT_MS = 3_000;
+/** Also how long a query waits for one of the connections. */
+const CONNECT_MS = 5_000;
 /** Far above what any query of the store takes; below what a client waits for an answer. */
 const STATEMENT_MS = 5_000;
 /** A body that awaits something else loses its connection after this, and nothing it wrote is kept. */
@@ -172,6 +174,7 @@ function compose(
     write: (body) => write(undefined, body),
     writeUnder: write,
     leases: tellingTrouble(leases),
+    buckets: tellingTrouble(new PostgresBuckets(whole)),
     hints,
     async now() {
       const { at } = await whole.selectNoFrom(now().as('at')).executeTakeFirstOrThrow().catch(rethrowTold);

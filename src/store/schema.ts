@@ -16,6 +16,7 @@ export interface Tables {
   notifications: NotificationTable;
   outbox: OutboxTable;
   leases: LeaseTable;
+  rate_buckets: RateBucketTable;
   lane_sequences: LaneSequenceTable;
   meta: MetaTable;
   migrations: MigrationTable;
@@ -118,6 +119,12 @@ interface LeaseTable {
   token: number;
   /** By the database's clock; 0 when it was given back. */
   expires_at: number;
+}
+
+interface RateBucketTable {
+  subject: string;
+  /** By the database's clock, in microseconds. */
+  full_at: number;
 }
 
 interface LaneSequenceTable {

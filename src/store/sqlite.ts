@@ -81,6 +81,7 @@ function compose(writing: DatabaseSync, reading: DatabaseSync, clock: Clock, sea
         return body(writer);
       }),
     leases,
+    buckets: null,
     hints: noHints,
     now: async () => clock.now(),
     async close() {

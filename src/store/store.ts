@@ -7,6 +7,7 @@ import type { Relayer } from '../domain/relayer.ts';
 import type { Attempt, Timestamp, Transaction } from '../domain/transaction.ts';
 import type { TransactionStatus } from '../domain/transaction-state.ts';
 import type { WebhookEvent, WebhookReport } from '../domain/webhook-event.ts';
+import type { Buckets } from './buckets.ts';
 import type { Hints } from './hints.ts';
 import type { Lease, Leases } from './lease.ts';
 
@@ -34,6 +35,8 @@ export interface Store {
    */
   writeUnder<T>(lease: Lease, body: (writer: Writer) => Promise<T>): Promise<T>;
   readonly leases: Leases;
+  /** Counts requests over all instances; null where one process has the store to itself. */
+  readonly buckets: Buckets | null;
   /** Words between the instances that share this store. */
   readonly hints: Hints;
   /** The store's clock, in milliseconds since the epoch. */

@@ -17,7 +17,7 @@ export interface Instances {
   anvil: Anvil;
   address: string;
   /** Starts one more, with a data folder of its own. */
-  start(): Promise<RunningService>;
+  start(env?: Record<string, string>): Promise<RunningService>;
 }
 
 /** Makes an empty database, a node and a configuration; the instances that are started end with the test. */
@@ -41,9 +41,9 @@ export async function instancesFor(t: Test, postgres: Postgres, options: AnvilOp
   return {
     anvil,
     address: workspace.address,
-    async start() {
+    async start(env = {}) {
       count += 1;
-      const service = await startService({ ...shared, DATA_DIR: join(workspace.dir, `data-${count}`) });
+      const service = await startService({ ...shared, ...env, DATA_DIR: join(workspace.dir, `data-${count}`) });
       t.teardown(() => service.kill());
       return service;
     },

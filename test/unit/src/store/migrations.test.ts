@@ -26,6 +26,7 @@ t.test('all steps lead from an empty database to the tables of the schema', asyn
       'notifications',
       'outbox',
       'plugin_kv',
+      'rate_buckets',
       'relayers',
       'transactions',
     ],
