@@ -108,12 +108,12 @@ async function isOver(store: Store, lease: Lease): Promise<boolean> {
 
 t.test('a write that outlasts its lease still comes before the takeover, not under it', async (t) => {
   const url = await postgres.createDatabase();
-  const brief = { leaseMs: 300, idleInTransactionMs: 200 };
+  const brief = { leaseMs: 2_000, idleInTransactionMs: 1_900 };
   const [owner, other] = [await openStore(t, url, brief), await openStore(t, url, brief)];
   const lease = await leaseOf(owner, 'lane');
   let isWriting = true;
   const writing = owner.writeUnder(lease, async (writer) => {
-    for (const end = Date.now() + 1_000; Date.now() < end; ) await writer.kvSet('plugin', 'key', Date.now(), null);
+    for (const end = Date.now() + 4_000; Date.now() < end; ) await writer.kvSet('plugin', 'key', Date.now(), null);
   });
   void writing.finally(() => {
     isWriting = false;
@@ -126,7 +126,8 @@ t.test('a write that outlasts its lease still comes before the takeover, not und
 
 t.test('of many that want a free lease one gets it, and renewals live beside its writes', async (t) => {
   const url = await postgres.createDatabase();
-  const stores = await Promise.all([1, 2, 3].map(() => openStore(t, url)));
+  const patient = { leaseMs: 60_000 };
+  const stores = await Promise.all([1, 2, 3].map(() => openStore(t, url, patient)));
   const answers = await Promise.all(stores.flatMap((store) => [store.leases.acquire('lane')]));
   const taken = answers.flatMap((answer) => (answer.kind === 'taken' ? [answer.lease] : []));
   t.equal(taken.length, 1);
