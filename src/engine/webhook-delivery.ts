@@ -30,7 +30,7 @@ export interface WebhookTiming {
 
 /** Two seconds to a quarter of an hour, for about a day. */
 export const defaultWebhookTiming: WebhookTiming = {
-  atOnce: 8,
+  atOnce: 32,
   restMs: 500,
   restCapMs: 30_000,
   claimMs: 15_000,
