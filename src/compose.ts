@@ -18,8 +18,8 @@ import { Retention } from './engine/retention.ts';
 import { createEngine } from './engine/scheduler.ts';
 import { WebhookDelivery } from './engine/webhook-delivery.ts';
 import { createMetricsServer } from './http/metrics-server.ts';
+import { RateLimitOfInstances } from './http/rate-limit-of-instances.ts';
 import { createHttpServer, HTTP_LIMITS } from './http/server.ts';
-import { SharedRateLimiter } from './http/shared-rate-limiter.ts';
 import { TokenBuckets } from './http/token-buckets.ts';
 import { createHealth } from './observability/health.ts';
 import type { Log } from './observability/log.ts';
@@ -195,7 +195,7 @@ async function build({ configuration, chains, signerKinds, log }: ServiceParts, 
     services,
     pluginHost,
     apiKey: { id: 'default', key: apiKey.key },
-    limiter: store.buckets === null ? local : new SharedRateLimiter({ local, buckets: store.buckets, rate, log }),
+    limiter: store.buckets === null ? local : new RateLimitOfInstances({ local, buckets: store.buckets, rate, log }),
     log,
     metrics: metrics.http,
     chains,

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { SharedRateLimiter } from '../../../../src/http/shared-rate-limiter.ts';
+import { RateLimitOfInstances } from '../../../../src/http/rate-limit-of-instances.ts';
 import { createLog } from '../../../../src/observability/log.ts';
 import type { BucketAnswer, BucketSize, Buckets } from '../../../../src/store/buckets.ts';
 
@@ -28,7 +28,7 @@ function start() {
     },
   };
   const log = createLog('warn', { write: (line) => lines.push(line) });
-  const limiter = new SharedRateLimiter({ local, buckets, rate: { perSecond: 4, burst: 8 }, log });
+  const limiter = new RateLimitOfInstances({ local, buckets, rate: { perSecond: 4, burst: 8 }, log });
   return { limiter, buckets, locally, lines };
 }
 

@@ -4,7 +4,7 @@ import type { RateLimiter, RateVerdict } from './rate-limit.ts';
 import { KEY_SUBJECT } from './rate-limit.ts';
 import type { TokenBucketSettings } from './token-buckets.ts';
 
-export interface SharedRateLimiterParts {
+export interface RateLimitOfInstancesParts {
   /** Counts addresses, and keys while the database does not answer. */
   local: RateLimiter;
   buckets: Buckets;
@@ -16,10 +16,10 @@ export interface SharedRateLimiterParts {
  * Limits keys over all instances together. Addresses are counted by each instance for itself: who has shown no key must
  * not make the service write to its database.
  */
-export class SharedRateLimiter implements RateLimiter {
-  readonly #parts: SharedRateLimiterParts;
+export class RateLimitOfInstances implements RateLimiter {
+  readonly #parts: RateLimitOfInstancesParts;
 
-  constructor(parts: SharedRateLimiterParts) {
+  constructor(parts: RateLimitOfInstancesParts) {
     this.#parts = parts;
   }
 
