@@ -12,6 +12,7 @@ import { signatureOf, startReceiver } from '../../../support/webhook-receiver.ts
 /** The service's pace, a hundred times as fast. */
 const fast: WebhookTiming = {
   ...defaultWebhookTiming,
+  atOnce: 8,
   claimMs: 2_000,
   restMs: 5,
   restCapMs: 20,
