@@ -48,8 +48,12 @@ t.test('a kill from outside blames no call', async (t) => {
 t.test('a crash inside the guest blames the call that was there', async (t) => {
   const slot = await TestSlot.open(runtime);
   await slot.load(
-    plugin(`if (context.params.wait) { await new Promise(() => {}); }
-      console.log('last words'); let s = 'ab'; while (s.length < 2 ** 28) s += s; return s.split('').length;`),
+    plugin(
+      `if (context.params.wait) { await new Promise(() => {}); }
+      console.log('last words'); let s = 'ab'; while (s.length < 2 ** 28) s += s; return s.split('').length;`,
+      // On a busy machine it takes its time to fall.
+      { limits: { slice_ms: 20_000, cpu_ms: 20_000 } },
+    ),
   );
   const innocent = slot.call({ wait: true });
   const culprit = slot.call();
