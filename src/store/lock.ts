@@ -30,11 +30,13 @@ export function lockDataDir(dataDir: string): DataDirLock {
       { cause },
     );
   }
-  return {
-    release() {
-      if (database.isOpen) database.close();
-    },
+  const release = (): void => {
+    process.off('exit', release);
+    if (database.isOpen) database.close();
   };
+  // Somebody has to hold on to the connection: collected as garbage, it would take the lock with it.
+  process.once('exit', release);
+  return { release };
 }
 
 function isBusy(cause: unknown): boolean {
