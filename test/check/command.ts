@@ -8,6 +8,7 @@ export interface CommandResult {
   readonly stderr: string;
 }
 
+const foreign = /^(?:_?TAP.*|NODE_OPTIONS|CI|GITHUB_ACTIONS|FORCE_COLOR|CLICOLOR_FORCE)$/;
 const toolFolder = join(import.meta.dirname, '..', '..', 'node_modules', '.bin');
 
 /** Where the repository's tools are installed. */
@@ -17,10 +18,11 @@ function toolPath(tool: string): string {
 
 /**
  * The environment in which every tool, and whatever it starts, finds the Node of the lockfile first. What a test runner
- * sets for its own children is left out: a tool that is itself under test would load the runner's hooks.
+ * sets for its own children is left out, as a tool that is itself under test would load the runner's hooks; so is what
+ * makes tools print differently on a build server, as the checks read what they print.
  */
 export function toolEnvironment(): NodeJS.ProcessEnv {
-  const inherited = Object.entries(process.env).filter(([name]) => name !== 'NODE_OPTIONS' && !/^_?TAP/.test(name));
+  const inherited = Object.entries(process.env).filter(([name]) => !foreign.test(name));
   return {
     ...Object.fromEntries(inherited),
     PATH: `${toolFolder}${delimiter}${process.env['PATH'] ?? ''}`,
