@@ -44,6 +44,15 @@ export interface EvmSettings {
   /** Null when only a block can tell. */
   hasEip1559: boolean | null;
   averageBlocktimeMs: number;
+  /** No pool in which a dearer version could replace another: what is too cheap is dropped, what is in goes first. */
+  lacksMempool: boolean;
+  isArbitrum: boolean;
+  /** The chain takes a fee for its data on the chain below, beside gas. */
+  isOptimism: boolean;
+  /** Its nodes have price methods of their own. */
+  isZkEvm: boolean;
+  /** Null when the entry does not ask for one. */
+  gasPriceCache: { staleAfterMs: number; expireAfterMs: number } | null;
 }
 
 /** The chain ids of anvil, hardhat and ganache, where every block is as good as final. */
@@ -53,12 +62,22 @@ const DEVELOPMENT_CHAINS = new Set([31_337n, 1_337n]);
 export function readSettings({ settings }: Network): EvmSettings {
   const known = settingsSchema.parse(settings);
   const declaredChainId = known.chain_id === undefined ? null : amountOf(known.chain_id);
+  const hasTag = (tag: string) => known.tags?.includes(tag) === true;
+  const isArbitrum = hasTag('arbitrum-based');
+  const isOptimism = hasTag('optimism-based') || hasTag('optimism');
+  const cache = known.gas_price_cache;
   return {
     declaredChainId,
     confirmationsOn: (chainId) => BigInt(known.required_confirmations ?? (DEVELOPMENT_CHAINS.has(chainId) ? 1 : 12)),
     // An entry that says its chain id is a whole one, in which absent features mean none, as in the reference.
     hasEip1559: known.features?.includes('eip1559') ?? (declaredChainId === null ? null : false),
     averageBlocktimeMs: known.average_blocktime_ms,
+    lacksMempool: hasTag('no-mempool') || isArbitrum || isOptimism,
+    isArbitrum,
+    isOptimism,
+    isZkEvm: hasTag('polygon-zkevm-based'),
+    gasPriceCache:
+      cache?.enabled === true ? { staleAfterMs: cache.stale_after_ms, expireAfterMs: cache.expire_after_ms } : null,
   };
 }
 
