@@ -1,5 +1,8 @@
 import type { Json, JsonObject } from '../../domain/json.ts';
-import type { ReadOne, RpcClient } from '../../egress/rpc-client.ts';
+import { type ReadOne, type RpcClient, RpcError } from '../../egress/rpc-client.ts';
+
+/** Requests and policies know no higher price. */
+const HIGHEST_PRICE = 1n << 128n;
 
 /** A block, as far as it matters here. */
 export interface Block {
@@ -62,7 +65,7 @@ export function transactionCount(read: ReadOne, address: string, at: bigint | 'l
 }
 
 export function gasPrice(read: ReadOne): Promise<bigint> {
-  return read('eth_gasPrice', [], quantity);
+  return read('eth_gasPrice', [], price);
 }
 
 export function latestBlock(read: ReadOne): Promise<Block> {
@@ -73,7 +76,7 @@ export function latestBlock(read: ReadOne): Promise<Block> {
       number: quantity(block['number']),
       hash: hash(block['hash']),
       gasLimit: quantity(block['gasLimit']),
-      baseFeePerGas: base === undefined || base === null ? null : quantity(base),
+      baseFeePerGas: base === undefined || base === null ? null : price(base),
     };
   });
 }
@@ -106,7 +109,7 @@ export function feeHistory(read: ReadOne, blocks: number, percentiles: readonly 
   return read('eth_feeHistory', [toQuantity(BigInt(blocks)), 'latest', [...percentiles]], (answer) => {
     const rewards = object(answer)['reward'];
     if (rewards === undefined || rewards === null) return [];
-    return array(rewards).map((row) => (row === null ? [] : array(row).map(quantity)));
+    return array(rewards).map((row) => (row === null ? [] : array(row).map((fee) => (fee === null ? 0n : price(fee)))));
   });
 }
 
@@ -145,6 +148,21 @@ export function toData(data: string | null): string {
 export function quantity(value: Json | undefined): bigint {
   if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{1,64}$/.test(value)) throw new TypeError('not a quantity');
   return BigInt(value);
+}
+
+/**
+ * Reads what a node says of a price, in wei per gas.
+ * @throws TypeError also for one that no chain ever had: such a figure would go on into fees that overflow
+ */
+export function price(value: Json | undefined): bigint {
+  const amount = quantity(value);
+  if (amount >= HIGHEST_PRICE) throw new TypeError('not a price');
+  return amount;
+}
+
+/** Whether a node says that it does not have the method: -32601 of JSON-RPC, -32004 of EIP-1474. */
+export function lacksMethod(error: unknown): boolean {
+  return error instanceof RpcError && error.kind === 'node' && (error.code === -32_601 || error.code === -32_004);
 }
 
 function receipt(answer: Json): Receipt {

@@ -159,6 +159,8 @@ const fieldsSchema = z.strictObject({
   gas_price: amount.optional(),
   max_fee_per_gas: amount.optional(),
   max_priority_fee_per_gas: amount.optional(),
+  /** The most that it can cost beside gas and value: a rollup's data fee, in wei. */
+  data_fee: amount.optional(),
   signature: signatureSchema.optional(),
   receipt: receiptSchema.optional(),
 });

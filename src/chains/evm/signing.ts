@@ -41,6 +41,11 @@ export async function signTransaction(
   };
 }
 
+/** What would be signed, in hexadecimal: the size of it costs on chains that publish their data elsewhere. */
+export function unsignedBytes(transaction: Pick<Transaction, 'request'>, fields: EvmFields, sequence: bigint): string {
+  return formOf(transaction, fields, sequence).unsigned();
+}
+
 async function assertKeyOf(signer: Signer, account: string): Promise<void> {
   const address = addressOf(await signer.publicKey('secp256k1'));
   if (address === normalAddress(account)) return;
@@ -55,7 +60,7 @@ interface Form {
   shownV: bigint;
 }
 
-function formOf(transaction: Transaction, fields: EvmFields, sequence: bigint): Form {
+function formOf(transaction: Pick<Transaction, 'request'>, fields: EvmFields, sequence: bigint): Form {
   const request = readRequest(transaction.request);
   const to = request.to === null ? '0x' : normalAddress(request.to);
   const call = [integer(amountOf(fields.gas_limit)), to, integer(request.value), toData(request.data)];
