@@ -68,12 +68,17 @@ export interface ParsedRequest {
 /** The live side of one network. Every answer of a node is parsed here and trusted no further than its kind. */
 export interface ChainClient {
   /**
-   * Asks the endpoints which chain they serve: chain id, genesis hash or passphrase.
-   * @throws AppError `PROVIDER_FAILED`, also when endpoints disagree or the network declares another chain
+   * Asks the endpoints which chain they serve: chain id, genesis hash or passphrase. Where the network declares its
+   * chain, or else one is expected, it is enough that one endpoint serves that.
+   * @param onServed told what each endpoint that answers says it serves; the host is all that may be shown of it
+   * @throws AppError `PROVIDER_FAILED`, also when none serves the right chain, or they disagree and none is known
    */
-  identity(): Promise<string>;
-  /** In the smallest unit. */
-  balance(address: string): Promise<bigint>;
+  identity(expected?: string, onServed?: (host: string, chain: string) => void): Promise<string>;
+  /**
+   * In the smallest unit. Where an identity is given, only of a node that serves that chain. Where a least is given,
+   * less is only told when no such endpoint tells more: one that lags or lies must not make an account poor.
+   */
+  balance(address: string, asked?: BalanceQuestion): Promise<bigint>;
   /**
    * The sequence that the next transaction of the account needs, with those that wait in the node's pool counted. Where
    * an identity is given, only of a node that serves that chain.
@@ -94,6 +99,11 @@ export interface ChainClient {
   signTransaction(body: unknown, account: Account, signer: Signer): Promise<WireObject>;
   /** Passes one JSON-RPC call through; the answer has the reference's error codes, never the endpoint's address. */
   rpc(body: unknown): Promise<RpcOutcome>;
+}
+
+export interface BalanceQuestion {
+  identity?: string | undefined;
+  least?: bigint | undefined;
 }
 
 /** What a lane has under way, so that a balance is not promised twice. */

@@ -25,6 +25,10 @@ export interface EngineTiming {
   firstCheckMs: number;
   /** The pauses before the repeated checks of a disabled relayer; the last one recurs. */
   recheckMs: readonly number[];
+  /** Within this time each relayer that is fit is checked once. */
+  healthMs: number;
+  /** The pause after which a check that found a fit relayer unfit is made again before it is believed. */
+  confirmMs: number;
   /** How long the end waits for the steps under way; cutting one off costs nothing that is not found again. */
   closeMs: number;
 }
@@ -44,6 +48,8 @@ export const defaultTiming: EngineTiming = {
   idleMs: 30_000,
   firstCheckMs: 3_000,
   recheckMs: [10_000, 20_000, 30_000, 45_000, 60_000],
+  healthMs: 60_000,
+  confirmMs: 2_000,
   closeMs: 4_000,
 };
 

@@ -46,6 +46,7 @@ export const fastTiming: EngineTiming = {
   sweepFloorMs: 2,
   firstCheckMs: 1_000,
   recheckMs: [5, 10],
+  confirmMs: 5,
 };
 
 /** Counts what the engine reports. */
