@@ -1,0 +1,203 @@
+/**
+ * The proxy that the soaks put before a node: what it does wrong, and that it does nothing else wrong. A soak behind a
+ * proxy that passes everything on would prove nothing.
+ */
+import { Wallet } from 'ethers';
+import t, { type Test } from 'tap';
+import { startAnvil } from '../support/anvil.ts';
+import { type FaultProxy, type FaultProxyOptions, startFaultProxy } from '../support/fault-proxy.ts';
+import { CALL_FAULTS, type Fault, REQUEST_FAULTS, ratesFor } from '../support/faults.ts';
+
+const anvil = await startAnvil();
+t.teardown(() => anvil.stop());
+const [account] = anvil.accounts;
+if (account === undefined) throw new Error('anvil has no accounts');
+const wallet = new Wallet(account.privateKey);
+let nonce = 0;
+
+async function proxyFor(t: Test, options: Partial<FaultProxyOptions>): Promise<FaultProxy> {
+  const proxy = await startFaultProxy({ target: anvil.url, seed: 1, rates: {}, longestDelayMs: 20, ...options });
+  t.teardown(() => proxy.stop());
+  return proxy;
+}
+
+async function post(url: string, body: unknown) {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(2_000),
+  });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+async function ask(proxy: FaultProxy, method: string, params: unknown[] = []) {
+  const { text } = await post(proxy.url, { jsonrpc: '2.0', id: 1, method, params });
+  return JSON.parse(text) as { id: unknown; result?: unknown; error?: { message: string } };
+}
+
+/** Bytes of a payment of 1 wei under the next nonce that no node has seen. */
+async function signed(): Promise<string> {
+  nonce += 1;
+  return wallet.signTransaction({
+    to: wallet.address,
+    value: 1,
+    nonce: nonce - 1,
+    gasLimit: 21_000,
+    maxFeePerGas: 10n ** 11n,
+    maxPriorityFeePerGas: 1,
+    chainId: 31_337,
+    type: 2,
+  });
+}
+
+const mined = async () => Number(await anvil.rpc('eth_getTransactionCount', [wallet.address, 'latest']));
+
+t.test('without rates it passes on single calls and batches', async (t) => {
+  const proxy = await proxyFor(t, {});
+  t.match(await ask(proxy, 'eth_chainId'), { id: 1, result: '0x7a69' });
+  const { text } = await post(proxy.url, [
+    { jsonrpc: '2.0', id: 'a', method: 'eth_chainId', params: [] },
+    { jsonrpc: '2.0', id: 'b', method: 'eth_nothing', params: [] },
+  ]);
+  t.match(JSON.parse(text), [
+    { id: 'a', result: '0x7a69' },
+    { id: 'b', error: { code: -32_601 } },
+  ]);
+  t.equal(proxy.requests, 2);
+  t.equal(proxy.injected.size, 0);
+});
+
+t.test('what the node heard of before the connection broke is done', async (t) => {
+  const dropping = await proxyFor(t, { rates: { 'request dropped': 1 } });
+  const raw = await signed();
+  const before = await mined();
+  await t.rejects(ask(dropping, 'eth_sendRawTransaction', [raw]));
+  t.equal(await mined(), before, 'a dropped request has reached nobody');
+  dropping.setRates({ 'answer dropped': 1 });
+  await t.rejects(ask(dropping, 'eth_sendRawTransaction', [raw]));
+  t.equal(await mined(), before + 1, 'a dropped answer is one of something that was done');
+  dropping.setRates({ 'answer withheld': 1 });
+  await t.rejects(ask(dropping, 'eth_sendRawTransaction', [await signed()]), { name: 'TimeoutError' });
+  t.equal(await mined(), before + 2);
+  t.same(Object.fromEntries(dropping.injected), {
+    'request dropped': 1,
+    'answer dropped': 1,
+    'answer withheld': 1,
+  });
+});
+
+t.test('gateways in trouble, answers that are none', async (t) => {
+  const proxy = await proxyFor(t, {});
+  const chainId = { jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] };
+  for (const status of [429, 502, 503] as const) {
+    proxy.setRates({ [`status ${status}`]: 1 });
+    t.equal((await post(proxy.url, chainId)).status, status);
+  }
+  proxy.setRates({ 'status 429 with Retry-After': 1 });
+  t.equal((await post(proxy.url, chainId)).headers.get('retry-after'), '1');
+  proxy.setRates({ 'answer cut short': 1 });
+  const cut = await post(proxy.url, chainId);
+  t.throws(() => JSON.parse(cut.text));
+  proxy.setRates({ 'foreign id': 1 });
+  t.match(await ask(proxy, 'eth_chainId'), { id: 7_778, result: '0x7a69' });
+  proxy.setRates({ delayed: 1 });
+  t.match(await ask(proxy, 'eth_chainId'), { id: 1, result: '0x7a69' });
+});
+
+t.test('a request that is sent twice has one effect and one answer', async (t) => {
+  const methods: string[] = [];
+  const proxy = await proxyFor(t, {
+    rates: { 'sent twice': 1 },
+    watch: (method, moment) => methods.push(moment, method),
+  });
+  const before = await mined();
+  const { result, error } = await ask(proxy, 'eth_sendRawTransaction', [await signed()]);
+  t.ok(result !== undefined || /nonce too low|already/.test(error?.message ?? ''));
+  t.equal(await mined(), before + 1);
+  t.same(methods, ['before', 'eth_sendRawTransaction', 'after', 'eth_sendRawTransaction']);
+});
+
+t.test('batches out of order and with holes', async (t) => {
+  const proxy = await proxyFor(t, { rates: { 'batch out of order': 1 } });
+  const batch = [1, 2].map((id) => ({ jsonrpc: '2.0', id, method: 'eth_chainId', params: [] }));
+  t.match(JSON.parse((await post(proxy.url, batch)).text), [{ id: 2 }, { id: 1 }]);
+  proxy.setRates({ 'batch with a hole': 1 });
+  t.match(JSON.parse((await post(proxy.url, batch)).text), [{ id: 2 }]);
+  t.match(await ask(proxy, 'eth_chainId'), { id: 1, result: '0x7a69' }, 'a single call is none');
+});
+
+t.test('counts and blocks that were or never were', async (t) => {
+  const proxy = await proxyFor(t, {});
+  const count = async () => Number((await ask(proxy, 'eth_getTransactionCount', [wallet.address, 'latest'])).result);
+  const truth = await count();
+  const height = (await ask(proxy, 'eth_blockNumber')).result;
+  await anvil.rpc('eth_sendRawTransaction', [await signed()]);
+  proxy.setRates({ 'count of earlier': 1, 'height of earlier': 1 });
+  t.equal(await count(), truth);
+  t.equal((await ask(proxy, 'eth_blockNumber')).result, height);
+  proxy.setRates({ 'count too low': 1 });
+  t.ok((await count()) < truth + 1);
+  proxy.setRates({ 'count too high': 1 });
+  const high = await count();
+  t.ok(high > truth + 1 && high < truth + 6, String(high));
+  proxy.setRates({ 'count far too high': 1 });
+  t.ok((await count()) > truth + 900);
+});
+
+t.test('receipts that are not there yet', async (t) => {
+  const proxy = await proxyFor(t, { rates: { 'no receipt': 1, 'no receipts of a block': 1 } });
+  const hash = String(await anvil.rpc('eth_sendRawTransaction', [await signed()]));
+  t.equal((await ask(proxy, 'eth_getTransactionReceipt', [hash])).result, null);
+  t.equal((await ask(proxy, 'eth_getBlockReceipts', ['latest'])).result, null);
+  proxy.setRates({});
+  t.match((await ask(proxy, 'eth_getTransactionReceipt', [hash])).result, { transactionHash: hash });
+});
+
+t.test('false answers to an offer, with and without its effect', async (t) => {
+  const proxy = await proxyFor(t, { rates: { 'done by the node, "nonce too low"': 1 } });
+  const before = await mined();
+  t.match((await ask(proxy, 'eth_sendRawTransaction', [await signed()])).error, { message: /nonce too low/ });
+  t.equal(await mined(), before + 1);
+  const raw = await signed();
+  proxy.setRates({ 'kept from the node, "insufficient funds"': 1 });
+  t.match((await ask(proxy, 'eth_sendRawTransaction', [raw])).error, { message: /insufficient funds/ });
+  proxy.setRates({ 'transaction dropped in silence': 1 });
+  const { result: promised } = await ask(proxy, 'eth_sendRawTransaction', [raw]);
+  t.equal(await mined(), before + 1);
+  proxy.setRates({ 'wrong hash': 1 });
+  const { result: wrong } = await ask(proxy, 'eth_sendRawTransaction', [raw]);
+  t.equal(await mined(), before + 2);
+  t.ok(await anvil.rpc('eth_getTransactionReceipt', [promised]), 'the silent one names the hash that it would have');
+  t.equal(await anvil.rpc('eth_getTransactionReceipt', [wrong]), null);
+});
+
+t.test('one that tells the truth at the moment only has its troubles', async (t) => {
+  let truthful = true;
+  const proxy = await proxyFor(t, { rates: ratesFor(['lag', 'lie'], 1), isTruthful: () => truthful });
+  t.match(await ask(proxy, 'eth_getBalance', [wallet.address, 'latest']), { result: /^0x[1-9a-f]/ });
+  truthful = false;
+  t.match(await ask(proxy, 'eth_getBalance', [wallet.address, 'latest']), { result: '0x0' });
+});
+
+t.test('the plan is the same for the same seed', async (t) => {
+  const fates = async (seed: number) => {
+    const proxy = await proxyFor(t, { seed, rates: { 'status 502': 0.5 } });
+    const statuses: number[] = [];
+    for (let call = 0; call < 24; call += 1) {
+      statuses.push((await post(proxy.url, { jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] })).status);
+    }
+    return statuses;
+  };
+  const first = await fates(7);
+  t.same(await fates(7), first);
+  t.not(JSON.stringify(await fates(8)), JSON.stringify(first));
+  t.ok(first.includes(200) && first.includes(502));
+});
+
+t.test('every fault has a nature by which it is chosen', (t) => {
+  const all = [...Object.keys(REQUEST_FAULTS), ...Object.keys(CALL_FAULTS)] as Fault[];
+  const chosen = (['trouble', 'lag', 'lie'] as const).flatMap((nature) => Object.keys(ratesFor([nature], 1)));
+  t.same(chosen.sort(), all.sort());
+  t.end();
+});
