@@ -1,6 +1,5 @@
 import type { Clock } from '../../domain/clock.ts';
 import { invalidRequest } from '../../domain/errors.ts';
-import type { Json } from '../../domain/json.ts';
 import { chainOfLane } from '../../domain/lane.ts';
 import type { Network } from '../../domain/network.ts';
 import type { ReadOne, RpcClient } from '../../egress/rpc-client.ts';
@@ -9,12 +8,13 @@ import { cachedFor, freshShared } from '../single-flight.ts';
 import { addressOf } from './address.ts';
 import { broadcast } from './broadcast.ts';
 import { observe } from './confirm.ts';
-import { providerFailed, withProvider } from './errors.ts';
+import { withProvider } from './errors.ts';
 import { readMarket } from './fees.ts';
+import { balanceOn, readChainId } from './identity.ts';
 import builtInNetworks from './networks.json' with { type: 'json' };
 import { minimumBalance, policySchema, policyView } from './policy.ts';
 import { costOf, type PrepareParts, prepare } from './prepare.ts';
-import { balance, onlyOn, quantity } from './provider.ts';
+import { balance, onlyOn } from './provider.ts';
 import { parseRequest, requestSchema } from './request.ts';
 import { passThrough } from './rpc.ts';
 import { networkSchema, readSettings } from './schema.ts';
@@ -80,13 +80,20 @@ function createEvmClient(network: Network, rpc: RpcClient, clock: Clock): ChainC
   }
 
   const guarded = <T>(use: () => Promise<T>): Promise<T> => withProvider(network.name, use);
+  /** The chain that is meant: of an account's figures the one that was found before, else what the network declares. */
+  const chainOf = (found: string | undefined): bigint | null =>
+    found === undefined ? settings.declaredChainId : BigInt(found);
 
   return {
     // Asked anew each time: an endpoint can be moved to another chain.
-    identity: () => guarded(async () => String(await readChainId(network, rpc, settings.declaredChainId))),
-    balance: (address) => guarded(() => balance(read, address)),
-    nextSequence: (address, identity) =>
-      guarded(() => nextNonce(identity === undefined ? rpc : sideOf(identity).rpc, address)),
+    identity: (expected, onServed = () => {}) =>
+      guarded(async () => String(await readChainId(network, rpc, { expected: settings.declaredChainId ?? chainOf(expected), onServed }))),
+    balance: (address, { identity, least } = {}) =>
+      guarded(() => balanceOn(rpc, { chain: chainOf(identity), address, least })),
+    nextSequence: (address, identity) => {
+      const chain = chainOf(identity);
+      return guarded(() => nextNonce(chain === null ? rpc : sideOf(chain.toString()).rpc, address));
+    },
     prepare: (transaction, account, lane) =>
       guarded(() => prepare(sideFor(transaction).parts, transaction, account, lane)),
     sign: signTransaction,
@@ -97,43 +104,4 @@ function createEvmClient(network: Network, rpc: RpcClient, clock: Clock): ChainC
     },
     rpc: (body) => passThrough(rpc, body),
   };
-}
-
-/**
- * Asks every endpoint for its chain; those that do not answer are left out of the count.
- * @throws AppError `PROVIDER_FAILED` when none answers, or one serves another chain than the rest or the declared one
- */
-async function readChainId(network: Network, rpc: RpcClient, declared: bigint | null): Promise<bigint> {
-  const hosts = network.rpcUrls.filter(({ weight }) => weight > 0).map(({ url }) => new URL(url).host);
-  const answers = await rpc.each('eth_chainId', []);
-  let expected = declared;
-  let answered = false;
-  let reason = 'no endpoint is switched on';
-  for (const [index, answer] of answers.entries()) {
-    const host = String(hosts[index]);
-    const served = answer.status === 'fulfilled' ? chainIdIn(answer.value) : undefined;
-    if (served === undefined) {
-      reason = answer.status === 'rejected' ? messageOf(answer.reason) : `${host} has no chain id`;
-      continue;
-    }
-    expected ??= served;
-    if (served !== expected) {
-      throw providerFailed(network.name, `${host} serves chain ${served}, not ${expected}`);
-    }
-    answered = true;
-  }
-  if (answered && expected !== null) return expected;
-  throw providerFailed(network.name, reason);
-}
-
-function chainIdIn(answer: Json): bigint | undefined {
-  try {
-    return quantity(answer);
-  } catch {
-    return undefined;
-  }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
