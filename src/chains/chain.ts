@@ -50,6 +50,16 @@ export interface Chain {
   transactionView(transaction: Transaction, account: Account): WireObject;
   /** {@link ReadyPreparation.cost} of a transaction that was prepared before, from its request and fields. */
   costOf(transaction: Transaction): bigint;
+  /**
+   * Signs a text, in the body's and answer's form of the sign endpoint. Absent, as the next, in a family without.
+   * @throws AppError `INVALID_REQUEST`, `SIGNER_FAILED`
+   */
+  signMessage?(body: unknown, account: Account, signer: Signer): Promise<WireObject>;
+  /**
+   * Signs typed data, in the body's and answer's form of the sign-typed-data endpoint.
+   * @throws AppError `INVALID_REQUEST`, `SIGNER_FAILED`
+   */
+  signTypedData?(body: unknown, account: Account, signer: Signer): Promise<WireObject>;
   /** Opens the live side of a network over the given endpoints. */
   connect(network: Network, rpc: RpcClient): ChainClient;
 }
@@ -58,6 +68,8 @@ export interface Chain {
 export interface Account {
   address: string;
   policies: JsonObject;
+  /** Of the chain that the network is pinned to, where that is known. */
+  identity?: string | undefined;
 }
 
 export interface ParsedRequest {
