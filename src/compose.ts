@@ -13,6 +13,7 @@ import { createAddressGuard } from './egress/address-guard.ts';
 import { createHttpClient } from './egress/http-client.ts';
 import { createWebhookClient } from './egress/webhook-client.ts';
 import type { Engine } from './engine/engine.ts';
+import type { LifeStep } from './engine/life-steps.ts';
 import { Outbox } from './engine/outbox.ts';
 import { Retention } from './engine/retention.ts';
 import { createEngine } from './engine/scheduler.ts';
@@ -45,6 +46,8 @@ export interface ServiceParts {
   chains: ReadonlyMap<NetworkType, Chain>;
   signerKinds: SignerKinds;
   log: Log;
+  /** Called at each moment of a transaction's life, for who wants to know what ends when the process ends there. */
+  onStep?: ((step: LifeStep) => void) | undefined;
 }
 
 /** A service that has started. */
@@ -82,7 +85,10 @@ export async function compose(parts: ServiceParts): Promise<Service> {
   }
 }
 
-async function build({ configuration, chains, signerKinds, log }: ServiceParts, opened: Teardown): Promise<Service> {
+async function build(
+  { configuration, chains, signerKinds, log, onStep }: ServiceParts,
+  opened: Teardown,
+): Promise<Service> {
   const { environment, variables } = configuration;
   const clock = systemClock;
   const metrics = createMetrics();
@@ -153,6 +159,8 @@ async function build({ configuration, chains, signerKinds, log }: ServiceParts, 
     outbox: new Outbox({ chains, newId: randomUUID, now: clock.now, onCommitted: () => delivery.wake(), log }),
     clock,
     random: Math.random,
+    newId: randomUUID,
+    onStep,
   });
   opened.later('engine', () => engine.close());
   const keepMs = environment.TRANSACTION_EXPIRATION_HOURS * 3_600_000;

@@ -30,6 +30,9 @@ export interface Chain {
   /** The networks that are known without any file, in the form of the reference's entries (`networks.json`). */
   readonly builtInNetworks: readonly JsonObject[];
 
+  /** How long a request that names no end itself is worth trying, in milliseconds. */
+  readonly lifetimeMs: number;
+
   /** The account of a public key, in the form that the API shows. */
   addressOf(publicKey: Uint8Array): string;
   /** Policies as the API shows them: defaults filled in, integers as the reference writes them. */
@@ -50,6 +53,14 @@ export interface Chain {
   transactionView(transaction: Transaction, account: Account): WireObject;
   /** {@link ReadyPreparation.cost} of a transaction that was prepared before, from its request and fields. */
   costOf(transaction: Transaction): bigint;
+  /** A request that takes a sequence of the account and does nothing else. */
+  voidRequest(account: Account): JsonObject;
+  /**
+   * Checks what can be told without the network of a request that is to take a signed transaction's place.
+   * @param attempts the versions that were signed so far; none while the transaction waits
+   * @throws AppError `INVALID_REQUEST` with the reference's text
+   */
+  checkReplacement(request: JsonObject, attempts: readonly Attempt[], account: Account): void;
   /**
    * Signs a text, in the body's and answer's form of the sign endpoint. Absent, as the next, in a family without.
    * @throws AppError `INVALID_REQUEST`, `SIGNER_FAILED`
@@ -98,10 +109,20 @@ export interface ChainClient {
   nextSequence(address: string, identity?: string): Promise<bigint>;
   /** Prices a pending transaction and checks what only the network can tell. Takes no sequence, has no effect. */
   prepare(transaction: Transaction, account: Account, lane: LaneFigures): Promise<Preparation>;
+  /**
+   * Prices one more version of a transaction under the sequence it has, by enough that nodes take it in the place of
+   * every earlier one. Has no effect.
+   */
+  prepareVersion(entry: ObservedEntry, version: NewVersion, lane: LaneFigures): Promise<VersionPreparation>;
+  /** How long the network may be silent about the latest version before a dearer one is signed, in milliseconds. */
+  patienceMs(entry: ObservedEntry): number;
   /** Assembles and signs one version of a prepared transaction. */
   sign(transaction: Transaction, fields: JsonObject, sequence: bigint, signer: Signer): Promise<SignedVersion>;
-  /** Offers the bytes to a node. Never throws for what a node answered; retrying it later is always safe. */
-  broadcast(attempt: Attempt): Promise<BroadcastOutcome>;
+  /**
+   * Offers the bytes to a node, in the order given, and asks others what one node alone cannot decide. One outcome per
+   * attempt, in order. Never throws for what a node answered; offering the same bytes again is always safe.
+   */
+  broadcast(attempts: readonly Attempt[]): Promise<BroadcastOutcome[]>;
   /**
    * What the chain shows of each transaction, all of whose attempts count. One answer per entry, in order.
    * @throws AppError `PROVIDER_FAILED` when nothing can be said of any
@@ -125,6 +146,20 @@ export interface LaneFigures {
 }
 
 export type Preparation = ReadyPreparation | { kind: 'refused'; reason: string } | ParkedPreparation;
+
+/** Why one more version of a transaction is signed under the sequence that it has. */
+export type NewVersion =
+  /** The same, dearer, within the policy's cap. */
+  | { purpose: 'bump' }
+  /** Something else in its place. */
+  | { purpose: 'replace'; request: JsonObject }
+  /** Nothing: the sequence is taken, and may cost more than the cap allows. */
+  | { purpose: 'void' };
+
+export type VersionPreparation =
+  | (ReadyPreparation & { request: JsonObject })
+  | { kind: 'refused'; reason: string }
+  | ParkedPreparation;
 
 export interface ReadyPreparation {
   kind: 'ready';
@@ -157,14 +192,22 @@ export type BroadcastOutcome =
   | { kind: 'sequence-ahead'; reason: string }
   /** The node has another transaction with this sequence and does not replace it for this price. */
   | { kind: 'underpriced'; reason: string }
-  /** The node refuses the bytes for what they are; offering them again needs a change of circumstances. */
+  /** The price is below what nodes or the network ask for now; a dearer version may go. */
+  | { kind: 'fee-too-low'; reason: string }
+  /** The account cannot pay it now. */
+  | { kind: 'unfunded'; reason: string }
+  /** The node has no room or no time for it now. */
+  | { kind: 'busy'; reason: string }
+  /** Every node that answered refuses the bytes for what they are. */
   | { kind: 'refused'; reason: string }
-  /** No answer, or one that says nothing: the node may have the bytes. */
+  /** No answer, or one that says nothing: a node may have the bytes. */
   | { kind: 'unknown'; reason: string };
 
 export interface ObservedEntry {
   transaction: Transaction;
+  /** By ordinal. */
   attempts: readonly Attempt[];
+  account: Account;
 }
 
 export type Observation =
@@ -178,6 +221,7 @@ export type Observation =
       final: boolean;
       /** Why it failed on chain, for `status_reason`. */
       reason: string | null;
+      /** What being in a block adds to the version's {@link Attempt.fields}. */
       fields: JsonObject;
     }
   /** The sequence is used up at final depth by something else: none of the attempts can execute any more. */

@@ -3,7 +3,10 @@ import type { NetworkType } from '../domain/network-type.ts';
 import type { Chain, ChainClient } from './chain.ts';
 
 /** What a family needs to act on its network. */
-type ActingParts = Pick<Chain, 'parseRequest' | 'transactionView' | 'costOf' | 'connect'>;
+type ActingParts = Pick<
+  Chain,
+  'parseRequest' | 'transactionView' | 'costOf' | 'voidRequest' | 'checkReplacement' | 'connect'
+>;
 
 /**
  * The acting parts of a family whose relayers can be declared but cannot act yet: each refuses with
@@ -18,6 +21,8 @@ export function unavailableParts(networkType: NetworkType): ActingParts {
     parseRequest: refuse(SENDING),
     transactionView: refuse(SENDING),
     costOf: refuse(SENDING),
+    voidRequest: refuse(SENDING),
+    checkReplacement: refuse(SENDING),
     connect: () => client,
   };
 }
@@ -33,6 +38,10 @@ function unavailableClient(networkType: NetworkType): ChainClient {
     balance: refuse('The balance'),
     nextSequence: refuse('The sequence number'),
     prepare: refuse(SENDING),
+    prepareVersion: refuse(SENDING),
+    patienceMs: () => {
+      throw new AppError('NOT_AVAILABLE_YET', { what: SENDING, networkType });
+    },
     sign: refuse(SENDING),
     broadcast: refuse(SENDING),
     observe: refuse(SENDING),

@@ -25,12 +25,17 @@ const TRANSITIONS: Record<TransactionStatus, readonly TransactionStatus[]> = {
   pending: ['sent', 'failed', 'canceled', 'expired'],
   sent: ['submitted', 'mined', 'confirmed', 'failed', 'canceled', 'expired'],
   submitted: ['mined', 'confirmed', 'failed', 'canceled', 'expired'],
-  mined: ['submitted', 'confirmed', 'failed', 'canceled'],
+  mined: ['submitted', 'confirmed', 'failed', 'canceled', 'expired'],
   confirmed: [],
   failed: [],
   canceled: [],
   expired: [],
 };
+
+/** The ends of a transaction whose sequence was taken by a version that does nothing. */
+export const voidEndSchema = transactionStatusSchema.extract(['canceled', 'expired', 'failed']);
+
+export type VoidEnd = z.infer<typeof voidEndSchema>;
 
 /** True when nothing can happen to the transaction any more. */
 export function isFinal(status: TransactionStatus): boolean {

@@ -1,6 +1,7 @@
+import { z } from 'zod';
 import type { JsonObject } from './json.ts';
 import type { NetworkType } from './network-type.ts';
-import type { TransactionStatus } from './transaction-state.ts';
+import type { TransactionStatus, VoidEnd } from './transaction-state.ts';
 
 /** Milliseconds since the Unix epoch, by the store's clock. */
 export type Timestamp = number;
@@ -23,7 +24,7 @@ export interface Transaction {
   confirmedAt: Timestamp | null;
   /** The client's `valid_until`. */
   validUntil: Timestamp | null;
-  /** What was asked, as the chain's request schema leaves it. */
+  /** What is asked of it, as the chain's request schema leaves it; once it is in a block, what that version did. */
   request: JsonObject;
   /** What the chain decided since: prices, limits, the signature, where it was mined. */
   fields: JsonObject;
@@ -31,10 +32,22 @@ export interface Transaction {
   sequence: bigint | null;
   /** Of the latest attempt, or of the one that is in a block. */
   hash: string | null;
-  isCanceled: boolean;
+  /**
+   * What it becomes when a version that does nothing takes its sequence; null while it is meant to have its effect. The
+   * effect may still win: then it ends as what the chain shows.
+   */
+  voidAs: VoidEnd | null;
   /** When the engine has to look at it again; null when final. */
   nextActionAt: Timestamp | null;
 }
+
+/**
+ * Why a version was signed: to do what was asked; the same, dearer; to do something else instead; or to take the
+ * sequence and do nothing.
+ */
+export const attemptPurposeSchema = z.enum(['send', 'bump', 'replace', 'void']);
+
+export type AttemptPurpose = z.infer<typeof attemptPurposeSchema>;
 
 /** One signed version of a transaction: committed before its first byte leaves, never changed, never forgotten. */
 export interface Attempt {
@@ -43,6 +56,10 @@ export interface Attempt {
   ordinal: number;
   lane: string;
   sequence: bigint;
+  purpose: AttemptPurpose;
+  /** What it asks and what the chain decided for it: what the transaction's become if this version takes effect. */
+  request: JsonObject;
+  fields: JsonObject;
   /** The signed bytes, in the encoding of the chain's RPC. */
   raw: string;
   hash: string;

@@ -1,10 +1,11 @@
 import type { SignedVersion } from '../chains/chain.ts';
-import { chainOfLane } from '../domain/lane.ts';
 import type { Transaction } from '../domain/transaction.ts';
 import { LeaseLost } from '../store/lease.ts';
 import { type LaneStep, reasonOf } from './lane-step.ts';
 import type { Version } from './ledger.ts';
+import { hasExpired, lifetimeOf } from './lifetime.ts';
 import { type Priced, price, retryLater } from './pricing.ts';
+import { sequenceFigures } from './sequence-figures.ts';
 
 /** One transaction with the bytes that were signed for it under a sequence. */
 interface Signed {
@@ -23,40 +24,42 @@ export async function takeUp(step: LaneStep, pending: readonly Transaction[]): P
   if (priced.length === 0) {
     return;
   }
+  step.reach('priced');
   const sequences = await reserve(step, priced);
-  if (sequences !== undefined) {
-    await commit(step, await sign(step, priced, sequences));
+  if (sequences === undefined) {
+    return;
   }
+  step.reach('reserved');
+  const signed = await sign(step, priced, sequences);
+  step.reach('signed');
+  await commit(step, signed);
+  step.reach('written');
 }
 
 async function dropExpired(step: LaneStep, pending: readonly Transaction[]): Promise<Transaction[]> {
-  const now = step.now();
-  const hasExpired = ({ validUntil }: Transaction) => validUntil !== null && validUntil <= now;
-  const expired = pending.filter(hasExpired);
+  const expired = new Set<Transaction>();
+  for (const transaction of pending) {
+    if (await hasExpired(step, transaction)) expired.add(transaction);
+  }
   for (const { id } of expired) {
     step.offers.forget(id);
   }
   await step.ledger.apply(
-    expired.map((transaction) => ({
+    [...expired].map((transaction) => ({
       transaction,
-      set: { status: 'expired', statusReason: 'valid_until passed before it was signed', nextActionAt: null },
+      set: { status: 'expired', statusReason: `${lifetimeOf(transaction)} before it was signed`, nextActionAt: null },
     })),
   );
-  return pending.filter((transaction) => !hasExpired(transaction));
+  return pending.filter((transaction) => !expired.has(transaction));
 }
 
 /** The sequences for as many transactions, or undefined when there are none now and all were put off. */
 async function reserve(step: LaneStep, priced: readonly Priced[]): Promise<bigint[] | undefined> {
-  const held = new Set<bigint>();
-  for (const { transaction } of step.open.values()) {
-    if (transaction.sequence !== null) {
-      held.add(transaction.sequence);
-    }
-  }
   let reason: string;
   try {
-    const [chain, known] = await Promise.all([nextSequence(step, priced), step.knownSequence()]);
-    const plan = step.planner.plan({ chain, held, known }, priced.length, step.elapsed());
+    const senders = priced.map(({ sender }) => sender);
+    const figures = await sequenceFigures(step, senders);
+    const plan = step.planner.plan(figures, priced.length, step.elapsed());
     if (plan.kind === 'use') {
       return plan.sequences;
     }
@@ -68,15 +71,6 @@ async function reserve(step: LaneStep, priced: readonly Priced[]): Promise<bigin
   }
   await step.ledger.apply(priced.map(({ transaction }) => retryLater(step, transaction, reason)));
   return undefined;
-}
-
-/** The highest answer, when relayers of one account use different endpoints: the lower one lags behind. */
-async function nextSequence({ key }: LaneStep, priced: readonly Priced[]): Promise<bigint> {
-  const senders = new Map(priced.map(({ sender }) => [sender.client, sender]));
-  const answers = await Promise.all(
-    [...senders.values()].map(({ client, account }) => client.nextSequence(account.address, chainOfLane(key))),
-  );
-  return answers.reduce((highest, answer) => (answer > highest ? answer : highest));
 }
 
 /**
@@ -156,6 +150,9 @@ async function commitTogether(step: LaneStep, signed: readonly Signed[]): Promis
         ordinal: 1,
         lane: step.key,
         sequence,
+        purpose: 'send',
+        request: transaction.request,
+        fields,
         raw,
         hash,
         createdAt: now,
@@ -164,6 +161,7 @@ async function commitTogether(step: LaneStep, signed: readonly Signed[]): Promis
     };
   });
   if (!(await step.ledger.record(versions))) {
+    step.distrust();
     return;
   }
   for (const { transaction, set, attempt } of versions) {

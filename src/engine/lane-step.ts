@@ -1,9 +1,11 @@
-import type { Timestamp } from '../domain/transaction.ts';
+import type { ObservedEntry } from '../chains/chain.ts';
+import type { Attempt, Timestamp, Transaction } from '../domain/transaction.ts';
 import { isFinal } from '../domain/transaction-state.ts';
 import type { Log } from '../observability/log.ts';
 import type { Change, Ledger, OpenEntry } from './ledger.ts';
+import type { LifeStep } from './life-steps.ts';
 import type { OfferBook } from './offer-book.ts';
-import type { Senders } from './sender.ts';
+import type { Sender, Senders } from './sender.ts';
 import type { SequencePlanner } from './sequence-planner.ts';
 import type { EngineTiming } from './timing.ts';
 
@@ -22,8 +24,20 @@ export interface LaneStep {
   elapsed(): number;
   /** The sequence after the highest that was ever signed in this lane. */
   knownSequence(): Promise<bigint | null>;
+  /** The sequence after the highest of those that ended in a block. */
+  settledSequence(): Promise<bigint | null>;
   /** Whether the engine is to end, or the lane may be another's by now: what is committed is not offered any more. */
   isEnding(): boolean;
+  /** A transaction of this lane, whatever its status. */
+  find(transactionId: string): Promise<Transaction | undefined>;
+  /** Called with each open transaction that has become final. */
+  ended(transaction: Transaction): void;
+  /** A new UUID v4. */
+  newId(): string;
+  /** Called at each moment of a transaction's life. */
+  reach(step: LifeStep): void;
+  /** The picture of the open transactions is not what the store holds; the next step reads it anew. */
+  distrust(): void;
   timing: EngineTiming;
   random(): number;
   log: Log;
@@ -44,15 +58,37 @@ export function bySequence(entries: readonly OpenEntry[]): OpenEntry[] {
 
 /** Commits changes of open transactions and brings the step's picture up to date. One that is final leaves it. */
 export async function applyToOpen(step: LaneStep, changes: readonly Change[]): Promise<void> {
-  for (const [id, transaction] of await step.ledger.apply(changes)) {
+  const applied = await step.ledger.apply(changes);
+  if (applied.size < new Set(changes.map(({ transaction }) => transaction.id)).size) step.distrust();
+  for (const [id, transaction] of applied) {
     const entry = step.open.get(id);
     if (isFinal(transaction.status)) {
       step.open.delete(id);
       step.offers.forget(id);
+      step.ended(transaction);
     } else if (entry !== undefined) {
-      step.open.set(id, { ...entry, transaction });
+      step.open.set(id, { transaction, attempts: withAcceptance(entry.attempts, changes, id) });
     }
   }
+}
+
+/** The version that stands for the transaction now. */
+export function latestOf({ attempts }: OpenEntry): Attempt | undefined {
+  return attempts.at(-1);
+}
+
+/** The entry as a chain's client looks at it. */
+export async function observedOf(step: LaneStep, entry: OpenEntry): Promise<ObservedEntry & { sender: Sender }> {
+  const sender = await step.senders.of(entry.transaction.relayerId);
+  return { ...entry, account: sender.account, sender };
+}
+
+function withAcceptance(attempts: Attempt[], changes: readonly Change[], transactionId: string): Attempt[] {
+  const accepted = changes.find(({ transaction }) => transaction.id === transactionId)?.accepted;
+  if (accepted === undefined) return attempts;
+  return attempts.map((attempt) =>
+    attempt.ordinal === accepted.ordinal ? { ...attempt, acceptedAt: attempt.acceptedAt ?? accepted.at } : attempt,
+  );
 }
 
 /** Whether the engine has to look at the transaction now. */

@@ -1,17 +1,21 @@
 import { LeaseLost } from '../store/lease.ts';
 import type { Store } from '../store/store.ts';
+import { fillGaps } from './gaps.ts';
 import { takeUp } from './intake.ts';
-import { isDue, type LaneStep, unmined } from './lane-step.ts';
+import { carryOut } from './intents.ts';
+import { isDue, type LaneStep, latestOf, unmined } from './lane-step.ts';
 import type { HeldLease, LeaseKeeper } from './lease-keeper.ts';
 import type { Ledger } from './ledger.ts';
 import { look } from './looking.ts';
 import { OfferBook } from './offer-book.ts';
 import { offer } from './offering.ts';
+import { OpenBook } from './open-book.ts';
 import { type SenderSources, Senders } from './sender.ts';
 import { SequencePlanner } from './sequence-planner.ts';
 import { backOff } from './timing.ts';
+import { renew } from './versions.ts';
 
-export interface LaneDeps extends Pick<LaneStep, 'timing' | 'random' | 'log' | 'elapsed'> {
+export interface LaneDeps extends Pick<LaneStep, 'timing' | 'random' | 'log' | 'elapsed' | 'newId' | 'reach'> {
   store: Store;
   leases: Pick<LeaseKeeper, 'hold'>;
   /** A ledger whose commits are under the lane's lease. */
@@ -26,13 +30,15 @@ export type LaneWake = 'ran' | 'not now' | 'elsewhere';
 
 /**
  * The one owner of an account's order on one chain, for as long as it has the lane's lease. It runs while the store has
- * something due for it, one step at a time, and keeps nothing in memory but hints.
+ * something due for it, one step at a time, and keeps nothing in memory that the store does not hold.
  */
 export class Lane {
   readonly #key: string;
   readonly #deps: LaneDeps;
   readonly #planner: SequencePlanner;
   readonly #offers = new OfferBook();
+  /** Kept from step to step, for nobody else changes what the lane has under way while its lease lasts. */
+  #open: OpenBook | null = null;
   #running: Promise<LaneWake> | null = null;
   #lease: HeldLease | null = null;
   #again = false;
@@ -44,7 +50,7 @@ export class Lane {
   constructor(key: string, deps: LaneDeps) {
     this.#key = key;
     this.#deps = deps;
-    this.#planner = new SequencePlanner(deps.timing.driftMs);
+    this.#planner = new SequencePlanner(deps.timing);
     this.#endedAt = deps.elapsed();
   }
 
@@ -72,6 +78,7 @@ export class Lane {
 
   /** Gives the lease back, if the lane has it. */
   async release(): Promise<void> {
+    this.#open = null;
     await this.#lease?.release();
     this.#lease = null;
   }
@@ -88,6 +95,7 @@ export class Lane {
       if (lease === undefined) {
         return 'elsewhere';
       }
+      if (lease !== this.#lease) this.#open = null;
       this.#lease = lease;
       do {
         this.#again = false;
@@ -111,6 +119,7 @@ export class Lane {
   }
 
   #rest(error: unknown): void {
+    this.#open = null;
     const { log, timing, random, elapsed, onFault } = this.#deps;
     log.error({ err: error, lane: this.#key }, 'lane step failed');
     onFault(this.#key.split(':', 1)[0] ?? '');
@@ -122,22 +131,23 @@ export class Lane {
   async #step(lease: HeldLease): Promise<boolean> {
     const { store, timing, elapsed } = this.#deps;
     const now = await store.now();
-    const due = await store.read.dueTransactions(this.#key, now, timing.batch);
-    if (due.length === 0) {
-      return false;
-    }
     const step = await this.#begin(now, lease);
 
-    const placed = [...step.open.values()].filter((entry) => entry.transaction.status !== 'sent' && isDue(step, entry));
+    const placed = [...step.open.values()].filter(
+      (entry) => latestOf(entry)?.acceptedAt !== null && isDue(step, entry),
+    );
     await look(step, placed);
+    const settled = await carryOut(step, await store.read.intents(this.#key, timing.batch));
 
     const room = Math.max(timing.inFlight - unmined(step).length, 0);
-    const pending = due.filter(({ status }) => status === 'pending').slice(0, room);
+    const pending = room === 0 ? [] : await store.read.duePending(this.#key, now, Math.min(timing.batch, room));
+    if (pending.length > 0) step.reach('found');
+    const renewed = (await renew(step)) + (pending.length === 0 && placed.length > 0 ? await fillGaps(step) : 0);
     // While the node is offered one batch, the next is priced and signed; what that one signs is offered in the next step.
     const { offered, notTaken } = await bothDone(offer(step), takeUp(step, pending));
     await look(step, notTaken);
 
-    const moved = placed.length + pending.length + offered > 0;
+    const moved = placed.length + settled + pending.length + renewed + offered > 0;
     if (!moved) {
       this.#restUntil = elapsed() + timing.lookMs;
     }
@@ -145,20 +155,29 @@ export class Lane {
   }
 
   async #begin(now: number, lease: HeldLease): Promise<LaneStep> {
-    const { store, sources, timing, random, log, ledgerUnder, elapsed } = this.#deps;
+    const { store, sources, timing, random, log, ledgerUnder, elapsed, newId, reach } = this.#deps;
     const began = elapsed();
-    const entries = await store.read.openTransactions(this.#key);
+    this.#open ??= await OpenBook.read(store.read, this.#key);
+    const open = this.#open;
     return {
       key: this.#key,
       ledger: ledgerUnder(lease),
       senders: new Senders(sources),
       planner: this.#planner,
       offers: this.#offers,
-      open: new Map(entries.map((entry) => [entry.transaction.id, entry])),
+      open: open.entries,
       now: () => now + Math.round(elapsed() - began),
       elapsed,
       isEnding: () => !this.#mayGoOn(lease),
       knownSequence: () => store.read.laneSequence(this.#key),
+      settledSequence: () => open.settledSequence(),
+      find: (id) => store.read.transactionOfLane(this.#key, id),
+      ended: ({ sequence }) => open.settled(sequence),
+      distrust: () => {
+        this.#open = null;
+      },
+      newId,
+      reach,
       timing,
       random,
       log,

@@ -1,5 +1,6 @@
+import type { Decision } from '../domain/decision.ts';
 import type { Attempt, Timestamp, Transaction } from '../domain/transaction.ts';
-import type { Store, TransactionChange } from '../store/store.ts';
+import type { Store, TransactionChange, Writer } from '../store/store.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import type { EngineMetrics } from './engine-metrics.ts';
 import type { Outbox } from './outbox.ts';
@@ -16,13 +17,17 @@ export interface Change {
   set: TransactionChange;
   /** An attempt that a node is now known to have. */
   accepted?: { ordinal: number; at: Timestamp };
+  /** What was decided with it, for whoever asks why. */
+  decision?: Omit<Decision, 'at'>;
+  /** The intent that was carried out with it. */
+  settles?: number;
 }
 
 /** A signed version and what its transaction becomes with it. */
-export interface Version {
-  transaction: Transaction;
-  set: TransactionChange;
+export interface Version extends Omit<Change, 'accepted'> {
   attempt: Attempt;
+  /** Whether the transaction is the engine's own and not stored yet. */
+  isNew?: boolean;
 }
 
 /** The one way in which the engine changes transactions: commit with the events for webhooks, then tell. */
@@ -54,6 +59,7 @@ export class Ledger {
         const { transaction, set, accepted } = change;
         if (await writer.updateTransaction(transaction.id, transaction.status, set)) {
           applied.push(change);
+          await note(writer, change);
         }
         if (accepted !== undefined) {
           await writer.attemptAccepted(transaction.id, accepted.ordinal, accepted.at);
@@ -73,11 +79,14 @@ export class Ledger {
   async record(versions: readonly Version[]): Promise<boolean> {
     try {
       await this.#store.write(async (writer) => {
-        for (const { transaction, set, attempt } of versions) {
+        for (const version of versions) {
+          const { transaction, set, attempt, isNew = false } = version;
+          if (isNew) await writer.insertTransaction(transaction);
           if (!(await writer.updateTransaction(transaction.id, transaction.status, set))) {
             throw new StaleVersion();
           }
           await writer.insertAttempt(attempt);
+          await note(writer, version);
         }
         await this.#outbox.transactionsMoved(writer, movedBy(versions));
       });
@@ -89,6 +98,15 @@ export class Ledger {
     }
     this.#tell(versions);
     return true;
+  }
+
+  /** Notes that an intent cannot be carried out, and why; its transaction stays what it is. */
+  async refuse(intents: readonly { position: number; transactionId: string; refusal: string }[]): Promise<void> {
+    if (intents.length === 0) return;
+    await this.#store.write(async (writer) => {
+      for (const { position, refusal } of intents) await writer.settleIntent(position, refusal);
+    });
+    for (const { transactionId } of intents) this.#feed.tell(transactionId);
   }
 
   #tell(changes: readonly { transaction: Transaction; set: TransactionChange }[]): Map<string, Transaction> {
@@ -104,6 +122,11 @@ export class Ledger {
     this.#outbox.committed();
     return now;
   }
+}
+
+async function note(writer: Writer, { transaction, decision, settles }: Omit<Change, 'set'>): Promise<void> {
+  if (decision !== undefined) await writer.insertDecision(transaction.id, decision);
+  if (settles !== undefined) await writer.settleIntent(settles, null);
 }
 
 /** Those that have another status now, as they are now. */

@@ -1,30 +1,36 @@
-import type { ChainClient, Observation } from '../chains/chain.ts';
-import type { Transaction } from '../domain/transaction.ts';
-import { applyToOpen, type LaneStep, reasonOf } from './lane-step.ts';
+import type { ChainClient, Observation, ObservedEntry } from '../chains/chain.ts';
+import type { Attempt, Transaction } from '../domain/transaction.ts';
+import type { TransactionChange } from '../store/store.ts';
+import { applyToOpen, type LaneStep, latestOf, observedOf, reasonOf } from './lane-step.ts';
 import type { Change, OpenEntry } from './ledger.ts';
 import { nextLook } from './timing.ts';
+
+type Included = Extract<Observation, { kind: 'included' }>;
 
 /**
  * Looks on the chain for every version of the given transactions, with one question for each network client, and
  * brings the transactions to the state that the chain shows.
  */
 export async function look(step: LaneStep, entries: readonly OpenEntry[]): Promise<void> {
-  const groups = new Map<ChainClient, OpenEntry[]>();
+  if (entries.length === 0) return;
+  const groups = new Map<ChainClient, ObservedEntry[]>();
   const unreachable: Change[] = [];
   for (const entry of entries) {
     try {
-      const { client } = await step.senders.of(entry.transaction.relayerId);
-      groups.set(client, [...(groups.get(client) ?? []), entry]);
+      const { sender, ...observed } = await observedOf(step, entry);
+      groups.set(sender.client, [...(groups.get(sender.client) ?? []), observed]);
     } catch (error) {
       step.log.warn({ err: error, transaction: entry.transaction.id, lane: step.key }, 'network not reached');
       unreachable.push(lookAgain(step, entry.transaction));
     }
   }
   const changes = await Promise.all([...groups].map(([client, group]) => lookThrough(step, client, group)));
+  step.reach('observed');
   await applyToOpen(step, [...unreachable, ...changes.flat()]);
+  step.reach('settled');
 }
 
-async function lookThrough(step: LaneStep, client: ChainClient, group: readonly OpenEntry[]): Promise<Change[]> {
+async function lookThrough(step: LaneStep, client: ChainClient, group: readonly ObservedEntry[]): Promise<Change[]> {
   let observations: Observation[];
   try {
     observations = await client.observe(group);
@@ -32,7 +38,9 @@ async function lookThrough(step: LaneStep, client: ChainClient, group: readonly 
     step.log.warn({ reason: reasonOf(error), lane: step.key }, 'chain not observed');
     return group.map(({ transaction }) => lookAgain(step, transaction));
   }
-  return group.map((entry, index) => changeFor(step, entry, observations[index] ?? { kind: 'waiting' }));
+  return group.map(({ transaction, attempts }, index) =>
+    changeFor(step, { transaction, attempts: [...attempts] }, observations[index] ?? { kind: 'waiting' }),
+  );
 }
 
 function changeFor(step: LaneStep, entry: OpenEntry, observation: Observation): Change {
@@ -41,8 +49,7 @@ function changeFor(step: LaneStep, entry: OpenEntry, observation: Observation): 
     case 'waiting':
       return transaction.status === 'mined' ? takeBack(step, entry) : lookAgain(step, transaction);
     case 'displaced':
-      step.log.warn({ transaction: transaction.id, lane: step.key }, 'sequence used by something else');
-      return { transaction, set: { status: 'failed', statusReason: observation.reason, nextActionAt: null } };
+      return displace(step, entry, observation.reason);
     case 'included':
       return include(step, entry, observation);
     default:
@@ -64,38 +71,75 @@ function lookAgain(step: LaneStep, transaction: Transaction): Change {
   return { transaction, set: { nextActionAt: silent ? now : nextLook(now, sentAt ?? createdAt, step.timing) } };
 }
 
-/** A reorganisation took the block: the bytes are offered again, at once. */
-function takeBack(step: LaneStep, { transaction, attempts }: OpenEntry): Change {
+/** A reorganisation took the block: the bytes are offered again, at once, and the latest version stands again. */
+function takeBack(step: LaneStep, entry: OpenEntry): Change {
+  const { transaction } = entry;
   step.log.warn({ transaction: transaction.id, lane: step.key }, 'no longer in a block');
   step.offers.forget(transaction.id);
-  const hash = attempts.at(-1)?.hash ?? transaction.hash;
-  return { transaction, set: { status: 'submitted', statusReason: null, hash, nextActionAt: step.now() } };
+  const latest = latestOf(entry);
+  const content = latest === undefined ? {} : contentOf(latest);
+  const statusReason = transaction.voidAs === null ? null : transaction.statusReason;
+  return {
+    transaction,
+    set: { status: 'submitted', statusReason, ...content, nextActionAt: step.now() },
+    decision: { kind: 'reorganised', text: `${transaction.hash} is no longer in a block` },
+  };
 }
 
-function include(
-  step: LaneStep,
-  { transaction, attempts }: OpenEntry,
-  observation: Extract<Observation, { kind: 'included' }>,
-): Change {
+/** Something else used the sequence, so none of the versions can take effect any more. */
+function displace(step: LaneStep, { transaction }: OpenEntry, reason: string): Change {
+  step.log.warn({ transaction: transaction.id, lane: step.key }, 'sequence used by something else');
+  return { transaction, set: { status: transaction.voidAs ?? 'failed', statusReason: reason, nextActionAt: null } };
+}
+
+function include(step: LaneStep, { transaction, attempts }: OpenEntry, observation: Included): Change {
   const attempt = attempts.find(({ hash }) => hash === observation.hash);
   if (attempt === undefined) {
     step.log.error({ transaction: transaction.id, hash: observation.hash }, 'a node named a hash that is not ours');
     return lookAgain(step, transaction);
   }
   const now = step.now();
-  const { hash, succeeded, final, reason } = observation;
+  const content = contentOf(attempt);
   const seen = {
-    hash,
-    statusReason: succeeded ? null : reason,
-    fields: { ...transaction.fields, ...observation.fields },
+    ...content,
+    fields: { ...content.fields, ...observation.fields },
+    statusReason: reasonFor(transaction, attempt, observation),
     sentAt: transaction.sentAt ?? now,
   };
   const accepted = attempt.acceptedAt === null ? { accepted: { ordinal: attempt.ordinal, at: now } } : {};
-  if (!final) {
+  if (!observation.final) {
     const nextActionAt = nextLook(now, seen.sentAt, step.timing);
     const status = transaction.status === 'mined' ? {} : ({ status: 'mined' } as const);
     return { transaction, set: { ...seen, ...status, nextActionAt }, ...accepted };
   }
-  const ended = succeeded ? ({ status: 'confirmed', confirmedAt: now } as const) : ({ status: 'failed' } as const);
-  return { transaction, set: { ...seen, ...ended, nextActionAt: null }, ...accepted };
+  return {
+    transaction,
+    set: { ...seen, ...endOf(transaction, attempt, observation, now), nextActionAt: null },
+    ...accepted,
+  };
+}
+
+/** What the API shows of a transaction is what the version does that counts. */
+function contentOf({
+  hash,
+  request,
+  fields,
+}: Attempt): Required<Pick<TransactionChange, 'hash' | 'request' | 'fields'>> {
+  return { hash, request, fields };
+}
+
+function reasonFor({ voidAs, statusReason }: Transaction, { purpose }: Attempt, { succeeded, reason }: Included) {
+  if (purpose === 'void' && voidAs !== null) return statusReason;
+  return succeeded ? null : reason;
+}
+
+/** A version that does nothing has done so also when it reverts: its sequence is used. */
+function endOf(
+  { voidAs }: Transaction,
+  { purpose }: Attempt,
+  { succeeded }: Included,
+  now: number,
+): Pick<TransactionChange, 'status' | 'confirmedAt'> {
+  if (purpose === 'void' && voidAs !== null) return { status: voidAs };
+  return succeeded ? { status: 'confirmed', confirmedAt: now } : { status: 'failed' };
 }

@@ -1,6 +1,6 @@
-import type { BroadcastOutcome } from '../chains/chain.ts';
+import type { BroadcastOutcome, ChainClient } from '../chains/chain.ts';
 import type { Attempt } from '../domain/transaction.ts';
-import { applyToOpen, isDue, type LaneStep, reasonOf, unmined } from './lane-step.ts';
+import { applyToOpen, isDue, type LaneStep, latestOf, reasonOf, unmined } from './lane-step.ts';
 import type { Change, OpenEntry } from './ledger.ts';
 import { backOff, nextLook } from './timing.ts';
 
@@ -12,107 +12,118 @@ export interface Offers {
 }
 
 /**
- * Offers stored bytes to the nodes, lowest sequence first, one after the other: what is due and was never taken, and
- * what a node took long ago and is in no block. Only bytes that are committed ever get here.
+ * Offers stored bytes to the nodes, lowest sequence first: what is due and was never taken, and what a node took long
+ * ago and is in no block. Only bytes that are committed ever get here.
  */
 export async function offer(step: LaneStep): Promise<Offers> {
-  const round = new OfferRound(step);
   const entries = unmined(step).filter((entry) => needsOffer(step, entry));
-  for (const entry of entries) {
-    if (step.isEnding() || !(await round.place(entry))) {
-      break;
-    }
-  }
-  await round.commit(entries);
-  const notTaken = round.notTaken.map((id) => step.open.get(id)).filter((entry) => entry !== undefined);
+  if (entries.length === 0 || step.isEnding()) return { offered: 0, notTaken: [] };
+  const outcomes = await broadcast(step, entries);
+  if (entries.some((entry) => outcomes.get(entry)?.kind === 'sequence-ahead'))
+    await offerLower(step, entries, outcomes);
+  step.reach('offered');
+  const notTaken = await note(step, entries, outcomes);
+  step.reach('noted');
   return { offered: entries.length, notTaken };
 }
 
-/** Looking leaves a transaction due when a node has been silent about it for too long. */
+/**
+ * Looking leaves a transaction due when a node has been silent about it for too long. What is to have no effect any more
+ * is not offered until its empty version is signed.
+ */
 function needsOffer(step: LaneStep, entry: OpenEntry): boolean {
-  const { id, status } = entry.transaction;
-  return isDue(step, entry) && (status === 'sent' || step.offers.isStale(id, step.elapsed(), step.timing.reofferMs));
+  const latest = latestOf(entry);
+  if (latest === undefined || !isDue(step, entry)) return false;
+  const { id, voidAs } = entry.transaction;
+  if (voidAs !== null && latest.purpose !== 'void') return false;
+  return latest.acceptedAt === null || step.offers.isStale(id, step.elapsed(), step.timing.reofferMs);
 }
 
-class OfferRound {
-  readonly notTaken: string[] = [];
-  readonly #step: LaneStep;
-  readonly #changes: Change[] = [];
-  #lowerOffered = false;
-  /** Until when those behind one that could not be placed have to wait. */
-  #blockedUntil: number | null = null;
+type Outcomes = Map<OpenEntry, BroadcastOutcome>;
 
-  constructor(step: LaneStep) {
-    this.#step = step;
-  }
-
-  /** @returns false when those with higher sequences need not be tried now */
-  async place(entry: OpenEntry): Promise<boolean> {
-    let outcome = await this.#broadcast(entry);
-    if (outcome.kind === 'sequence-ahead' && !this.#lowerOffered) {
-      await this.#offerLower(entry);
-      outcome = await this.#broadcast(entry);
-    }
-    return this.#note(entry, outcome);
-  }
-
-  /** Writes what came of the round. Those that were not reached wait with the one that stopped it. */
-  async commit(entries: readonly OpenEntry[]): Promise<void> {
-    const nextActionAt = this.#blockedUntil;
-    const noted = new Set(this.#changes.map(({ transaction }) => transaction.id));
-    const behind = nextActionAt === null ? [] : entries.filter(({ transaction }) => !noted.has(transaction.id));
-    const waiting = behind.map(({ transaction }): Change => ({ transaction, set: { nextActionAt } }));
-    await applyToOpen(this.#step, [...this.#changes, ...waiting]);
-  }
-
-  #note({ transaction, attempts }: OpenEntry, outcome: BroadcastOutcome): boolean {
-    const step = this.#step;
-    const now = step.now();
-    if (outcome.kind === 'accepted') {
-      step.offers.accepted(transaction.id, step.elapsed());
-      const ordinal = attempts.at(-1)?.ordinal ?? 1;
-      const set = {
-        ...(transaction.status === 'sent' ? ({ status: 'submitted' } as const) : {}),
-        statusReason: null,
-        sentAt: transaction.sentAt ?? now,
-        nextActionAt: nextLook(now, now, step.timing),
-      };
-      this.#changes.push({ transaction, set, accepted: { ordinal, at: now } });
-      return true;
-    }
-    const { kind, reason } = outcome;
-    step.log.warn({ transaction: transaction.id, lane: step.key, outcome: kind, reason }, 'bytes not taken');
-    const nextActionAt = now + backOff(step.offers.failed(transaction.id), step.timing, step.random);
-    this.#changes.push({ transaction, set: { statusReason: reason, nextActionAt } });
-    this.notTaken.push(transaction.id);
-    // A taken sequence stops nobody: those behind it have others. Whatever else happened would happen to them as well.
-    const goesOn = kind === 'sequence-used' || kind === 'underpriced';
-    if (!goesOn) {
-      this.#blockedUntil = nextActionAt;
-    }
-    return goesOn;
-  }
-
-  /** A node misses something below: all that we have below goes to it once more, lowest first. */
-  async #offerLower({ transaction: { sequence } }: OpenEntry): Promise<void> {
-    this.#lowerOffered = true;
-    for (const lower of unmined(this.#step)) {
-      if (sequence !== null && lower.transaction.sequence !== null && lower.transaction.sequence < sequence) {
-        await this.#broadcast(lower);
-      }
-    }
-  }
-
-  async #broadcast({ transaction, attempts }: OpenEntry): Promise<BroadcastOutcome> {
-    const attempt: Attempt | undefined = attempts.at(-1);
-    if (attempt === undefined) {
-      return { kind: 'refused', reason: 'No signed bytes are stored for it' };
-    }
+/** The latest version of each, all that share endpoints in one go. */
+async function broadcast(step: LaneStep, entries: readonly OpenEntry[]): Promise<Outcomes> {
+  const outcomes: Outcomes = new Map();
+  const groups = new Map<ChainClient, { entry: OpenEntry; attempt: Attempt }[]>();
+  for (const entry of entries) {
+    const attempt = latestOf(entry);
     try {
-      const { client } = await this.#step.senders.of(transaction.relayerId);
-      return await client.broadcast(attempt);
+      const { client } = await step.senders.of(entry.transaction.relayerId);
+      if (attempt !== undefined) groups.set(client, [...(groups.get(client) ?? []), { entry, attempt }]);
     } catch (error) {
-      return { kind: 'unknown', reason: reasonOf(error) };
+      outcomes.set(entry, { kind: 'unknown', reason: reasonOf(error) });
     }
   }
+  await Promise.all(
+    [...groups].map(async ([client, group]) => {
+      const answers = await offerGroup(
+        client,
+        group.map(({ attempt }) => attempt),
+      );
+      for (const [index, { entry }] of group.entries()) outcomes.set(entry, answers[index] ?? SILENT);
+    }),
+  );
+  return outcomes;
+}
+
+const SILENT: BroadcastOutcome = { kind: 'unknown', reason: 'no answer' };
+
+async function offerGroup(client: ChainClient, attempts: readonly Attempt[]): Promise<BroadcastOutcome[]> {
+  try {
+    return await client.broadcast(attempts);
+  } catch (error) {
+    return attempts.map(() => ({ kind: 'unknown', reason: reasonOf(error) }));
+  }
+}
+
+/** A node misses something below: all that we have below goes to it once more, and then what it missed that for. */
+async function offerLower(step: LaneStep, entries: readonly OpenEntry[], outcomes: Outcomes): Promise<void> {
+  const ahead = entries.filter((entry) => outcomes.get(entry)?.kind === 'sequence-ahead');
+  const first = ahead[0]?.transaction.sequence ?? null;
+  const isLower = ({ transaction: { sequence } }: OpenEntry) => first !== null && sequence !== null && sequence < first;
+  const again = [...unmined(step).filter((entry) => isLower(entry) && isOffered(entry)), ...ahead];
+  for (const [entry, outcome] of await broadcast(step, again)) {
+    if (ahead.includes(entry) || outcomes.has(entry)) outcomes.set(entry, outcome);
+  }
+}
+
+function isOffered(entry: OpenEntry): boolean {
+  return entry.transaction.voidAs === null || latestOf(entry)?.purpose === 'void';
+}
+
+/** Writes what came of the round. */
+async function note(step: LaneStep, entries: readonly OpenEntry[], outcomes: Outcomes): Promise<OpenEntry[]> {
+  const changes = entries.map((entry) => changeFor(step, entry, outcomes.get(entry) ?? SILENT));
+  await applyToOpen(step, changes);
+  return entries
+    .filter((entry) => outcomes.get(entry)?.kind !== 'accepted')
+    .map((entry) => step.open.get(entry.transaction.id))
+    .filter((entry) => entry !== undefined);
+}
+
+function changeFor(step: LaneStep, entry: OpenEntry, outcome: BroadcastOutcome): Change {
+  const { transaction } = entry;
+  const { offers, timing } = step;
+  const now = step.now();
+  if (outcome.kind === 'accepted') {
+    offers.accepted(transaction.id, step.elapsed());
+    const set = {
+      ...(transaction.status === 'sent' ? ({ status: 'submitted' } as const) : {}),
+      ...reasonUnlessVoid(transaction.voidAs, null),
+      sentAt: transaction.sentAt ?? now,
+      nextActionAt: nextLook(now, now, timing),
+    };
+    return { transaction, set, accepted: { ordinal: latestOf(entry)?.ordinal ?? 1, at: now } };
+  }
+  const { kind, reason } = outcome;
+  step.log.warn({ transaction: transaction.id, lane: step.key, outcome: kind, reason }, 'bytes not taken');
+  if (kind === 'refused') offers.refused(transaction.id, step.elapsed());
+  if (kind === 'fee-too-low' || kind === 'underpriced') offers.tooCheap(transaction.id);
+  const nextActionAt = now + backOff(offers.failed(transaction.id), timing, step.random);
+  return { transaction, set: { ...reasonUnlessVoid(transaction.voidAs, reason), nextActionAt } };
+}
+
+/** Why a transaction is to have no effect stays its reason, whatever nodes say of the empty version. */
+function reasonUnlessVoid(voidAs: string | null, statusReason: string | null): { statusReason?: string | null } {
+  return voidAs === null ? { statusReason } : {};
 }

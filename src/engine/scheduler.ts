@@ -13,6 +13,7 @@ import type { EngineMetrics } from './engine-metrics.ts';
 import { Lane, type LaneDeps, type LaneWake } from './lane.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
 import { Ledger } from './ledger.ts';
+import type { LifeStep } from './life-steps.ts';
 import type { Outbox } from './outbox.ts';
 import { Pause } from './pause.ts';
 import { RelayerHealth } from './relayer-health.ts';
@@ -30,7 +31,11 @@ export interface EngineDeps {
   clock: Clock;
   /** In [0, 1), for jitter. */
   random(): number;
+  /** A new UUID v4, for transactions that the engine itself makes. */
+  newId(): string;
   timing?: EngineTiming;
+  /** Called at each moment of a transaction's life. */
+  onStep?: ((step: LifeStep) => void) | undefined;
 }
 
 /**
@@ -58,7 +63,7 @@ class Scheduler implements Engine {
 
   constructor(deps: EngineDeps) {
     const { store, chains, connections, signerOf, log, metrics, outbox, clock, random } = deps;
-    const { timing = defaultTiming } = deps;
+    const { newId, timing = defaultTiming, onStep = () => {} } = deps;
     this.#store = store;
     this.#log = log;
     this.#timing = timing;
@@ -79,6 +84,8 @@ class Scheduler implements Engine {
       random,
       log,
       elapsed,
+      newId,
+      reach: onStep,
       onFault: (networkType) => metrics.stepFailed(networkType),
     };
   }

@@ -8,6 +8,15 @@ export interface SequenceFigures {
   held: ReadonlySet<bigint>;
   /** The sequence after the highest that was ever signed in this lane. */
   known: bigint | null;
+  /** The sequence after the highest that was seen in a final block. */
+  settled: bigint | null;
+}
+
+/** How long the chain must contradict the store before it is believed, in milliseconds. */
+export interface Doubts {
+  driftMs: number;
+  /** Where what was final would have to be lost. */
+  lossMs: number;
 }
 
 /**
@@ -24,14 +33,14 @@ export interface SequenceFigures {
  * none, and a signature that fails moves those behind it down before anything is committed.
  */
 export class SequencePlanner {
-  readonly #driftMs: number;
+  readonly #doubts: Doubts;
   /** Since when the chain has contradicted this value of `known`. */
   #contradiction: { known: bigint; since: number } | null = null;
   /** The chain's count when it was last beyond this value of `known`. */
   #leap: { known: bigint; chain: bigint } | null = null;
 
-  constructor(driftMs: number) {
-    this.#driftMs = driftMs;
+  constructor(doubts: Doubts) {
+    this.#doubts = doubts;
   }
 
   /** `elapsed` in milliseconds on a clock that never goes back. */
@@ -47,16 +56,39 @@ export class SequencePlanner {
       this.#contradiction = null;
       return { kind: 'use', sequences };
     }
-    if (this.#contradiction?.known !== known) {
-      this.#contradiction = { known, since: elapsed };
-    }
-    if (elapsed - this.#contradiction.since >= this.#driftMs) {
+    if (this.#isBelieved(figures, known, elapsed)) {
       return { kind: 'use', sequences };
     }
     return {
       kind: 'wait',
       reason: `The network expects sequence ${chain} of this account, which has signed up to ${known - 1n}; waiting for the two to agree`,
     };
+  }
+
+  /**
+   * The sequences below the highest held one that nobody holds and the chain waits for; none before the chain has asked
+   * for them long enough.
+   */
+  gaps(figures: SequenceFigures, elapsed: number): bigint[] {
+    const highest = [...figures.held].reduce((most, held) => (held > most ? held : most), -1n);
+    const gaps: bigint[] = [];
+    for (let sequence = figures.chain; sequence < highest && gaps.length < GAPS_AT_ONCE; sequence += 1n) {
+      if (!figures.held.has(sequence)) gaps.push(sequence);
+    }
+    if (gaps.length === 0 || figures.known === null) {
+      if (figures.held.size > 0) this.#contradiction = null;
+      return [];
+    }
+    return this.#isBelieved(figures, figures.known, elapsed) ? gaps : [];
+  }
+
+  #isBelieved({ chain, settled }: SequenceFigures, known: bigint, elapsed: number): boolean {
+    if (this.#contradiction?.known !== known) {
+      this.#contradiction = { known, since: elapsed };
+    }
+    const { driftMs, lossMs } = this.#doubts;
+    const isLoss = settled !== null && chain < settled;
+    return elapsed - this.#contradiction.since >= (isLoss ? lossMs : driftMs);
   }
 
   /** Also when it went on a little meanwhile, for whoever uses the key may go on using it. */
@@ -70,6 +102,7 @@ export class SequencePlanner {
 
 /** As many uses of the key by others between two questions are credible. */
 const FOREIGN_USES = 64n;
+const GAPS_AT_ONCE = 32;
 
 function freeSequences({ chain, held }: SequenceFigures, count: number): bigint[] {
   const free: bigint[] = [];

@@ -13,8 +13,16 @@ export interface EngineTiming {
   retryCapMs: number;
   /** How long a node's silence about a transaction lasts before it is offered the same bytes again. */
   reofferMs: number;
+  /** How long every node must refuse bytes for what they are before their sequence is taken by nothing. */
+  refusalMs: number;
+  /** The pause before a further version is tried again that could not be made. */
+  renewMs: number;
+  /** How long an intent that cannot be carried out is tried before it is refused. */
+  intentMs: number;
   /** How long a chain must contradict what the store knows of the account's sequence before the chain is believed. */
   driftMs: number;
+  /** The same where the chain would have to have lost what was final. */
+  lossMs: number;
   /** The longest time between two searches of the store for due work. */
   sweepMs: number;
   /** The shortest time between two such searches. */
@@ -42,7 +50,11 @@ export const defaultTiming: EngineTiming = {
   retryMs: 500,
   retryCapMs: 15_000,
   reofferMs: 20_000,
+  refusalMs: 5_000,
+  renewMs: 5_000,
+  intentMs: 30_000,
   driftMs: 15_000,
+  lossMs: 60_000,
   sweepMs: 5_000,
   sweepFloorMs: 50,
   idleMs: 30_000,

@@ -51,7 +51,7 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
       fields: {},
       sequence: null,
       hash: null,
-      isCanceled: false,
+      voidAs: null,
       nextActionAt: now,
     };
   }

@@ -1,11 +1,11 @@
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
-import type { Attempt } from '../domain/transaction.ts';
+import { type Attempt, attemptPurposeSchema } from '../domain/transaction.ts';
 import type { Connection } from './connection.ts';
 import type { AttemptTable, Tables } from './schema.ts';
-import { sequenceText, sequenceTextSchema } from './sequence-text.ts';
+import { sequenceAfter, sequenceText, sequenceTextSchema } from './sequence-text.ts';
 import type { Reader, Writer } from './store.ts';
-import { DuplicateRecord, readRecord, timestampSchema } from './stored-record.ts';
+import { anyJsonObjectSchema, DuplicateRecord, jsonText, readRecord, timestampSchema } from './stored-record.ts';
 
 /** Both databases bound the parameters of a statement (32,766 and 65,535). */
 const IDS_PER_QUERY = 1000;
@@ -20,6 +20,9 @@ const rowSchema = z
     hash: z.string(),
     created_at: timestampSchema,
     accepted_at: timestampSchema.nullable(),
+    purpose: attemptPurposeSchema,
+    request: jsonText(anyJsonObjectSchema),
+    fields: jsonText(anyJsonObjectSchema),
   })
   .transform(
     (row): Attempt => ({
@@ -27,6 +30,9 @@ const rowSchema = z
       ordinal: row.ordinal,
       lane: row.lane,
       sequence: row.sequence,
+      purpose: row.purpose,
+      request: row.request,
+      fields: row.fields,
       raw: row.raw,
       hash: row.hash,
       createdAt: row.created_at,
@@ -71,11 +77,7 @@ export function attemptReads({ db }: Connection): Pick<Reader, 'attempts' | 'lan
           on.selectFrom('lane_sequences').select('sequence').where('lane', '=', lane).as('pruned'),
         ])
         .executeTakeFirstOrThrow();
-      const [highest] = [kept, pruned]
-        .filter((sequence) => sequence !== null)
-        .sort()
-        .reverse();
-      return highest === undefined ? null : readRecord(sequenceTextSchema, 'attempts', lane, highest) + 1n;
+      return sequenceAfter([kept, pruned]);
     },
   };
 }
@@ -95,6 +97,9 @@ export function attemptWrites({ db }: Connection): Pick<Writer, 'insertAttempt' 
           hash: attempt.hash,
           created_at: attempt.createdAt,
           accepted_at: attempt.acceptedAt,
+          purpose: attempt.purpose,
+          request: JSON.stringify(attempt.request),
+          fields: JSON.stringify(attempt.fields),
         })
         .onConflict((on) => on.doNothing())
         .executeTakeFirstOrThrow();

@@ -15,6 +15,8 @@ export const migrations: readonly Migration[] = [
   { name: 'notify', up: notify },
   { name: 'share and prune', up: shareAndPrune },
   { name: 'count requests', up: countRequests },
+  { name: 'replace and cancel', up: replaceAndCancel },
+  { name: 'remember answers', up: rememberAnswers },
 ];
 
 async function relayAndKeep(db: Kysely<Tables>, { text, integer, rising, table }: ColumnTypes): Promise<void> {
@@ -235,6 +237,103 @@ async function countRequests(db: Kysely<Tables>, { text, integer, table, forgett
     .modifyFront(forgettable)
     .addColumn('subject', text, (column) => column.primaryKey().notNull())
     .addColumn('full_at', integer, (column) => column.notNull())
+    .modifyEnd(table)
+    .execute();
+}
+
+async function replaceAndCancel(db: Kysely<Tables>, { text, integer, rising, table }: ColumnTypes): Promise<void> {
+  await db.schema
+    .alterTable('attempts')
+    .addColumn('purpose', text, (column) => column.notNull().defaultTo('send'))
+    .execute();
+  for (const name of ['request', 'fields'] as const) {
+    await db.schema
+      .alterTable('attempts')
+      .addColumn(name, text, (column) => column.notNull().defaultTo('{}'))
+      .execute();
+    await db
+      .updateTable('attempts')
+      .set((on) => ({
+        [name]: on
+          .selectFrom('transactions')
+          .select(name)
+          .whereRef('transactions.id', '=', 'attempts.transaction_id')
+          .$asScalar(),
+      }))
+      .execute();
+  }
+
+  await db.schema.alterTable('transactions').addColumn('void_as', text).execute();
+  await db.schema
+    .createIndex('transactions_by_sequence')
+    .on('transactions')
+    .columns(['relayer_id', 'sequence'])
+    .where(sql.ref('sequence'), 'is not', null)
+    .execute();
+
+  await db.schema
+    .createTable('intents')
+    .addColumn('position', rising, (column) => column.primaryKey().notNull())
+    .addColumn('transaction_id', text, (column) => column.notNull())
+    .addColumn('lane', text, (column) => column.notNull())
+    .addColumn('wish', text, (column) => column.notNull())
+    .addColumn('created_at', integer, (column) => column.notNull())
+    .addColumn('settled_at', integer)
+    .addColumn('refusal', text)
+    .modifyEnd(table)
+    .execute();
+  await db.schema
+    .createIndex('intents_waiting')
+    .on('intents')
+    .columns(['lane', 'position'])
+    .where(sql.ref('settled_at'), 'is', null)
+    .execute();
+  await db.schema.createIndex('intents_of_transaction').on('intents').column('transaction_id').execute();
+
+  await db.schema
+    .createTable('decisions')
+    .addColumn('position', rising, (column) => column.primaryKey().notNull())
+    .addColumn('transaction_id', text, (column) => column.notNull())
+    .addColumn('at', integer, (column) => column.notNull())
+    .addColumn('kind', text, (column) => column.notNull())
+    .addColumn('text', text, (column) => column.notNull())
+    .modifyEnd(table)
+    .execute();
+  await db.schema
+    .createIndex('decisions_of_transaction')
+    .on('decisions')
+    .columns(['transaction_id', 'position'])
+    .execute();
+}
+
+async function rememberAnswers(db: Kysely<Tables>, { text, integer, table }: ColumnTypes): Promise<void> {
+  await db.schema
+    .createTable('idempotency_keys')
+    .addColumn('id', text, (column) => column.primaryKey().notNull())
+    .addColumn('scope', text, (column) => column.notNull())
+    .addColumn('key', text, (column) => column.notNull())
+    .addColumn('fingerprint', text, (column) => column.notNull())
+    .addColumn('state', text, (column) => column.notNull())
+    .addColumn('owner', text, (column) => column.notNull())
+    .addColumn('token', integer, (column) => column.notNull())
+    .addColumn('expires_at', integer, (column) => column.notNull())
+    .addColumn('has_effects', integer, (column) => column.notNull())
+    .addColumn('created_at', integer, (column) => column.notNull())
+    .addColumn('status', integer)
+    .addColumn('body', text)
+    .addUniqueConstraint('idempotency_keys_of_scope', ['scope', 'key'])
+    .modifyEnd(table)
+    .execute();
+  await db.schema.createIndex('idempotency_keys_by_age').on('idempotency_keys').column('created_at').execute();
+
+  await db.schema
+    .createTable('effects')
+    .addColumn('claim_id', text, (column) => column.notNull().references('idempotency_keys.id'))
+    .addColumn('ordinal', integer, (column) => column.notNull())
+    .addColumn('payload_hash', text, (column) => column.notNull())
+    .addColumn('transaction_id', text)
+    .addColumn('outcome', text)
+    .addPrimaryKeyConstraint('effects_pk', ['claim_id', 'ordinal'])
     .modifyEnd(table)
     .execute();
 }

@@ -33,6 +33,8 @@ export function pruningWrites({ db }: Connection): Pick<Writer, 'pruneTransactio
       if (ended.length === 0) return 0;
       const ids = ended.map(({ id }) => id);
       await keepSequences(ids);
+      await db.deleteFrom('decisions').where('transaction_id', 'in', ids).execute();
+      await db.deleteFrom('intents').where('transaction_id', 'in', ids).execute();
       await db.deleteFrom('attempts').where('transaction_id', 'in', ids).execute();
       await db.deleteFrom('transactions').where('id', 'in', ids).execute();
       return ids.length;

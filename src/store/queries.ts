@@ -1,6 +1,9 @@
 import { attemptReads, attemptWrites } from './attempts.ts';
 import { chainIdentityReads, chainIdentityWrites } from './chain-identities.ts';
 import type { Connection } from './connection.ts';
+import { decisionReads, decisionWrites } from './decisions.ts';
+import { effectReads, idempotencyWrites } from './idempotency.ts';
+import { intentReads, intentWrites } from './intents.ts';
 import { kvReads, kvWrites } from './kv.ts';
 import { notificationReads, notificationWrites } from './notifications.ts';
 import { outboxReads, outboxWrites } from './outbox.ts';
@@ -15,10 +18,13 @@ export function createReader(connection: Connection): Reader {
     ...relayerReads(connection),
     ...transactionReads(connection),
     ...attemptReads(connection),
+    ...decisionReads(connection),
+    ...intentReads(connection),
     ...chainIdentityReads(connection),
     ...notificationReads(connection),
     ...outboxReads(connection),
     ...kvReads(connection),
+    ...effectReads(connection),
   };
 }
 
@@ -29,10 +35,13 @@ export function createWriter(connection: Connection): Writer {
     ...relayerWrites(connection),
     ...transactionWrites(connection),
     ...attemptWrites(connection),
+    ...decisionWrites(connection),
+    ...intentWrites(connection),
     ...pruningWrites(connection),
     ...chainIdentityWrites(connection),
     ...notificationWrites(connection),
     ...outboxWrites(connection),
     ...kvWrites(connection),
+    ...idempotencyWrites(connection),
   };
 }

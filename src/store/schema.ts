@@ -1,6 +1,8 @@
 import type { Generated } from 'kysely';
+import type { DecisionKind } from '../domain/decision.ts';
 import type { NetworkType } from '../domain/network-type.ts';
-import type { TransactionStatus } from '../domain/transaction-state.ts';
+import type { AttemptPurpose } from '../domain/transaction.ts';
+import type { TransactionStatus, VoidEnd } from '../domain/transaction-state.ts';
 import type { WebhookEnd, WebhookEventName } from '../domain/webhook-event.ts';
 
 /**
@@ -11,8 +13,12 @@ export interface Tables {
   relayers: RelayerTable;
   transactions: TransactionTable;
   attempts: AttemptTable;
+  intents: IntentTable;
+  decisions: DecisionTable;
   chain_identities: ChainIdentityTable;
   plugin_kv: KvTable;
+  idempotency_keys: IdempotencyKeyTable;
+  effects: EffectTable;
   notifications: NotificationTable;
   outbox: OutboxTable;
   leases: LeaseTable;
@@ -55,7 +61,9 @@ export interface TransactionTable {
   fields: string;
   sequence: string | null;
   hash: string | null;
+  /** 1 when `void_as` is `canceled`; kept beside it for the rows and indexes of old. */
   is_canceled: number;
+  void_as: VoidEnd | null;
   next_action_at: number | null;
   /** When it became final. */
   ended_at: number | null;
@@ -70,6 +78,31 @@ export interface AttemptTable {
   hash: string;
   created_at: number;
   accepted_at: number | null;
+  purpose: AttemptPurpose;
+  /** JSON, as are the fields. */
+  request: string;
+  fields: string;
+}
+
+interface IntentTable {
+  position: Generated<number>;
+  transaction_id: string;
+  lane: string;
+  /** JSON. */
+  wish: string;
+  created_at: number;
+  /** Null while it waits. */
+  settled_at: number | null;
+  /** Why it was not carried out. */
+  refusal: string | null;
+}
+
+interface DecisionTable {
+  position: Generated<number>;
+  transaction_id: string;
+  at: number;
+  kind: DecisionKind;
+  text: string;
 }
 
 interface ChainIdentityTable {
@@ -83,6 +116,37 @@ interface KvTable {
   key: string;
   value: string;
   expires_at: number | null;
+}
+
+interface IdempotencyKeyTable {
+  /** Of the claim; the key's own when it is used again after it was forgotten. */
+  id: string;
+  scope: string;
+  key: string;
+  fingerprint: string;
+  state: 'running' | 'answered';
+  /** The instance that runs the request, or ran it last. */
+  owner: string;
+  /** Rises with each run. */
+  token: number;
+  /** When another run may begin; 0 when the last one was left. */
+  expires_at: number;
+  has_effects: number;
+  created_at: number;
+  /** Of the answer; null until there is one. */
+  status: number | null;
+  /** Null also for an answer that was too large to be kept. */
+  body: string | null;
+}
+
+interface EffectTable {
+  claim_id: string;
+  ordinal: number;
+  payload_hash: string;
+  /** What it made, when that is a transaction. */
+  transaction_id: string | null;
+  /** JSON; null while nobody knows what came of it. */
+  outcome: string | null;
 }
 
 export interface NotificationTable {

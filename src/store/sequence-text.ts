@@ -18,3 +18,12 @@ export const sequenceTextSchema = z
   .string()
   .regex(new RegExp(`^\\d{${WIDTH}}$`))
   .transform((digits) => BigInt(digits));
+
+/** The sequence after the highest of those given, as columns have them; null when there is none. */
+export function sequenceAfter(texts: readonly (string | null)[]): bigint | null {
+  const highest = texts
+    .filter((text) => text !== null)
+    .sort()
+    .at(-1);
+  return highest === undefined ? null : sequenceTextSchema.parse(highest) + 1n;
+}

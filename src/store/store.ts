@@ -1,4 +1,7 @@
 import type { KeyObject } from 'node:crypto';
+import type { Decision } from '../domain/decision.ts';
+import type { Claim, Effect, KeptAnswer, KeyedRequest } from '../domain/idempotency.ts';
+import type { Intent } from '../domain/intent.ts';
 import type { Json } from '../domain/json.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { Notification } from '../domain/notification.ts';
@@ -54,18 +57,32 @@ export interface Reader {
   transaction(relayerId: string, id: string): Promise<Transaction | undefined>;
   /** Newest first, ties by id. With a status that is not final, those being canceled are left out. */
   transactions(relayerId: string, page: PageRequest, status?: TransactionStatus): Promise<Page<Transaction>>;
+  /** The latest of a relayer's that was given the sequence. */
+  transactionBySequence(relayerId: string, sequence: bigint): Promise<Transaction | undefined>;
   /** By ordinal. */
   attempts(transactionId: string): Promise<Attempt[]>;
-  /** Lanes that have a transaction whose `nextActionAt` is due. */
+  /** The latest, at most `limit`, the oldest first. */
+  decisions(transactionId: string, limit: number): Promise<Decision[]>;
+  /** A relayer's transactions that are pending, sent or submitted and not being canceled, in the order of acceptance. */
+  cancelable(relayerId: string): Promise<Pick<Transaction, 'id' | 'lane'>[]>;
+  /** What waits to be carried out in a lane, in order. */
+  intents(lane: string, limit: number): Promise<Intent[]>;
+  /** What came of an intent: `refusal` null when it was carried out. */
+  intentOutcome(position: number): Promise<{ refusal: string | null } | 'waiting' | undefined>;
+  /** Lanes that have a transaction whose `nextActionAt` is due, or an intent that waits. */
   dueLanes(now: Timestamp): Promise<string[]>;
-  /** A lane's due transactions in the order of acceptance. */
-  dueTransactions(lane: string, now: Timestamp, limit: number): Promise<Transaction[]>;
+  /** A transaction of a lane, whoever's it is. */
+  transactionOfLane(lane: string, id: string): Promise<Transaction | undefined>;
+  /** A lane's pending transactions that are due, in the order of acceptance. */
+  duePending(lane: string, now: Timestamp, limit: number): Promise<Transaction[]>;
   /** A lane's transactions with a sequence that are not final, by sequence, with their attempts. */
   openTransactions(lane: string): Promise<{ transaction: Transaction; attempts: Attempt[] }[]>;
   /** The lowest `nextActionAt` of all, or of those after the given moment, for the next wake-up. */
   nextActionAt(after?: Timestamp): Promise<Timestamp | null>;
   /** The sequence after the highest that any attempt of the lane ever had, whatever became of it. */
   laneSequence(lane: string): Promise<bigint | null>;
+  /** The sequence after the highest that a final transaction of the lane has. */
+  settledSequence(lane: string): Promise<bigint | null>;
   /** Not final, of one relayer: pending, sent and submitted. */
   pendingCount(relayerId: string): Promise<number>;
   /** How many transactions have each of the statuses that are not final, of every relayer; none where there are none. */
@@ -91,7 +108,38 @@ export interface Reader {
 
   /** A plugin's value; expired ones are absent. */
   kvGet(pluginId: string, key: string): Promise<Json | undefined>;
+
+  /** What is known of an effect under its name, whichever payload it had. */
+  effect(effect: Effect): Promise<StoredEffect | undefined>;
 }
+
+/** An effect of a keyed request that happened, or may have. */
+export interface StoredEffect {
+  payloadHash: string;
+  /** What it made, when that is a transaction. */
+  transactionId: string | null;
+  /** Absent when the effect was begun and nobody knows what came of it. */
+  outcome?: Json;
+}
+
+/** Who asks to run a keyed request. */
+export interface Claimant {
+  /** Of the claim, when the key is new. */
+  id: string;
+  /** Tells the instances on a store apart, and each start of one. */
+  owner: string;
+  /** How long the claim lasts without renewal. */
+  forMs: number;
+  /** Nobody else has the store: what another owner ran is over. */
+  isAlone: boolean;
+}
+
+/** What came of asking to run a keyed request. */
+export type KeyState =
+  | { kind: 'claimed'; claim: Claim }
+  | { kind: 'running' }
+  | { kind: 'answered'; answer: KeptAnswer }
+  | { kind: 'other-request' };
 
 /** How many transactions of a relayer have a status. */
 export interface OpenCount {
@@ -115,6 +163,11 @@ export interface Writer extends Reader {
   /** Unique in (transaction, ordinal) and in (lane, hash). */
   insertAttempt(attempt: Attempt): Promise<void>;
   attemptAccepted(transactionId: string, ordinal: number, at: Timestamp): Promise<void>;
+  insertDecision(transactionId: string, decision: Omit<Decision, 'at'>): Promise<void>;
+  /** Resolves with its position. */
+  insertIntent(intent: Pick<Intent, 'transactionId' | 'lane' | 'wish'>): Promise<number>;
+  /** Notes what came of an intent that waits; `refusal` null when it was carried out. */
+  settleIntent(position: number, refusal: string | null): Promise<void>;
   /**
    * Deletes transactions that became final before the given moment, with their attempts, the oldest first and at most
    * `limit`; resolves with their number. `laneSequence` stays what it is.
@@ -156,6 +209,30 @@ export interface Writer extends Reader {
   kvDelete(pluginId: string, key: string): Promise<boolean>;
   /** Deletes expired values of all plugins, the oldest first and at most `limit`; resolves with their number. */
   kvPrune(limit: number): Promise<number>;
+
+  /** Begins a run of a keyed request, unless one is under way or it was answered. */
+  claimKey(request: KeyedRequest, claimant: Claimant): Promise<KeyState>;
+  /** Starts the time of these anew; passes over those that another run has taken. */
+  renewClaims(claims: readonly Claim[], forMs: number): Promise<void>;
+  /**
+   * Ends a run with the answer that every repeat gets from now on; with `onlyAfterEffects` only if it had one.
+   * @returns false when nothing was kept, also because another run has taken the claim
+   */
+  keepAnswer(claim: Claim, answer: KeptAnswer, when: { onlyAfterEffects: boolean }): Promise<boolean>;
+  /** Ends a run without an answer: the next repeat runs. The key is forgotten if no run of it had an effect. */
+  leaveKey(claim: Claim): Promise<void>;
+  /**
+   * Notes an effect in the commit in which it happens, or without an outcome before it happens.
+   * @throws DuplicateRecord, or an error when its claim was left before it had any effect, and forgotten
+   */
+  insertEffect(effect: Effect, made: { transactionId?: string; outcome?: Json }): Promise<void>;
+  /** Notes what came of an effect that was begun. */
+  settleEffect(effect: Effect, outcome: Json): Promise<void>;
+  /**
+   * Deletes keys that were first used before the given moment, with their effects, the oldest first and at most
+   * `limit`; resolves with their number. Those stay that are running or made a transaction that is not final.
+   */
+  pruneKeys(before: Timestamp, limit: number): Promise<number>;
 }
 
 export type TransactionChange = Partial<
@@ -165,10 +242,12 @@ export type TransactionChange = Partial<
     | 'statusReason'
     | 'sentAt'
     | 'confirmedAt'
+    | 'validUntil'
+    | 'request'
     | 'fields'
     | 'sequence'
     | 'hash'
-    | 'isCanceled'
+    | 'voidAs'
     | 'nextActionAt'
   >
 >;

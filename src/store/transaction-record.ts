@@ -2,18 +2,11 @@ import type { Insertable, Selectable, Updateable } from 'kysely';
 import { z } from 'zod';
 import { networkTypeSchema } from '../domain/network-type.ts';
 import type { Transaction } from '../domain/transaction.ts';
-import { isFinal, transactionStatusSchema } from '../domain/transaction-state.ts';
+import { isFinal, transactionStatusSchema, voidEndSchema } from '../domain/transaction-state.ts';
 import type { TransactionTable } from './schema.ts';
 import { sequenceText, sequenceTextSchema } from './sequence-text.ts';
 import type { TransactionChange } from './store.ts';
-import {
-  anyJsonObjectSchema,
-  flagSchema,
-  jsonText,
-  readRecord,
-  storableText,
-  timestampSchema,
-} from './stored-record.ts';
+import { anyJsonObjectSchema, jsonText, readRecord, storableText, timestampSchema } from './stored-record.ts';
 
 const rowSchema = z
   .object({
@@ -31,7 +24,7 @@ const rowSchema = z
     fields: jsonText(anyJsonObjectSchema),
     sequence: sequenceTextSchema.nullable(),
     hash: z.string().nullable(),
-    is_canceled: flagSchema,
+    void_as: voidEndSchema.nullable(),
     next_action_at: timestampSchema.nullable(),
   })
   .transform(
@@ -50,7 +43,7 @@ const rowSchema = z
       fields: row.fields,
       sequence: row.sequence,
       hash: row.hash,
-      isCanceled: row.is_canceled,
+      voidAs: row.void_as,
       nextActionAt: row.next_action_at,
     }),
   );
@@ -80,7 +73,8 @@ export function transactionRow(transaction: Transaction): Insertable<Transaction
     fields: JSON.stringify(transaction.fields),
     sequence: transaction.sequence === null ? null : sequenceText(transaction.sequence),
     hash: transaction.hash,
-    is_canceled: transaction.isCanceled ? 1 : 0,
+    is_canceled: transaction.voidAs === 'canceled' ? 1 : 0,
+    void_as: transaction.voidAs,
     next_action_at: transaction.nextActionAt,
   };
 }
@@ -92,10 +86,15 @@ export function changedColumns(change: TransactionChange): Updateable<Transactio
     columns.status_reason = change.statusReason && storableText(change.statusReason);
   if (change.sentAt !== undefined) columns.sent_at = change.sentAt;
   if (change.confirmedAt !== undefined) columns.confirmed_at = change.confirmedAt;
+  if (change.validUntil !== undefined) columns.valid_until = change.validUntil;
+  if (change.request !== undefined) columns.request = JSON.stringify(change.request);
   if (change.fields !== undefined) columns.fields = JSON.stringify(change.fields);
   if (change.sequence !== undefined) columns.sequence = change.sequence === null ? null : sequenceText(change.sequence);
   if (change.hash !== undefined) columns.hash = change.hash;
-  if (change.isCanceled !== undefined) columns.is_canceled = change.isCanceled ? 1 : 0;
+  if (change.voidAs !== undefined) {
+    columns.void_as = change.voidAs;
+    columns.is_canceled = change.voidAs === 'canceled' ? 1 : 0;
+  }
   if (change.nextActionAt !== undefined) columns.next_action_at = change.nextActionAt;
   if (change.status !== undefined) {
     columns.status = change.status;

@@ -9,6 +9,7 @@ import {
 import { attemptsOf } from './attempts.ts';
 import type { Connection } from './connection.ts';
 import { pageBounds } from './paging.ts';
+import { sequenceAfter, sequenceText } from './sequence-text.ts';
 import type { Reader, Writer } from './store.ts';
 import { DuplicateRecord } from './stored-record.ts';
 import { changedColumns, transactionOfRow, transactionRow } from './transaction-record.ts';
@@ -21,7 +22,11 @@ type TransactionReads =
   | 'transaction'
   | 'transactions'
   | 'dueLanes'
-  | 'dueTransactions'
+  | 'transactionBySequence'
+  | 'cancelable'
+  | 'transactionOfLane'
+  | 'settledSequence'
+  | 'duePending'
   | 'openTransactions'
   | 'nextActionAt'
   | 'pendingCount'
@@ -56,6 +61,54 @@ export function transactionReads({ db }: Connection): Pick<Reader, TransactionRe
         .execute();
       const { total } = await matching.select((on) => on.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
       return { items: rows.map(transactionOfRow), total };
+    },
+
+    async transactionBySequence(relayerId, sequence) {
+      const row = await db
+        .selectFrom('transactions')
+        .selectAll()
+        .where('relayer_id', '=', relayerId)
+        .where('sequence', '=', sequenceText(sequence))
+        .orderBy('accepted', 'desc')
+        .limit(1)
+        .executeTakeFirst();
+      return row && transactionOfRow(row);
+    },
+
+    async transactionOfLane(lane, id) {
+      const row = await db
+        .selectFrom('transactions')
+        .selectAll()
+        .where('id', '=', id)
+        .where('lane', '=', lane)
+        .executeTakeFirst();
+      return row && transactionOfRow(row);
+    },
+
+    async settledSequence(lane) {
+      const { kept, pruned } = await db
+        .selectNoFrom((on) => [
+          on
+            .selectFrom('transactions')
+            .select((of) => of.fn.max('sequence').as('highest'))
+            .where('lane', '=', lane)
+            .where('status', 'in', FINAL_STATUSES)
+            .as('kept'),
+          on.selectFrom('lane_sequences').select('sequence').where('lane', '=', lane).as('pruned'),
+        ])
+        .executeTakeFirstOrThrow();
+      return sequenceAfter([kept, pruned]);
+    },
+
+    async cancelable(relayerId) {
+      return db
+        .selectFrom('transactions')
+        .select(['id', 'lane'])
+        .where('relayer_id', '=', relayerId)
+        .where('status', 'in', PENDING_STATUSES)
+        .where('is_canceled', '=', 0)
+        .orderBy('accepted')
+        .execute();
     },
 
     async dueLanes(now) {
@@ -94,14 +147,16 @@ export function transactionReads({ db }: Connection): Pick<Reader, TransactionRe
           ),
         )
         .execute();
-      return rows.map(({ lane }) => lane);
+      const wished = await db.selectFrom('intents').select('lane').distinct().where('settled_at', 'is', null).execute();
+      return [...new Set([...rows, ...wished].map(({ lane }) => lane))];
     },
 
-    async dueTransactions(lane, now, limit) {
+    async duePending(lane, now, limit) {
       const rows = await db
         .selectFrom('transactions')
         .selectAll()
         .where('lane', '=', lane)
+        .where('status', '=', 'pending')
         .where('next_action_at', '<=', now)
         .orderBy('accepted')
         .limit(limit)

@@ -30,13 +30,13 @@ let mayFreeze = mode === 'freeze';
 /** Tells what is about to leave, and lets it leave or not. */
 const watched: ChainClient = {
   ...client,
-  async broadcast(attempt: Attempt) {
-    writeSync(process.stdout.fd, `${attempt.raw}\n`);
+  async broadcast(attempts: readonly Attempt[]) {
+    for (const { raw } of attempts) writeSync(process.stdout.fd, `${raw}\n`);
     if (mayFreeze) {
       mayFreeze = false;
       process.kill(process.pid, 'SIGSTOP');
     }
-    return mode === 'hang' ? await new Promise<never>(() => {}) : client.broadcast(attempt);
+    return mode === 'hang' ? await new Promise<never>(() => {}) : client.broadcast(attempts);
   },
 };
 
@@ -53,6 +53,7 @@ const engine = createEngine({
   outbox: new Outbox({ chains, newId: randomUUID, now: systemClock.now, onCommitted: () => {}, log }),
   clock: systemClock,
   random: Math.random,
+  newId: randomUUID,
 });
 await engine.start();
 // Lives until it is killed.

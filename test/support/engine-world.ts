@@ -132,6 +132,7 @@ export class EngineWorld {
       outbox: this.outbox,
       clock: systemClock,
       random: Math.random,
+      newId: randomUUID,
       timing: { ...fastTiming, ...parts.timing },
     });
   }
@@ -249,7 +250,7 @@ export function pendingTransaction(effect: string, more: Partial<Transaction> = 
     fields: {},
     sequence: null,
     hash: null,
-    isCanceled: false,
+    voidAs: null,
     nextActionAt: now,
     ...more,
   };

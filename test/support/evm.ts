@@ -70,7 +70,7 @@ export function storedTransaction(
     fields: {},
     sequence: null,
     hash: null,
-    isCanceled: false,
+    voidAs: null,
     nextActionAt: 0,
     ...overrides,
   };
@@ -78,8 +78,9 @@ export function storedTransaction(
 
 /** A signed version as the engine would have stored it. */
 export function storedAttempt(transaction: Transaction, sequence: bigint, raw: string, hash: string): Attempt {
-  const { id, lane } = transaction;
-  return { transactionId: id, ordinal: 1, lane, sequence, raw, hash, createdAt: 0, acceptedAt: null };
+  const { id, lane, request, fields } = transaction;
+  const about = { transactionId: id, ordinal: 1, lane, sequence, purpose: 'send', request, fields } as const;
+  return { ...about, raw, hash, createdAt: 0, acceptedAt: null };
 }
 
 /** Takes a transaction through preparing, signing and broadcasting, as the engine would. */
@@ -96,9 +97,9 @@ export async function sendThrough(
   const signed = await client.sign(pending, prepared.fields, sequence, signer);
   const transaction = { ...pending, fields: signed.fields, sequence, hash: signed.hash };
   const attempt = storedAttempt(transaction, sequence, signed.raw, signed.hash);
-  const outcome = await client.broadcast(attempt);
-  if (outcome.kind !== 'accepted') throw new Error(`${outcome.kind}: ${outcome.reason}`);
-  return { transaction, attempt, entry: { transaction, attempts: [attempt] } };
+  const [outcome] = await client.broadcast([attempt]);
+  if (outcome?.kind !== 'accepted') throw new Error(`${outcome?.kind}: ${outcome?.reason}`);
+  return { transaction, attempt, entry: { transaction, attempts: [attempt], account } };
 }
 
 /** Looks until the node has the transaction in a block: anvil answers a broadcast before it mines. */

@@ -5,11 +5,13 @@ import type {
   Chain,
   ChainClient,
   LaneFigures,
+  NewVersion,
   Observation,
   ObservedEntry,
   ParsedRequest,
   Preparation,
   SignedVersion,
+  VersionPreparation,
 } from '../../src/chains/chain.ts';
 import { AppError, invalidRequest } from '../../src/domain/errors.ts';
 import type { JsonObject, WireObject } from '../../src/domain/json.ts';
@@ -27,6 +29,7 @@ export class FakeFamily implements Chain {
   readonly policySchema: z.ZodType<JsonObject> = z.record(z.string(), z.json());
   readonly networkSchema: z.ZodType<JsonObject> = z.record(z.string(), z.json());
   readonly builtInNetworks: JsonObject[] = [];
+  readonly lifetimeMs = 8 * 3_600_000;
 
   addressOf(publicKey: Uint8Array): string {
     return `0x${Buffer.from(publicKey).toString('hex')}`;
@@ -57,6 +60,14 @@ export class FakeFamily implements Chain {
     return BigInt(String(transaction.request['cost'] ?? 1));
   }
 
+  voidRequest(): JsonObject {
+    return { effect: VOID, cost: '0', reverts: false };
+  }
+
+  checkReplacement(request: JsonObject): void {
+    if (request['effect'] === 'forbidden') throw invalidRequest('This cannot be done in its place');
+  }
+
   connect(): ChainClient {
     throw new Error('the harness connects');
   }
@@ -69,6 +80,9 @@ const requestSchema = z.object({
   validUntil: z.number().optional(),
 });
 
+/** The effect of a transaction that does nothing. */
+export const VOID = 'nothing';
+
 /** One relayer's way to a {@link FakeChain}, with the faults that the chain is told to show. */
 export class FakeChainClient implements ChainClient {
   readonly #chain: FakeChain;
@@ -77,6 +91,9 @@ export class FakeChainClient implements ChainClient {
   calls = 0;
   /** Overrides what `prepare` says. */
   onPrepare: ((transaction: Transaction) => Preparation | undefined) | undefined;
+  /** The most that a version pays, unless it does nothing. */
+  cap: bigint | null = null;
+  patience = 60_000;
 
   constructor(chain: FakeChain) {
     this.#chain = chain;
@@ -100,8 +117,32 @@ export class FakeChainClient implements ChainClient {
       const override = this.onPrepare?.(transaction);
       if (override !== undefined) return override;
       if (this.#chain.balance < lane.committed + cost) return { kind: 'refused', reason: 'Insufficient balance' };
-      return { kind: 'ready', fields: { price: '1' }, cost };
+      return { kind: 'ready', fields: { price: String(this.#chain.floor) }, cost };
     });
+  }
+
+  prepareVersion(
+    { transaction, attempts }: ObservedEntry,
+    version: NewVersion,
+    lane: LaneFigures,
+  ): Promise<VersionPreparation> {
+    return this.#ask('prepareVersion', () => {
+      const paid = attempts.map(({ fields }) => BigInt(String(fields['price'])));
+      const dearest = paid.reduce((most, price) => (price > most ? price : most), 0n);
+      const bumped = (dearest * 11n) / 10n > dearest ? (dearest * 11n) / 10n : dearest + 1n;
+      const price = bumped > this.#chain.floor ? bumped : this.#chain.floor;
+      if (version.purpose !== 'void' && this.cap !== null && price > this.cap) {
+        return { kind: 'parked', reason: 'the price is above the cap', retryInMs: 10 };
+      }
+      const request = requestOf(version, transaction);
+      const cost = BigInt(String(request['cost'] ?? 1));
+      if (this.#chain.balance < lane.committed + cost) return { kind: 'refused', reason: 'Insufficient balance' };
+      return { kind: 'ready', request, fields: { price: String(price) }, cost };
+    });
+  }
+
+  patienceMs(): number {
+    return this.patience;
   }
 
   async sign(transaction: Transaction, fields: JsonObject, sequence: bigint, signer: Signer): Promise<SignedVersion> {
@@ -112,12 +153,17 @@ export class FakeChainClient implements ChainClient {
       effect: String(transaction.request['effect']),
       cost: String(transaction.request['cost'] ?? 1),
       reverts: transaction.request['reverts'] === true,
+      price: String(fields['price']),
     };
     const raw = JSON.stringify(signed);
     return { raw, hash: hashOf(raw), fields: { ...fields, signature: 'signed' } };
   }
 
-  async broadcast({ raw }: Attempt): Promise<BroadcastOutcome> {
+  broadcast(attempts: readonly Attempt[]): Promise<BroadcastOutcome[]> {
+    return Promise.all(attempts.map((attempt) => this.#offer(attempt)));
+  }
+
+  async #offer({ raw }: Attempt): Promise<BroadcastOutcome> {
     try {
       return await this.#ask('broadcast', () => this.#chain.submit(raw));
     } catch (error) {
@@ -173,6 +219,11 @@ export class FakeChainClient implements ChainClient {
     if (fault === 'answer-lost') throw failed(call);
     return result;
   }
+}
+
+function requestOf(version: NewVersion, transaction: Transaction): JsonObject {
+  if (version.purpose === 'bump') return transaction.request;
+  return version.purpose === 'replace' ? version.request : { effect: VOID, cost: '0', reverts: false };
 }
 
 function failed(call: string): AppError {

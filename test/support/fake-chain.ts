@@ -9,6 +9,8 @@ export interface FakeTransaction {
   effect: string;
   cost: string;
   reverts: boolean;
+  /** A version takes another's place when it pays a tenth more. */
+  price: string;
 }
 
 interface Included {
@@ -28,6 +30,10 @@ export class FakeChain {
   /** Refuses what leaves a gap, instead of keeping it for later. */
   strict = false;
   balance = 10n ** 18n;
+  /** The least that a transaction pays. */
+  floor = 1n;
+  /** Effects that no node takes. */
+  readonly unacceptable = new Set<string>();
   /** Asked before each call of a client. */
   fault: (call: string) => Fault = () => undefined;
   /** All bytes that ever reached a node, in order. */
@@ -58,12 +64,16 @@ export class FakeChain {
     if (nonce < next) return { kind: 'sequence-used', reason: 'nonce too low' };
     const held = pool.get(nonce);
     if (held !== undefined) {
-      return held.hash === hash ? { kind: 'accepted' } : { kind: 'underpriced', reason: 'replacement underpriced' };
+      if (held.hash === hash) return { kind: 'accepted' };
+      const asked = (BigInt(held.transaction.price) * 11n) / 10n;
+      if (BigInt(transaction.price) < asked) return { kind: 'underpriced', reason: 'replacement underpriced' };
     }
+    if (this.unacceptable.has(transaction.effect)) return { kind: 'refused', reason: 'transaction type not supported' };
+    if (BigInt(transaction.price) < this.floor) return { kind: 'fee-too-low', reason: 'transaction underpriced' };
     if (this.strict && nonce > this.pendingCount(transaction.from)) {
       return { kind: 'sequence-ahead', reason: 'nonce too high' };
     }
-    if (this.balance < BigInt(transaction.cost)) return { kind: 'refused', reason: 'insufficient funds' };
+    if (this.balance < BigInt(transaction.cost)) return { kind: 'unfunded', reason: 'insufficient funds' };
     pool.set(nonce, { transaction, hash });
     return { kind: 'accepted' };
   }

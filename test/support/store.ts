@@ -105,7 +105,7 @@ export function transactionOf(given: Partial<Transaction> = {}): Transaction {
     fields: {},
     sequence: null,
     hash: null,
-    isCanceled: false,
+    voidAs: null,
     nextActionAt: 1_700_000_000_000,
     ...given,
   };
@@ -118,6 +118,9 @@ export function attemptOf(transaction: Transaction, given: Partial<Attempt> = {}
     ordinal: 1,
     lane: transaction.lane,
     sequence: 0n,
+    purpose: 'send',
+    request: transaction.request,
+    fields: { gas_limit: 21_000 },
     raw: '0x02f870',
     hash: `0x${crypto.randomUUID()}`,
     createdAt: 1_700_000_000_000,

@@ -19,6 +19,7 @@ export function createSolanaChain(): Chain {
     policyView,
     policyFault,
     minimumBalance: () => null,
+    lifetimeMs: 0,
     ...unavailableParts('solana'),
   };
 }

@@ -18,6 +18,7 @@ export function createStellarChain(): Chain {
     addressOf,
     policyView,
     minimumBalance: () => null,
+    lifetimeMs: 0,
     ...unavailableParts('stellar'),
   };
 }

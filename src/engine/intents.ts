@@ -1,0 +1,94 @@
+import type { Intent } from '../domain/intent.ts';
+import type { Transaction } from '../domain/transaction.ts';
+import { isFinal } from '../domain/transaction-state.ts';
+import { applyToOpen, type LaneStep } from './lane-step.ts';
+import { asVoid, signVersion } from './versions.ts';
+
+/** `Sent` and the like, as the reference names statuses in its messages. */
+export function stateRefusal(wish: Intent['wish']['kind'], { status }: Transaction): string {
+  const current = status.charAt(0).toUpperCase() + status.slice(1);
+  return `Invalid transaction state for ${wish}_transaction. Current: ${current}, Expected one of: [Pending, Sent, Submitted]`;
+}
+
+/**
+ * Carries out what clients want of running transactions, in the order in which they asked. What cannot be done any more
+ * is refused, and the transaction goes on as it was; what cannot be done now waits.
+ * @returns how many were settled
+ */
+export async function carryOut(step: LaneStep, intents: readonly Intent[]): Promise<number> {
+  let settled = 0;
+  for (const intent of intents) {
+    if (step.isEnding()) break;
+    step.reach('wished');
+    const outcome = await settle(step, intent);
+    if (outcome === 'later') continue;
+    if (outcome !== 'done') {
+      await step.ledger.refuse([
+        { position: intent.position, transactionId: intent.transactionId, refusal: outcome.refusal },
+      ]);
+    }
+    settled += 1;
+  }
+  return settled;
+}
+
+type Outcome = 'done' | 'later' | { refusal: string };
+
+async function settle(step: LaneStep, intent: Intent): Promise<Outcome> {
+  const entry = step.open.get(intent.transactionId);
+  if (entry === undefined) {
+    const transaction = await step.find(intent.transactionId);
+    if (transaction === undefined) return { refusal: 'The transaction is gone' };
+    if (transaction.status === 'pending') return settlePending(step, intent, transaction);
+    if (!isFinal(transaction.status)) step.distrust();
+    return isFinal(transaction.status) ? { refusal: stateRefusal(intent.wish.kind, transaction) } : 'later';
+  }
+  const { transaction } = entry;
+  if (transaction.status === 'mined') return { refusal: stateRefusal(intent.wish.kind, transaction) };
+
+  const settles = intent.position;
+  if (intent.wish.kind === 'cancel') {
+    const reason = 'Transaction canceled by user, replacing with NOOP';
+    await applyToOpen(step, [{ ...asVoid(step, transaction, 'canceled', 'canceled', reason), settles }]);
+    return 'done';
+  }
+  if (transaction.voidAs !== null) return { refusal: 'The transaction is being taken back already' };
+  const { request } = intent.wish;
+  const renewal = await signVersion(step, entry, { purpose: 'replace', request }, 'replaced', settles);
+  if (renewal.kind === 'signed') {
+    await keepValidUntil(step, intent);
+    return 'done';
+  }
+  if (renewal.kind === 'refused') return { refusal: renewal.reason };
+  const isTooOld = step.now() - intent.createdAt > step.timing.intentMs;
+  return isTooOld ? { refusal: renewal.reason } : 'later';
+}
+
+/** Nothing of it was signed, so it just ends, or is another one from now on. */
+async function settlePending(step: LaneStep, { wish, position }: Intent, transaction: Transaction): Promise<Outcome> {
+  const set =
+    wish.kind === 'cancel'
+      ? ({
+          status: 'canceled',
+          voidAs: 'canceled',
+          statusReason: 'Transaction canceled by user',
+          nextActionAt: null,
+        } as const)
+      : {
+          request: wish.request,
+          ...(wish.validUntil === null ? {} : { validUntil: wish.validUntil }),
+          nextActionAt: step.now(),
+        };
+  const kind = wish.kind === 'cancel' ? ('canceled' as const) : ('replaced' as const);
+  const decision = { kind, text: 'Nothing of it was signed' };
+  const applied = await step.ledger.apply([{ transaction, set, decision, settles: position }]);
+  if (applied.size === 0) return 'later';
+  step.offers.forget(transaction.id);
+  return 'done';
+}
+
+async function keepValidUntil(step: LaneStep, { wish, transactionId }: Intent): Promise<void> {
+  const entry = step.open.get(transactionId);
+  if (entry === undefined || wish.kind !== 'replace' || wish.validUntil === null) return;
+  await applyToOpen(step, [{ transaction: entry.transaction, set: { validUntil: wish.validUntil } }]);
+}

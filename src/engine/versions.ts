@@ -1,0 +1,179 @@
+import type { NewVersion, VersionPreparation } from '../chains/chain.ts';
+import type { DecisionKind } from '../domain/decision.ts';
+import type { Transaction } from '../domain/transaction.ts';
+import type { VoidEnd } from '../domain/transaction-state.ts';
+import { LeaseLost } from '../store/lease.ts';
+import { applyToOpen, type LaneStep, latestOf, observedOf, reasonOf, unmined } from './lane-step.ts';
+import type { Change, OpenEntry } from './ledger.ts';
+import { hasExpired, lifetimeOf } from './lifetime.ts';
+import { committedCost } from './pricing.ts';
+
+/** A version that was signed and stored, or why there is none. */
+export type Renewal = { kind: 'signed' } | { kind: 'refused'; reason: string } | { kind: 'not now'; reason: string };
+
+/** Dearer versions that are signed at once when nodes ask for more; beyond them the network's patience decides. */
+const QUICK_VERSIONS = 8;
+
+/**
+ * Decides for each transaction that is signed and in no block whether its latest version still stands, and signs the
+ * next one where it does not: an empty one for what has expired, was canceled or is refused by every node; a dearer one
+ * for what the network is silent about. The sequence stays, so at most one version takes effect.
+ * @returns how many were signed or decided
+ */
+export async function renew(step: LaneStep): Promise<number> {
+  await applyToOpen(step, await voidings(step));
+  let done = 0;
+  for (const entry of unmined(step)) {
+    if (step.isEnding()) break;
+    const version = await dueVersion(step, entry);
+    if (version === undefined || step.offers.isResting(entry.transaction.id, step.elapsed())) continue;
+    const kind = version.purpose === 'void' ? 'voided' : 'bumped';
+    const renewal = await signVersion(step, entry, version, kind);
+    if (renewal.kind === 'signed') done += 1;
+    else await putOff(step, entry, renewal.reason);
+  }
+  return done;
+}
+
+/** Those whose effect nobody wants any more, or nobody will take: from here on only an empty version is offered. */
+async function voidings(step: LaneStep): Promise<Change[]> {
+  const changes: Change[] = [];
+  for (const { transaction } of unmined(step)) {
+    if (transaction.voidAs !== null) continue;
+    if (await hasExpired(step, transaction)) {
+      const reason = `${lifetimeOf(transaction)} before it was in a block`;
+      changes.push(asVoid(step, transaction, 'expired', 'expired', reason));
+    } else if (step.offers.isHopeless(transaction.id, step.elapsed(), step.timing.refusalMs)) {
+      const reason = `No node takes it: ${transaction.statusReason ?? 'refused'}`;
+      changes.push(asVoid(step, transaction, 'failed', 'refused', reason));
+    }
+  }
+  return changes;
+}
+
+/** The decision that a transaction is to have no effect any more. */
+export function asVoid(
+  step: LaneStep,
+  transaction: Transaction,
+  voidAs: VoidEnd,
+  kind: DecisionKind,
+  reason: string,
+): Change {
+  return {
+    transaction,
+    set: { voidAs, statusReason: reason, nextActionAt: step.now() },
+    decision: { kind, text: reason },
+  };
+}
+
+async function dueVersion(step: LaneStep, entry: OpenEntry): Promise<NewVersion | undefined> {
+  const latest = latestOf(entry);
+  const { id, voidAs } = entry.transaction;
+  if (latest === undefined) return undefined;
+  if (voidAs !== null && latest.purpose !== 'void') return { purpose: 'void' };
+  const isAskedFor = step.offers.wantsDearer(id) && entry.attempts.length < QUICK_VERSIONS;
+  if (!isAskedFor && !(await isOverdue(step, entry))) return undefined;
+  return { purpose: voidAs === null ? 'bump' : 'void' };
+}
+
+/** Whether the network has been silent about the latest version for longer than it is usually. */
+async function isOverdue(step: LaneStep, entry: OpenEntry): Promise<boolean> {
+  const latest = latestOf(entry);
+  if (latest === undefined || latest.acceptedAt === null) return false;
+  try {
+    const observed = await observedOf(step, entry);
+    return step.now() - latest.acceptedAt >= observed.sender.client.patienceMs(observed);
+  } catch {
+    // Its relayer or network is not there at the moment: nothing can be priced either.
+    return false;
+  }
+}
+
+/**
+ * Prices, signs and stores one more version of a transaction. Nothing leaves the process here.
+ * @param settles the intent that is carried out with it
+ */
+export async function signVersion(
+  step: LaneStep,
+  entry: OpenEntry,
+  version: NewVersion,
+  kind: DecisionKind,
+  settles?: number,
+): Promise<Renewal> {
+  const { transaction, attempts } = entry;
+  try {
+    const { sender, ...observed } = await observedOf(step, entry);
+    const committed = await committedCost(step, transaction.id);
+    const prepared: VersionPreparation = await sender.client.prepareVersion(observed, version, { committed });
+    if (prepared.kind === 'refused') return prepared;
+    if (prepared.kind === 'parked') return { kind: 'not now', reason: prepared.reason };
+    const { sequence } = transaction;
+    if (sequence === null) throw new Error('a transaction without a sequence has no versions');
+    const { request } = prepared;
+    const signed = await sender.client.sign(
+      { ...transaction, request },
+      prepared.fields,
+      sequence,
+      await sender.signer(),
+    );
+    step.reach('renewed');
+    return await store(step, entry, { version, request, signed, kind, settles });
+  } catch (error) {
+    if (error instanceof LeaseLost) throw error;
+    step.log.warn(
+      { err: error, transaction: transaction.id, lane: step.key, attempts: attempts.length },
+      'no new version',
+    );
+    return { kind: 'not now', reason: reasonOf(error) };
+  }
+}
+
+interface SignedRenewal {
+  version: NewVersion;
+  request: Transaction['request'];
+  signed: { raw: string; hash: string; fields: Transaction['fields'] };
+  kind: DecisionKind;
+  settles: number | undefined;
+}
+
+/** The write-ahead of a further version: the earlier ones stay stored, for one of them may be the one that counts. */
+async function store(step: LaneStep, { transaction, attempts }: OpenEntry, renewal: SignedRenewal): Promise<Renewal> {
+  const { version, request, signed, kind, settles } = renewal;
+  const now = step.now();
+  const attempt = {
+    transactionId: transaction.id,
+    ordinal: (attempts.at(-1)?.ordinal ?? 0) + 1,
+    lane: step.key,
+    sequence: transaction.sequence ?? 0n,
+    purpose: version.purpose,
+    request,
+    ...signed,
+    createdAt: now,
+    acceptedAt: null,
+  };
+  const set = {
+    hash: signed.hash,
+    request,
+    fields: signed.fields,
+    ...(transaction.voidAs === null ? { statusReason: null } : {}),
+    nextActionAt: now,
+  };
+  const decision = { kind, text: `Version ${attempt.ordinal} signed: ${signed.hash}` };
+  const stored = { transaction, set, attempt, decision, ...(settles === undefined ? {} : { settles }) };
+  if (!(await step.ledger.record([stored]))) {
+    step.distrust();
+    return { kind: 'not now', reason: 'it has changed meanwhile' };
+  }
+  step.offers.renewed(transaction.id);
+  step.open.set(transaction.id, { transaction: { ...transaction, ...set }, attempts: [...attempts, attempt] });
+  step.reach('rewritten');
+  return { kind: 'signed' };
+}
+
+/** A version that cannot be made now: the bytes that there are stay on offer. */
+async function putOff(step: LaneStep, { transaction }: OpenEntry, reason: string): Promise<void> {
+  const { offers, timing } = step;
+  offers.restUntil(transaction.id, step.elapsed() + timing.renewMs);
+  if (transaction.voidAs !== null || transaction.statusReason === reason) return;
+  await applyToOpen(step, [{ transaction, set: { statusReason: reason }, decision: { kind: 'parked', text: reason } }]);
+}

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { type Intent, wishSchema } from '../domain/intent.ts';
+import type { Connection } from './connection.ts';
+import type { Reader, Writer } from './store.ts';
+import { jsonText, readRecord, timestampSchema } from './stored-record.ts';
+
+const rowSchema = z
+  .object({
+    position: z.int(),
+    transaction_id: z.string(),
+    lane: z.string(),
+    wish: jsonText(wishSchema),
+    created_at: timestampSchema,
+  })
+  .transform(
+    (row): Intent => ({
+      position: row.position,
+      transactionId: row.transaction_id,
+      lane: row.lane,
+      wish: row.wish,
+      createdAt: row.created_at,
+    }),
+  );
+
+/** Reads of the table `intents`. */
+export function intentReads({ db }: Connection): Pick<Reader, 'intents' | 'intentOutcome'> {
+  return {
+    async intents(lane, limit) {
+      const rows = await db
+        .selectFrom('intents')
+        .select(['position', 'transaction_id', 'lane', 'wish', 'created_at'])
+        .where('lane', '=', lane)
+        .where('settled_at', 'is', null)
+        .orderBy('position')
+        .limit(limit)
+        .execute();
+      return rows.map((row) => readRecord(rowSchema, 'intents', String(row.position), row));
+    },
+
+    async intentOutcome(position) {
+      const row = await db
+        .selectFrom('intents')
+        .select(['settled_at', 'refusal'])
+        .where('position', '=', position)
+        .executeTakeFirst();
+      if (row === undefined) return undefined;
+      return row.settled_at === null ? 'waiting' : { refusal: row.refusal };
+    },
+  };
+}
+
+/** Writes of the table `intents`. */
+export function intentWrites({ db, now }: Connection): Pick<Writer, 'insertIntent' | 'settleIntent'> {
+  return {
+    async insertIntent({ transactionId, lane, wish }) {
+      const { position } = await db
+        .insertInto('intents')
+        .values({
+          transaction_id: transactionId,
+          lane,
+          wish: JSON.stringify(wish),
+          created_at: now(),
+          settled_at: null,
+          refusal: null,
+        })
+        .returning('position')
+        .executeTakeFirstOrThrow();
+      return position;
+    },
+
+    async settleIntent(position, refusal) {
+      await db
+        .updateTable('intents')
+        .set({ settled_at: now(), refusal })
+        .where('position', '=', position)
+        .where('settled_at', 'is', null)
+        .execute();
+    },
+  };
+}
