@@ -99,8 +99,11 @@ export class FakeChainClient implements ChainClient {
     this.#chain = chain;
   }
 
-  identity(): Promise<string> {
-    return this.#ask('identity', () => this.identityText);
+  identity(_expected?: string, onServed?: (host: string, chain: string) => void): Promise<string> {
+    return this.#ask('identity', () => {
+      onServed?.('fake.example', this.identityText);
+      return this.identityText;
+    });
   }
 
   balance(_address: string): Promise<bigint> {
