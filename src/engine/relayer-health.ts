@@ -1,16 +1,16 @@
 import type { Chain } from '../chains/chain.ts';
 import type { ChainConnections } from '../chains/connections.ts';
-import { AppError } from '../domain/errors.ts';
 import type { NetworkType } from '../domain/network-type.ts';
-import type { DisabledReason, DisabledReasonType, Relayer } from '../domain/relayer.ts';
+import type { DisabledReason, Relayer } from '../domain/relayer.ts';
 import type { Log } from '../observability/log.ts';
 import { LeaseLost } from '../store/lease.ts';
 import type { Store } from '../store/store.ts';
 import type { EngineMetrics } from './engine-metrics.ts';
-import { reasonOf } from './lane-step.ts';
 import type { HeldLease, LeaseKeeper } from './lease-keeper.ts';
 import type { Outbox } from './outbox.ts';
 import { Pause } from './pause.ts';
+import { type CheckFailure, disabledReasonOf, type Findings, RelayerChecks } from './relayer-checks.ts';
+import { RelayerRounds } from './relayer-rounds.ts';
 import { backOff, type EngineTiming } from './timing.ts';
 
 export interface RelayerHealthDeps {
@@ -22,21 +22,10 @@ export interface RelayerHealthDeps {
   metrics: EngineMetrics;
   outbox: Outbox;
   timing: EngineTiming;
+  /** On a clock that never goes back, in milliseconds. */
+  elapsed(): number;
   /** In [0, 1), for jitter. */
   random(): number;
-}
-
-/** What clients are told; the causes, which may name endpoints, go to the log. The texts are the reference's. */
-const DETAILS: Record<DisabledReasonType, string> = {
-  NonceSyncFailed: 'Nonce synchronization failed',
-  RpcValidationFailed: 'RPC endpoint validation failed',
-  BalanceCheckFailed: 'Insufficient balance',
-  SequenceSyncFailed: 'Sequence synchronization failed',
-};
-
-interface Failure {
-  type: DisabledReasonType;
-  cause: string;
 }
 
 /** Checks of one relayer, for as long as it is not fit. */
@@ -48,11 +37,13 @@ interface Watch {
 }
 
 /**
- * Checks each relayer at the start and, while it is disabled, again and again until it is fit. Of several instances one
- * does that for a relayer; the others look at what it found, and take its place when it is gone.
+ * Checks each relayer at the start, now and then while it is fit, and again and again while it is disabled. Of several
+ * instances one does that for a relayer; the others look at what it found, and take its place when it is gone.
  */
 export class RelayerHealth {
   readonly #deps: RelayerHealthDeps;
+  readonly #checks: RelayerChecks;
+  readonly #rounds: RelayerRounds;
   readonly #watches = new Map<string, Watch>();
   readonly #pauses = new Set<Pause>();
   #starting: Promise<void> | null = null;
@@ -60,6 +51,8 @@ export class RelayerHealth {
 
   constructor(deps: RelayerHealthDeps) {
     this.#deps = deps;
+    this.#checks = new RelayerChecks(deps);
+    this.#rounds = new RelayerRounds({ ...deps, checks: this.#checks, takeUp: (id) => this.#takeUp(id) });
   }
 
   /** Resolves when all were checked once, or after `firstCheckMs`; the checks go on in either case. */
@@ -73,6 +66,7 @@ export class RelayerHealth {
     const relayers = await store.read.allRelayers();
     const checked = Promise.all(relayers.map(({ id }) => this.#watch(id)));
     await this.#atMost(timing.firstCheckMs, checked);
+    this.#rounds.start();
   }
 
   /** Ends after the checks under way; a second call does nothing more. */
@@ -81,6 +75,7 @@ export class RelayerHealth {
     for (const pause of this.#pauses) pause.end();
     for (const { pause } of this.#watches.values()) pause.end();
     await Promise.allSettled([this.#starting]);
+    await this.#rounds.close();
     await Promise.all([...this.#watches.values()].map(({ ended }) => ended));
   }
 
@@ -89,11 +84,15 @@ export class RelayerHealth {
     if (this.#closed) return;
     const watch = this.#watches.get(id);
     if (watch === undefined) {
-      void this.#watch(id);
+      this.#takeUp(id);
     } else {
       watch.again = true;
       watch.pause.end();
     }
+  }
+
+  #takeUp(id: string): void {
+    if (!this.#closed && !this.#watches.has(id)) void this.#watch(id);
   }
 
   /** Another instance wants a relayer checked that this one watches, or has stopped watching it. */
@@ -130,7 +129,7 @@ export class RelayerHealth {
     let lease = await this.#turn(id, watch);
     for (let round = 0; !this.#closed && lease !== undefined; round += 1) {
       watch.again = false;
-      const fit = await this.#check(id, lease, Math.max(round - 1, 0));
+      const fit = await this.#check(id, lease, watch, Math.max(round - 1, 0));
       onFirst();
       if (fit && !watch.again) break;
       await watch.pause.last(fit ? 0 : (recheckMs[Math.min(round, recheckMs.length - 1)] ?? 0));
@@ -169,12 +168,15 @@ export class RelayerHealth {
    * @param failedRechecks how many repetitions have failed before this one
    * @returns true when there is no reason to check again
    */
-  async #check(id: string, lease: HeldLease, failedRechecks: number): Promise<boolean> {
+  async #check(id: string, lease: HeldLease, watch: Watch, failedRechecks: number): Promise<boolean> {
     const { store, log, metrics } = this.#deps;
     try {
       const relayer = await store.read.relayer(id);
       if (relayer === undefined) return true;
-      const failures = await this.#failuresOf(relayer, lease);
+      const findings = await this.#findingsOf(relayer, watch);
+      if (findings === undefined) return false;
+      const { failures } = findings;
+      await this.#pin(relayer, findings, lease);
       await this.#settle(relayer, failures, lease, failedRechecks);
       metrics.relayerChecked(id, failures.length === 0);
       return failures.length === 0;
@@ -185,44 +187,28 @@ export class RelayerHealth {
     }
   }
 
-  async #failuresOf(relayer: Relayer, lease: HeldLease): Promise<Failure[]> {
-    const chain = this.#deps.chains.get(relayer.networkType);
-    if (chain === undefined) return [{ type: 'RpcValidationFailed', cause: `no family ${relayer.networkType}` }];
-    try {
-      const client = this.#deps.connections.clientOf(relayer);
-      const checks: [DisabledReasonType, Promise<unknown>][] = [
-        ['RpcValidationFailed', client.identity().then((identity) => this.#pin(relayer, identity, lease))],
-      ];
-      if (chain.counter !== null) checks.push([chain.counter.failure, client.nextSequence(relayer.address)]);
-      const least = chain.minimumBalance(relayer.policies);
-      if (least !== null) {
-        checks.push(['BalanceCheckFailed', client.balance(relayer.address).then((balance) => reaches(balance, least))]);
-      }
-      const outcomes = await Promise.allSettled(checks.map(([, check]) => check));
-      return checks.flatMap(([type], index) => {
-        const outcome = outcomes[index];
-        if (outcome?.status !== 'rejected' || isNotAvailableYet(outcome.reason)) return [];
-        return [{ type, cause: reasonOf(outcome.reason) }];
-      });
-    } catch (error) {
-      return [{ type: 'RpcValidationFailed', cause: reasonOf(error) }];
-    }
+  /**
+   * What the checks find; undefined when the end came before that was certain. That a relayer which worked is unfit has
+   * to be found twice: a hiccup of the network must not disable it.
+   */
+  async #findingsOf(relayer: Relayer, watch: Watch): Promise<Findings | undefined> {
+    const findings = await this.#checks.all(relayer);
+    const hasWorked = relayer.disabledReason === null && findings.pinned !== undefined;
+    if (findings.failures.length === 0 || !hasWorked) return findings;
+    await watch.pause.last(this.#deps.timing.confirmMs);
+    const current = this.#closed ? undefined : await this.#deps.store.read.relayer(relayer.id);
+    return current && (await this.#checks.all(current));
   }
 
   /** The first contact with a network pins its chain: endpoints that later serve another one are refused. */
-  async #pin({ networkType, network }: Relayer, identity: string, lease: HeldLease): Promise<void> {
-    const { store } = this.#deps;
-    const pinned = await store.read.chainIdentity(networkType, network);
-    if (pinned === undefined) {
-      await lease.write((writer) => writer.pinChainIdentity(networkType, network, identity));
-    } else if (pinned !== identity) {
-      throw new Error(`the endpoints serve chain ${identity}, but network ${network} was chain ${pinned} before`);
-    }
+  async #pin({ networkType, network }: Relayer, { identity, pinned }: Findings, lease: HeldLease): Promise<void> {
+    if (pinned !== undefined || identity === null) return;
+    await lease.write((writer) => writer.pinChainIdentity(networkType, network, identity));
   }
 
   async #settle(
     { id, network }: Relayer,
-    failures: readonly Failure[],
+    failures: readonly CheckFailure[],
     lease: HeldLease,
     failedRechecks: number,
   ): Promise<void> {
@@ -257,22 +243,6 @@ export class RelayerHealth {
 
 function leaseOf(relayerId: string): string {
   return `relayer:${relayerId}`;
-}
-
-/** What a chain family cannot do yet is no fault of its relayers. */
-function isNotAvailableYet(reason: unknown): boolean {
-  return reason instanceof AppError && reason.code === 'NOT_AVAILABLE_YET';
-}
-
-function reaches(balance: bigint, least: bigint): void {
-  if (balance < least) throw new Error(`the balance is ${balance}, the policy asks for ${least}`);
-}
-
-function disabledReasonOf(failures: readonly Failure[]): DisabledReason | null {
-  const reasons = failures.map(({ type }) => ({ type, details: DETAILS[type] }));
-  const [only, ...others] = reasons;
-  if (only === undefined) return null;
-  return others.length === 0 ? only : { type: 'Multiple', details: reasons };
 }
 
 function sameReason(a: DisabledReason | null, b: DisabledReason | null): boolean {

@@ -153,10 +153,15 @@ async function refuseOtherChain(
 ): Promise<void> {
   const pinned = await store.read.chainIdentity(relayer.networkType, relayer.network);
   if (pinned === undefined) return;
-  const served = await within(IDENTITY_MS, async () => connections.clientOf({ ...relayer, customRpcUrls }).identity());
-  if (served === undefined || served === pinned) return;
+  const served: string[] = [];
+  await within(IDENTITY_MS, async () => {
+    const client = connections.clientOf({ ...relayer, customRpcUrls });
+    await client.identity(pinned, (_, chain) => served.push(chain));
+  });
+  const other = served.find((chain) => chain !== pinned);
+  if (other === undefined) return;
   throw invalidRequest(
-    `custom_rpc_urls: the endpoints serve chain ${served}, but network ${relayer.network} is chain ${pinned}`,
+    `custom_rpc_urls: the endpoints serve chain ${other}, but network ${relayer.network} is chain ${pinned}`,
   );
 }
 

@@ -1,3 +1,4 @@
+import { laneKey } from '../domain/lane.ts';
 import type { Relayer } from '../domain/relayer.ts';
 import { relayerView } from '../domain/relayer-view.ts';
 import { wireTime } from '../domain/wire-time.ts';
@@ -14,7 +15,25 @@ export interface RelayersDeps {
 
 /** What relayers there are, and how each one stands. Never gated by `paused` or `disabled`. */
 export function createRelayersService({ read, relayers, update }: RelayersDeps): RelayersService {
+  const identityOf = ({ networkType, network }: Relayer) => read.chainIdentity(networkType, network);
   const viewOf = (relayer: Relayer) => relayerView(relayer, relayers.chainOf(relayer).policyView(relayer.policies));
+
+  /** What the lane counts next: the chain may not know yet what is signed. */
+  async function counterOf(
+    { relayer, chain, account, client }: RelayerAccess,
+    identity: string | undefined,
+  ): Promise<Record<string, string>> {
+    if (chain.counter === null) return {};
+    // In this order: one that is in a block meanwhile is counted there.
+    const open =
+      identity === undefined
+        ? []
+        : await read.openTransactions(laneKey(relayer.networkType, identity, account.address));
+    const last = open.at(-1)?.transaction.sequence ?? null;
+    const counted = await client().nextSequence(account.address, identity);
+    const next = last === null || last < counted ? counted : last + 1n;
+    return { [chain.counter.statusKey]: next.toString() };
+  }
 
   return {
     async get(relayerId) {
@@ -34,11 +53,12 @@ export function createRelayersService({ read, relayers, update }: RelayersDeps):
     async status(relayerId) {
       const access = await relayers.find(relayerId);
       const { relayer, account } = access;
+      const identity = await identityOf(relayer);
       const [balance, pending, confirmedAt, counter] = await Promise.all([
-        access.client().balance(account.address),
+        access.client().balance(account.address, { identity }),
         read.pendingCount(relayerId),
         read.lastConfirmedAt(relayerId),
-        counterOf(access),
+        counterOf(access, identity),
       ]);
       return {
         network_type: relayer.networkType,
@@ -52,13 +72,9 @@ export function createRelayersService({ read, relayers, update }: RelayersDeps):
     },
 
     async balance(relayerId) {
-      const { chain, account, client } = await relayers.find(relayerId);
-      return { balance: (await client().balance(account.address)).toString(), unit: chain.unit };
+      const { relayer, chain, account, client } = await relayers.find(relayerId);
+      const balance = await client().balance(account.address, { identity: await identityOf(relayer) });
+      return { balance: balance.toString(), unit: chain.unit };
     },
   };
-}
-
-async function counterOf({ chain, account, client }: RelayerAccess): Promise<Record<string, string>> {
-  if (chain.counter === null) return {};
-  return { [chain.counter.statusKey]: (await client().nextSequence(account.address)).toString() };
 }

@@ -1,0 +1,172 @@
+import type { Chain, ChainClient } from '../chains/chain.ts';
+import type { ChainConnections } from '../chains/connections.ts';
+import { AppError } from '../domain/errors.ts';
+import type { NetworkType } from '../domain/network-type.ts';
+import type { DisabledReason, DisabledReasonType, Relayer } from '../domain/relayer.ts';
+import type { Log } from '../observability/log.ts';
+import type { Store } from '../store/store.ts';
+import { reasonOf } from './lane-step.ts';
+
+export interface RelayerChecksDeps {
+  store: Pick<Store, 'read'>;
+  chains: ReadonlyMap<NetworkType, Chain>;
+  connections: ChainConnections;
+  log: Log;
+}
+
+/** One check that failed; the cause, which may name hosts, is for the log. */
+export interface CheckFailure {
+  type: DisabledReasonType;
+  cause: string;
+}
+
+/** What the checks of a relayer have found. */
+export interface Findings {
+  failures: readonly CheckFailure[];
+  /** The chain that its endpoints serve; null when they did not say. */
+  identity: string | null;
+  /** What the network was found to be before; undefined at the first contact. */
+  pinned: string | undefined;
+}
+
+/** What clients are told; the causes go to the log. The texts are the reference's. */
+const DETAILS: Record<DisabledReasonType, string> = {
+  NonceSyncFailed: 'Nonce synchronization failed',
+  RpcValidationFailed: 'RPC endpoint validation failed',
+  BalanceCheckFailed: 'Insufficient balance',
+  SequenceSyncFailed: 'Sequence synchronization failed',
+};
+
+/** A bound for what is remembered of endpoints, which clients may change. */
+const MOST_STRAYS = 1_000;
+
+/** Which chain the endpoints of a network serve, asked once for many of its relayers. */
+export type IdentityShare = Map<ChainClient, Promise<string>>;
+
+/** Asks the endpoints whether a relayer can work. Changes nothing. */
+export class RelayerChecks {
+  readonly #deps: RelayerChecksDeps;
+  readonly #strays = new Set<string>();
+
+  constructor(deps: RelayerChecksDeps) {
+    this.#deps = deps;
+  }
+
+  /** All checks; each is made, and every one that fails is told. */
+  async all(relayer: Relayer): Promise<Findings> {
+    const { chains, connections } = this.#deps;
+    const pinned = await this.#pinned(relayer);
+    const unusable = (cause: string): Findings => {
+      return { failures: [{ type: 'RpcValidationFailed', cause }], identity: null, pinned };
+    };
+    const chain = chains.get(relayer.networkType);
+    if (chain === undefined) return unusable(`no family ${relayer.networkType}`);
+    let client: ChainClient;
+    try {
+      client = connections.clientOf(relayer);
+    } catch (error) {
+      return unusable(reasonOf(error));
+    }
+    const told: string[] = [];
+    const [identity, sequence, balance] = await Promise.all([
+      outcomeOf(() => this.#identity(relayer, client, pinned, (served) => told.push(served))),
+      outcomeOf(async () => {
+        if (chain.counter !== null) await client.nextSequence(relayer.address, pinned);
+      }),
+      outcomeOf(() => checkBalance(chain, client, relayer, pinned)),
+    ]);
+    // What an account has on another chain says nothing.
+    if ('cause' in identity && told.length > 0) return unusable(identity.cause);
+    const failures: CheckFailure[] = [];
+    if ('cause' in identity) failures.push({ type: 'RpcValidationFailed', cause: identity.cause });
+    if ('cause' in sequence && chain.counter !== null) {
+      failures.push({ type: chain.counter.failure, cause: sequence.cause });
+    }
+    if ('cause' in balance) failures.push({ type: 'BalanceCheckFailed', cause: balance.cause });
+    return { failures, identity: 'value' in identity ? identity.value : null, pinned };
+  }
+
+  /**
+   * A short form for a relayer that is fit: whether an endpoint serves its chain and the account has its balance.
+   * Relayers on the same endpoints share the first question.
+   * @returns false when all checks had better be made
+   */
+  async seemWell(relayer: Relayer, share: IdentityShare): Promise<boolean> {
+    const chain = this.#deps.chains.get(relayer.networkType);
+    if (chain === undefined) return false;
+    const pinned = await this.#pinned(relayer);
+    const outcome = await outcomeOf(async () => {
+      const client = this.#deps.connections.clientOf(relayer);
+      const identity = share.get(client) ?? this.#identity(relayer, client, pinned, () => {});
+      share.set(client, identity);
+      await Promise.all([
+        identity.catch((error: unknown) => {
+          share.delete(client);
+          throw error;
+        }),
+        checkBalance(chain, client, relayer, pinned),
+      ]);
+    });
+    return !('cause' in outcome) && ('isUnknown' in outcome || pinned !== undefined);
+  }
+
+  #pinned({ networkType, network }: Relayer): Promise<string | undefined> {
+    return this.#deps.store.read.chainIdentity(networkType, network);
+  }
+
+  /** @throws when no endpoint serves the chain that is known, or none can be known */
+  async #identity(
+    { networkType, network }: Relayer,
+    client: ChainClient,
+    pinned: string | undefined,
+    onServed: (chain: string) => void,
+  ): Promise<string> {
+    const served: { host: string; chain: string }[] = [];
+    const identity = await client.identity(pinned, (host, chain) => {
+      served.push({ host, chain });
+      onServed(chain);
+    });
+    for (const { host, chain } of served) {
+      const stray = JSON.stringify([networkType, network, host, chain]);
+      if (chain === identity || this.#strays.has(stray)) continue;
+      if (this.#strays.size >= MOST_STRAYS) this.#strays.clear();
+      this.#strays.add(stray);
+      this.#deps.log.warn({ network, endpoint: host, serves: chain, expected: identity }, 'endpoint of another chain');
+    }
+    if (pinned !== undefined && pinned !== identity) {
+      throw new Error(`the endpoints serve chain ${identity}, but network ${network} was chain ${pinned} before`);
+    }
+    return identity;
+  }
+}
+
+/** @throws when the balance cannot be read or is below what the policy asks for */
+async function checkBalance(
+  chain: Chain,
+  client: ChainClient,
+  { address, policies }: Relayer,
+  identity: string | undefined,
+): Promise<void> {
+  const least = chain.minimumBalance(policies);
+  if (least === null) return;
+  const balance = await client.balance(address, { identity, least });
+  if (balance < least) throw new Error(`the balance is ${balance}, the policy asks for ${least}`);
+}
+
+/** What a chain family cannot do yet is no fault of its relayers, and tells nothing. */
+async function outcomeOf<T>(check: () => Promise<T>): Promise<{ value: T } | { cause: string } | { isUnknown: true }> {
+  try {
+    return { value: await check() };
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'NOT_AVAILABLE_YET') return { isUnknown: true };
+    return { cause: reasonOf(error) };
+  }
+}
+
+/** As clients are told of the failures; null when there is none. */
+export function disabledReasonOf(failures: readonly CheckFailure[]): DisabledReason | null {
+  const reasons = failures.map(({ type }) => ({ type, details: DETAILS[type] }));
+  const [only, ...others] = reasons;
+  if (only === undefined) return null;
+  return others.length === 0 ? only : { type: 'Multiple', details: reasons };
+}
