@@ -14,13 +14,21 @@ export interface EndpointPool {
   readonly endpoints: readonly Endpoint[];
   /**
    * All of them, in the order in which to try them: the healthy first, drawn by weight; then those that are paused,
-   * the one whose pause ends first before the others, so that there is always something to try.
+   * the one whose pause ends first before the others, so that there is always something to try. Those that are set
+   * aside are left out.
    */
   order(): Endpoint[];
   /** Notes a failure of this very endpoint. */
   failed(endpoint: Endpoint): void;
   /** The endpoint asked to be left alone (`Retry-After`). */
   hold(endpoint: Endpoint, ms: number): void;
+  /**
+   * Leaves an endpoint out of the order for a while, because what it would answer is not to be had. False, and
+   * nothing done, when it is the only one that is left.
+   */
+  setAside(endpoint: Endpoint, ms: number): boolean;
+  /** Whether nothing speaks against the endpoint at the moment. */
+  isReady(endpoint: Endpoint): boolean;
   /** Milliseconds until an endpoint is there that did not ask to be left alone. */
   heldForMs(): number;
 }
@@ -29,6 +37,7 @@ interface Health {
   failures: number[];
   pausedUntil: number;
   heldUntil: number;
+  asideUntil: number;
 }
 
 /** Starts with every endpoint in good health. */
@@ -42,19 +51,21 @@ export function createEndpointPool(
   const records = new Map<Endpoint, Health>();
 
   function healthOf(endpoint: Endpoint): Health {
-    const known = records.get(endpoint) ?? { failures: [], pausedUntil: 0, heldUntil: 0 };
+    const known = records.get(endpoint) ?? { failures: [], pausedUntil: 0, heldUntil: 0, asideUntil: 0 };
     records.set(endpoint, known);
     return known;
   }
 
+  const isAside = (endpoint: Endpoint) => healthOf(endpoint).asideUntil > clock.elapsed();
   const restsUntil = (endpoint: Endpoint) => Math.max(healthOf(endpoint).pausedUntil, healthOf(endpoint).heldUntil);
 
   return {
     endpoints,
     order() {
       const now = clock.elapsed();
-      const resting = endpoints.filter((endpoint) => restsUntil(endpoint) > now);
-      const ready = endpoints.filter((endpoint) => !resting.includes(endpoint));
+      const usable = endpoints.filter((endpoint) => !isAside(endpoint));
+      const resting = usable.filter((endpoint) => restsUntil(endpoint) > now);
+      const ready = usable.filter((endpoint) => !resting.includes(endpoint));
       return [...drawByWeight(ready, random), ...resting.sort((a, b) => restsUntil(a) - restsUntil(b))];
     },
     failed(endpoint) {
@@ -69,9 +80,15 @@ export function createEndpointPool(
       const health = healthOf(endpoint);
       health.heldUntil = Math.max(health.heldUntil, clock.elapsed() + ms);
     },
+    setAside(endpoint, ms) {
+      const isLast = endpoints.every((other) => other === endpoint || isAside(other));
+      if (!isLast) healthOf(endpoint).asideUntil = Math.max(healthOf(endpoint).asideUntil, clock.elapsed() + ms);
+      return !isLast;
+    },
+    isReady: (endpoint) => !isAside(endpoint) && restsUntil(endpoint) <= clock.elapsed(),
     heldForMs() {
-      const now = clock.elapsed();
-      return Math.max(0, Math.min(...endpoints.map((endpoint) => healthOf(endpoint).heldUntil)) - now);
+      const usable = endpoints.filter((endpoint) => !isAside(endpoint));
+      return Math.max(0, Math.min(...usable.map((endpoint) => healthOf(endpoint).heldUntil)) - clock.elapsed());
     },
   };
 }

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { Json } from '../domain/json.ts';
+import type { Json, JsonObject } from '../domain/json.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { HttpAnswer } from './http-client.ts';
 import { RpcError } from './rpc-client.ts';
 
-/** One request as it was sent, to hold its answer against. */
+/** One call as it was sent, to hold its answer against. */
 export interface JsonRpcCall {
   readonly endpoint: Endpoint;
   readonly id: number;
@@ -18,14 +18,18 @@ const errorSchema = z.object({ code: z.int(), message: z.string(), data: z.unkno
  * @throws RpcError `node` when the node answered with an error, whatever the HTTP status; `http`; `malformed`
  */
 export function readAnswer(call: JsonRpcCall, { status, body }: HttpAnswer): Json {
-  const answer = parseObject(body);
+  const parsed = parseJson(body);
+  const answer = isObject(parsed) ? parsed : undefined;
   const failure = answer === undefined ? undefined : nodeError(call, answer, status);
   if (failure !== undefined) throw failure;
-  if (status < 200 || status > 299) {
-    throw new RpcError('http', `${call.endpoint.name} answered with HTTP status ${status}`, { status });
-  }
+  if (!isSuccess(status)) throw httpError(call.endpoint, status);
   if (answer === undefined) throw malformed(call, 'the body is not a JSON object');
   if (answer['id'] !== call.id) throw malformed(call, 'the answer is for another request');
+  return resultOf(call, answer);
+}
+
+/** @throws RpcError `malformed` */
+export function resultOf(call: JsonRpcCall, answer: JsonObject): Json {
   if (answer['result'] === undefined) throw malformed(call, 'it has neither result nor error');
   return answer['result'];
 }
@@ -39,27 +43,43 @@ export function retryAfterMs(header: string | string[] | undefined, now: number)
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
-function parseObject(body: Buffer): Record<string, Json> | undefined {
+/** Undefined when the body is not JSON, such as one that was cut off. */
+export function parseJson(body: Buffer): Json | undefined {
   try {
-    const value = JSON.parse(body.toString('utf8')) as Json;
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+    return JSON.parse(body.toString('utf8')) as Json;
   } catch {
     return undefined;
   }
 }
 
-/** A node that could not read the request answers with id null; any other foreign id is not our answer. */
-function nodeError(call: JsonRpcCall, answer: Record<string, Json>, status: number): RpcError | undefined {
+export function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status <= 299;
+}
+
+/**
+ * The error that an answer holds, if it holds one. A node that could not read the request answers with id null.
+ * @throws RpcError `malformed` when it is for another request
+ */
+export function nodeError(call: JsonRpcCall, answer: JsonObject, status: number): RpcError | undefined {
   if (answer['error'] === undefined || answer['error'] === null) return undefined;
   if (answer['id'] !== call.id && answer['id'] !== null && answer['id'] !== undefined) {
     throw malformed(call, 'the answer is for another request');
   }
+  const error = errorOf(call.endpoint, answer, status);
+  if (error !== undefined) return error;
+  return isSuccess(status) ? malformed(call, 'its error is not a JSON-RPC error') : undefined;
+}
+
+/** The error of an answer, whoever it is for; undefined when it is not in the form of JSON-RPC 2.0 section 5.1. */
+export function errorOf(endpoint: Endpoint, answer: JsonObject, status: number): RpcError | undefined {
   const parsed = errorSchema.safeParse(answer['error']);
-  if (!parsed.success) {
-    return status >= 200 && status <= 299 ? malformed(call, 'its error is not a JSON-RPC error') : undefined;
-  }
+  if (!parsed.success) return undefined;
   const { code, message, data } = parsed.data;
-  return new RpcError('node', call.endpoint.scrub(message), {
+  return new RpcError('node', endpoint.scrub(message), {
     code,
     status,
     // It came out of JSON.parse, so it is JSON.
@@ -67,6 +87,10 @@ function nodeError(call: JsonRpcCall, answer: Record<string, Json>, status: numb
   });
 }
 
-function malformed({ endpoint, method }: JsonRpcCall, reason: string): RpcError {
+export function httpError(endpoint: Endpoint, status: number): RpcError {
+  return new RpcError('http', `${endpoint.name} answered with HTTP status ${status}`, { status });
+}
+
+export function malformed({ endpoint, method }: JsonRpcCall, reason: string): RpcError {
   return new RpcError('malformed', `${endpoint.name} answered ${method} with nonsense: ${reason}`);
 }

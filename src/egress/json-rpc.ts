@@ -3,25 +3,21 @@ import type { Clock } from '../domain/clock.ts';
 import type { Json } from '../domain/json.ts';
 import type { RpcUrl } from '../domain/relayer.ts';
 import { createEndpoint, type Endpoint } from './endpoint.ts';
+import { createEndpointLine, type EndpointLine, type LineSettings } from './endpoint-line.ts';
 import { createEndpointPool, type PoolSettings } from './endpoint-pool.ts';
 import type { HttpClient } from './http-client.ts';
-import { HttpFailure } from './http-client.ts';
-import { type JsonRpcCall, readAnswer, retryAfterMs } from './json-rpc-answer.ts';
-import { type ParseAnswer, type RpcClient, RpcError } from './rpc-client.ts';
+import { EndpointUnfit, type ParseAnswer, type ReadOptions, type RpcClient, RpcError } from './rpc-client.ts';
 import { judgeFailure } from './rpc-verdict.ts';
 
 /** How long and how often endpoints are tried. Times in milliseconds. */
-export interface RpcSettings extends PoolSettings {
-  /** Of one request, from the call to the last byte of its answer. */
-  timeoutMs: number;
-  /** Tries that one endpoint gets within one call. */
+export interface RpcSettings extends PoolSettings, LineSettings {
+  /** Tries that one endpoint gets within one call; 0 is 1. */
   tries: number;
   /** Endpoints beyond the first that one call may turn to. */
   failovers: number;
   /** Pause before the second round; doubles with each, up to the longest. */
   baseDelayMs: number;
   maxDelayMs: number;
-  maxAnswerBytes: number;
 }
 
 const DEFAULT_RPC_SETTINGS: RpcSettings = {
@@ -34,14 +30,17 @@ const DEFAULT_RPC_SETTINGS: RpcSettings = {
   failureMemoryMs: 60_000,
   pauseMs: 60_000,
   maxAnswerBytes: 16 * 1_048_576,
+  startConcurrency: 16,
+  maxConcurrency: 256,
 };
 
-/** One finished request, for metrics. */
+/** One finished call, for metrics. */
 export interface RpcCallReport {
   /** Scheme, host and port. */
   endpoint: string;
   method: string;
   outcome: 'ok' | RpcError['kind'];
+  /** From the call to its answer, its share in a batch included. */
   ms: number;
 }
 
@@ -64,63 +63,92 @@ export function createRpcClient(parts: RpcClientParts): RpcClient {
   const { http, clock, random } = parts;
   const settings: RpcSettings = { ...DEFAULT_RPC_SETTINGS, ...parts.settings };
   const pool = createEndpointPool(parts.endpoints.map(createEndpoint), settings, clock, random);
+  const lines = new Map(pool.endpoints.map((endpoint) => [endpoint, lineTo(endpoint)]));
   const closing = new AbortController();
   let lastId = 0;
+  /** The endpoint that last took an offer: it knows the account's earlier transactions. */
+  let favourite: Endpoint | undefined;
 
-  /** One request to one endpoint; what goes wrong is held against that endpoint and no other. */
-  async function request<T>(endpoint: Endpoint, method: string, params: Json, parse: ParseAnswer<T>): Promise<T> {
-    lastId += 1;
-    const call: JsonRpcCall = { endpoint, id: lastId, method };
+  function lineTo(endpoint: Endpoint): EndpointLine {
+    const nextId = () => {
+      lastId += 1;
+      return lastId;
+    };
+    return createEndpointLine({ endpoint, http, clock, pool, settings, nextId });
+  }
+
+  function linesOf(endpoints: readonly Endpoint[]): EndpointLine[] {
+    return endpoints.flatMap((endpoint) => lines.get(endpoint) ?? []);
+  }
+
+  function report({ endpoint }: EndpointLine, method: string, startedAt: number, error?: unknown): void {
+    const outcome = error === undefined ? 'ok' : error instanceof RpcError ? error.kind : 'malformed';
+    parts.onCall?.({ endpoint: endpoint.name, method, outcome, ms: clock.elapsed() - startedAt });
+  }
+
+  async function ask<T>(
+    line: EndpointLine,
+    method: string,
+    params: Json,
+    parse: ParseAnswer<T>,
+    options?: ReadOptions,
+  ): Promise<T> {
     const startedAt = clock.elapsed();
-    let outcome: RpcCallReport['outcome'] = 'ok';
     try {
-      const answer = await post(call, params);
-      return parseAnswer(call, answer, parse);
+      const answer = await line.read(method, params, options);
+      const parsed = parseAnswer(line.endpoint, method, answer, parse, options);
+      report(line, method, startedAt);
+      return parsed;
     } catch (error) {
-      const failure = asRpcError(endpoint, error);
-      outcome = failure.kind;
-      if (judgeFailure(failure).countsAgainst) pool.failed(endpoint);
-      throw failure;
-    } finally {
-      parts.onCall?.({ endpoint: endpoint.name, method, outcome, ms: clock.elapsed() - startedAt });
+      report(line, method, startedAt, error);
+      throw error;
     }
   }
 
-  async function post(call: JsonRpcCall, params: Json): Promise<Json> {
-    const body = { jsonrpc: '2.0', id: call.id, method: call.method, ...(params === null ? {} : { params }) };
-    const response = await http.post(call.endpoint.url, {
-      headers: { 'content-type': 'application/json', accept: 'application/json' },
-      body: JSON.stringify(body),
-      timeoutMs: settings.timeoutMs,
-      maxBytes: settings.maxAnswerBytes,
-    });
-    if (response.status === 429) {
-      const wait = retryAfterMs(response.headers['retry-after'], clock.now());
-      if (wait !== undefined) pool.hold(call.endpoint, Math.min(wait, settings.pauseMs));
+  function parseAnswer<T>(
+    endpoint: Endpoint,
+    method: string,
+    answer: Json,
+    parse: ParseAnswer<T>,
+    options?: ReadOptions,
+  ): T {
+    try {
+      return parse(answer);
+    } catch (error) {
+      if (error instanceof EndpointUnfit) throw error;
+      if (options?.bestEffort !== true) pool.failed(endpoint);
+      // Its text may repeat the answer, and the answer the key: so it is no cause, which a log would show in full.
+      const reason = error instanceof Error ? endpoint.scrub(error.message) : 'not what was asked for';
+      throw new RpcError('malformed', `${endpoint.name} answered ${method} with nonsense: ${reason}`);
     }
-    return readAnswer(call, response);
   }
 
   /** Round after round over the endpoints that may still serve, with a pause between rounds, none within. */
-  async function failOver<T>(use: (endpoint: Endpoint) => Promise<T>): Promise<T> {
+  async function failOver<T>(use: (line: EndpointLine) => Promise<T>): Promise<T> {
     const dropped = new Set<Endpoint>();
+    const left = () => pool.order().filter((endpoint) => !dropped.has(endpoint));
     let failure = noEndpoint();
     for (let round = 0; round < Math.max(1, settings.tries); round += 1) {
+      if (left().length === 0) break;
       if (round > 0) await pauseBefore(round, failure);
-      const order = pool.order().filter((endpoint) => !dropped.has(endpoint));
-      for (const endpoint of order.slice(0, 1 + settings.failovers)) {
+      for (const line of linesOf(left().slice(0, 1 + settings.failovers))) {
         try {
-          return await use(endpoint);
+          return await use(line);
         } catch (error) {
-          failure = asRpcError(endpoint, error);
+          failure = error instanceof EndpointUnfit ? unfit(line.endpoint, error) : ofThisLayer(error);
           const { retry } = judgeFailure(failure);
           if (retry === 'final' || closing.signal.aborted) throw failure;
-          if (retry === 'elsewhere') dropped.add(endpoint);
+          if (retry === 'elsewhere') dropped.add(line.endpoint);
         }
       }
-      if (dropped.size >= pool.endpoints.length) break;
     }
     throw failure;
+  }
+
+  function unfit(endpoint: Endpoint, reason: EndpointUnfit): RpcError {
+    if (reason.pauseMs > 0 && !pool.setAside(endpoint, reason.pauseMs)) pool.failed(endpoint);
+    const message = `${endpoint.name} cannot serve this: ${endpoint.scrub(reason.message)}`;
+    return new RpcError('malformed', message, { cause: new EndpointUnfit(endpoint.scrub(reason.message), reason) });
   }
 
   async function pauseBefore(round: number, failure: RpcError): Promise<void> {
@@ -132,19 +160,49 @@ export function createRpcClient(parts: RpcClientParts): RpcClient {
     });
   }
 
+  async function offerTo(
+    line: EndpointLine,
+    method: string,
+    params: readonly Json[],
+  ): Promise<PromiseSettledResult<Json>[]> {
+    const startedAt = clock.elapsed();
+    const settled = await line.offer(method, params);
+    for (const entry of settled) {
+      report(line, method, startedAt, entry.status === 'fulfilled' ? undefined : entry.reason);
+    }
+    return settled;
+  }
+
+  async function offerAll(method: string, params: readonly Json[]): Promise<PromiseSettledResult<Json>[]> {
+    const first = favourite !== undefined && pool.isReady(favourite) ? favourite : pool.order()[0];
+    const [line] = linesOf(first === undefined ? [] : [first]);
+    if (line === undefined) return params.map(() => ({ status: 'rejected', reason: noEndpoint() }));
+    const settled = await offerTo(line, method, params);
+    if (settled.some(({ status }) => status === 'fulfilled')) favourite = line.endpoint;
+    if (favourite === line.endpoint && settled.some(isTrouble)) favourite = undefined;
+    return settled;
+  }
+
   return {
-    read: <T>(method: string, params: Json, parse: ParseAnswer<T> = asIs) =>
-      failOver((endpoint) => request(endpoint, method, params, parse)),
-    onOne: (use) => failOver((endpoint) => use((method, params, parse) => request(endpoint, method, params, parse))),
+    read: <T>(method: string, params: Json, parse: ParseAnswer<T> = asIs, options?: ReadOptions) =>
+      failOver((line) => ask(line, method, params, parse, options)),
+    onOne: (use, options) =>
+      failOver((line) => use((method, params, parse, own) => ask(line, method, params, parse, { ...options, ...own }))),
     async offer(method, params) {
-      const [endpoint] = pool.order();
-      if (endpoint === undefined) throw noEndpoint();
-      return request(endpoint, method, params, (answer) => answer);
+      const [entry] = await offerAll(method, [params]);
+      if (entry === undefined || entry.status === 'rejected') throw entry?.reason ?? noEndpoint();
+      return entry.value;
+    },
+    offerAll,
+    async offerEach(method, params) {
+      const offers = await Promise.all([...lines.values()].map((line) => offerTo(line, method, [params])));
+      return offers.flat();
     },
     each: (method, params) =>
-      Promise.allSettled(pool.endpoints.map((endpoint) => request(endpoint, method, params, (answer) => answer))),
+      Promise.allSettled([...lines.values()].map((line) => ask(line, method, params, (answer) => answer))),
     async close() {
       closing.abort();
+      for (const line of lines.values()) line.close();
     },
   };
 }
@@ -154,22 +212,13 @@ function asIs<T>(answer: Json): T {
   return answer as T;
 }
 
-function parseAnswer<T>({ endpoint, method }: JsonRpcCall, answer: Json, parse: ParseAnswer<T>): T {
-  try {
-    return parse(answer);
-  } catch (error) {
-    const reason = error instanceof Error ? endpoint.scrub(error.message) : 'not what was asked for';
-    throw new RpcError('malformed', `${endpoint.name} answered ${method} with nonsense: ${reason}`, { cause: error });
-  }
+function isTrouble(entry: PromiseSettledResult<Json>): boolean {
+  return entry.status === 'rejected' && entry.reason instanceof RpcError && judgeFailure(entry.reason).countsAgainst;
 }
 
 /** @throws what is not of this layer, such as a fault in a caller's own code inside `onOne` */
-function asRpcError(endpoint: Endpoint, error: unknown): RpcError {
+function ofThisLayer(error: unknown): RpcError {
   if (error instanceof RpcError) return error;
-  if (error instanceof HttpFailure) {
-    const kind = error.kind === 'too-large' ? 'malformed' : error.kind;
-    return new RpcError(kind, `${endpoint.name}: ${error.message}`, { cause: error });
-  }
   throw error;
 }
 

@@ -7,32 +7,65 @@ import type { Json } from '../domain/json.ts';
 export interface RpcClient {
   /**
    * Calls a method that has no effect; tries other endpoints on transport trouble. An answer that `parse` throws on
-   * is a malformed one and costs the endpoint its turn. `params` null leaves them out.
+   * is a malformed one and costs the endpoint its turn. `params` null leaves them out. Calls that are made in one turn
+   * of the loop may share a request.
    * @throws RpcError
    */
   read(method: string, params: Json): Promise<Json>;
-  read<T>(method: string, params: Json, parse: ParseAnswer<T>): Promise<T>;
+  read<T>(method: string, params: Json, parse: ParseAnswer<T>, options?: ReadOptions): Promise<T>;
   /**
    * Runs several reads on one endpoint, so that they see one node's view; starts over on another endpoint on transport
-   * trouble, therefore `use` must have no effect.
+   * trouble, and when `use` or a `parse` throws {@link EndpointUnfit}; therefore `use` must have no effect.
    * @throws RpcError
    */
-  onOne<T>(use: (read: ReadOne) => Promise<T>): Promise<T>;
+  onOne<T>(use: (read: ReadOne) => Promise<T>, options?: ReadOptions): Promise<T>;
   /**
    * Offers something that may have an effect to one endpoint, exactly once; the caller decides what an error means.
    * @throws RpcError
    */
   offer(method: string, params: Json): Promise<Json>;
+  /**
+   * Offers several things that may have an effect to one endpoint, in order, each at most once: the one that last took
+   * an offer while it is well, else one by weight. One entry for each, in the same order; what has no clear answer is
+   * rejected with an RpcError that says when it was not even sent. Never throws.
+   */
+  offerAll(method: string, params: readonly Json[]): Promise<PromiseSettledResult<Json>[]>;
+  /**
+   * Offers the same thing, which may have an effect, once to each endpoint whose weight is not 0, whatever speaks
+   * against it. One entry for each endpoint, in their order. Never throws.
+   */
+  offerEach(method: string, params: Json): Promise<PromiseSettledResult<Json>[]>;
   /** Calls a method on each endpoint whose weight is not 0 once, in their order, for checks that all must pass. */
   each(method: string, params: Json): Promise<PromiseSettledResult<Json>[]>;
   close(): Promise<void>;
+}
+
+export interface ReadOptions {
+  /** For what may well fail, such as tracing: no failure is held against an endpoint. */
+  bestEffort?: boolean;
 }
 
 /** Takes a node's answer to what it says; throws on what no honest node answers. */
 export type ParseAnswer<T> = (answer: Json) => T;
 
 /** One read on the endpoint that {@link RpcClient.onOne} chose. */
-export type ReadOne = <T>(method: string, params: Json, parse: ParseAnswer<T>) => Promise<T>;
+export type ReadOne = <T>(method: string, params: Json, parse: ParseAnswer<T>, options?: ReadOptions) => Promise<T>;
+
+/**
+ * Thrown by a chain adapter out of `parse` or out of `use`: the endpoint that answered cannot serve this call, though
+ * it answered well. Another is asked at once. `pauseMs` above 0 sets it aside for as long, unless no other is left; 0
+ * is no blame, such as for a node that is a little behind. When nobody else serves, the caller gets an RpcError
+ * `malformed` with the reason.
+ */
+export class EndpointUnfit extends Error {
+  readonly pauseMs: number;
+
+  constructor(reason: string, { pauseMs }: { pauseMs: number }) {
+    super(reason);
+    this.name = 'EndpointUnfit';
+    this.pauseMs = pauseMs;
+  }
+}
 
 /** What went wrong with a JSON-RPC call. The message never holds an endpoint's path, query or credentials. */
 export class RpcError extends Error {

@@ -1,39 +1,92 @@
-import type { RpcError } from './rpc-client.ts';
+import { EndpointUnfit, type RpcError } from './rpc-client.ts';
 
-/** What a failed read means for the tries that are left. */
+/** What a failed call means. */
 export interface RpcVerdict {
   /**
-   * `final`: a node has answered, another try would hear the same. `elsewhere`: this endpoint will not serve, another
-   * may. `again`: any endpoint may serve, this one too after a while.
+   * `permanent`: the call as it is will never succeed, anywhere. `state`: what the chain or the pool is like at the
+   * moment stands against it, on every node that sees the same. `endpoint`: this endpoint will not or cannot serve it.
+   * `transport`: there was no usable answer.
+   */
+  meaning: 'permanent' | 'state' | 'endpoint' | 'transport';
+  /**
+   * What is left to try for a call without effect. `final`: another try would hear the same. `elsewhere`: another
+   * endpoint may serve. `again`: any endpoint may serve, this one too after a while.
    */
   retry: 'final' | 'elsewhere' | 'again';
   /** Whether it speaks against the endpoint. */
   countsAgainst: boolean;
+  /** Whether fewer calls at once would have helped. */
+  overload: boolean;
 }
 
-const FINAL: RpcVerdict = { retry: 'final', countsAgainst: false };
-const AGAIN: RpcVerdict = { retry: 'again', countsAgainst: true };
-const ELSEWHERE: RpcVerdict = { retry: 'elsewhere', countsAgainst: true };
+const PERMANENT: RpcVerdict = { meaning: 'permanent', retry: 'final', countsAgainst: false, overload: false };
+const STATE: RpcVerdict = { meaning: 'state', retry: 'final', countsAgainst: false, overload: false };
+/** It has not what is asked for; others may have. */
+const LACKS: RpcVerdict = { meaning: 'endpoint', retry: 'elsewhere', countsAgainst: false, overload: false };
+/** It refuses us: key, plan, quota, address. */
+const REFUSES: RpcVerdict = { meaning: 'endpoint', retry: 'elsewhere', countsAgainst: true, overload: false };
+const TROUBLED: RpcVerdict = { meaning: 'endpoint', retry: 'again', countsAgainst: true, overload: false };
+const OVERLOADED: RpcVerdict = { meaning: 'endpoint', retry: 'again', countsAgainst: true, overload: true };
+const BROKEN: RpcVerdict = { meaning: 'transport', retry: 'again', countsAgainst: true, overload: false };
+const SILENT: RpcVerdict = { meaning: 'transport', retry: 'again', countsAgainst: true, overload: true };
+const BLOCKED: RpcVerdict = { meaning: 'transport', retry: 'elsewhere', countsAgainst: false, overload: false };
 
 /**
- * Answers about a transaction or a call that some nodes and gateways wrap in -32603 or -32002 (internal error, resource
- * unavailable). Taking them for trouble of the node would pause every endpoint in turn.
+ * What nodes and gateways say, by what it means; the first that fits holds, and it holds before codes and statuses,
+ * which they choose freely. The test of this file has the texts and where each comes from.
  */
-const NODE_ANSWER =
-  /nonce|already known|same hash was already imported|\bknown transaction|underpriced|insufficient funds|revert|intrinsic gas|gas limit/i;
-const OVERLOAD = /rate.?limit|too many requests|capacity limit|compute units per second/i;
+const TEXTS: readonly (readonly [RpcVerdict, RegExp])[] = [
+  // Wrapped in -32603 or -32002 by some: taking them for trouble of the node would pause every endpoint in turn.
+  [
+    STATE,
+    /nonce|already (known|imported)|same hash was already imported|\bknown transaction|underpriced|insufficient funds|revert|vm (execution|exception)|gas required exceeds|gas limit|base ?fee/i,
+  ],
+  [
+    PERMANENT,
+    /execution aborted|intrinsic gas|invalid (sender|signature|chain)|invalid argument|query returned more than|block range/i,
+  ],
+  [
+    REFUSES,
+    /monthly (capacity|quota)|capacity limit|daily (request|limit)|quota|billing|unauthori[sz]ed|must be authenticated|invalid (api|project|access).?(key|id|token)|(api|project|access).?(key|id|token) (is )?(not|disabled|missing|invalid|required)|legacy access/i,
+  ],
+  [
+    OVERLOADED,
+    /rate.?limit|too many (requests|connections)|request rate|compute units per second|(requests?|credits) limited to|limit (was )?reached|throttl|over capacity|overloaded|server (is )?busy|timed? ?out|timeout|deadline exceeded/i,
+  ],
+  [
+    LACKS,
+    /method .*(not (found|exist|available|supported|allowed|whitelisted)|does ?n.t exist)|(unsupported|unknown) method|missing trie node|header not found|(unknown|missing) block|block .*not (found|available)|historical (state|data)|state .*not available|pruned|archive/i,
+  ],
+  [TROUBLED, /bad gateway|service unavailable|temporarily unavailable|upstream|backend|connection (refused|reset)/i],
+];
+
+/** Codes of JSON-RPC 2.0 section 5.1, EIP-1474 and, where marked, of single providers. */
+const CODES: ReadonlyMap<number, RpcVerdict> = new Map([
+  [-32_700, PERMANENT],
+  [-32_600, PERMANENT],
+  [-32_602, PERMANENT],
+  [-32_601, LACKS],
+  [-32_004, LACKS],
+  [-32_005, OVERLOADED],
+  [-32_002, TROUBLED],
+  [-32_603, TROUBLED],
+  // Alchemy repeats the HTTP status as the code.
+  [429, OVERLOADED],
+]);
 
 /** Judges a failed call. */
 export function judgeFailure(error: RpcError): RpcVerdict {
   switch (error.kind) {
     case 'timeout':
+      return SILENT;
     case 'transport':
+      return BROKEN;
     case 'malformed':
-      return AGAIN;
+      return judgeUnfit(error) ?? BROKEN;
     case 'blocked':
-      return { retry: 'elsewhere', countsAgainst: false };
+      return BLOCKED;
     case 'http':
-      return judgeStatus(error.status ?? 0);
+      return judgeStatus(error.status ?? 0) ?? LACKS;
     case 'node':
       return judgeNodeError(error);
     default:
@@ -41,14 +94,23 @@ export function judgeFailure(error: RpcError): RpcVerdict {
   }
 }
 
-function judgeStatus(status: number): RpcVerdict {
-  if (status === 408 || status === 425 || status === 429) return AGAIN;
-  if (status >= 500) return status === 501 || status === 505 ? ELSEWHERE : AGAIN;
-  return { retry: 'elsewhere', countsAgainst: [401, 403, 404, 410].includes(status) };
+function judgeUnfit({ cause }: RpcError): RpcVerdict | undefined {
+  if (!(cause instanceof EndpointUnfit)) return undefined;
+  return cause.pauseMs > 0 ? REFUSES : LACKS;
+}
+
+/** Undefined for a status that says nothing of the endpoint. */
+function judgeStatus(status: number): RpcVerdict | undefined {
+  if ([401, 402, 403, 404, 410, 501, 505].includes(status)) return REFUSES;
+  // nginx answers 503 to what its limits refuse (limit_req_status); 504, 522 and 524 are waits that were given up.
+  if ([408, 429, 503, 504, 522, 524, 529].includes(status)) return OVERLOADED;
+  return status === 425 || status >= 500 ? TROUBLED : undefined;
 }
 
 function judgeNodeError({ code, message, status = 200 }: RpcError): RpcVerdict {
-  if (NODE_ANSWER.test(message)) return FINAL;
-  if (code === -32005 || code === -32603 || code === -32002) return AGAIN;
-  return status === 429 || status >= 500 || OVERLOAD.test(message) ? AGAIN : FINAL;
+  const said = TEXTS.find(([, text]) => text.test(message))?.[0];
+  if (said !== undefined) return said;
+  const byCode = CODES.get(code ?? 0);
+  if (byCode === PERMANENT || byCode === LACKS) return status === 401 || status === 403 ? REFUSES : byCode;
+  return judgeStatus(status) ?? byCode ?? PERMANENT;
 }

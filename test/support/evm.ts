@@ -20,10 +20,7 @@ export function openRpc(urls: readonly string[], settings: Partial<RpcSettings> 
   const endpoints = urls.map((url) => ({ url, weight: 100 }));
   const rpc = createRpcClient({ endpoints, http, clock: systemClock, random: () => 0, settings });
   return {
-    read: rpc.read,
-    onOne: rpc.onOne,
-    offer: rpc.offer,
-    each: rpc.each,
+    ...rpc,
     async close() {
       await rpc.close();
       await http.close();

@@ -11,6 +11,8 @@ export interface DoubleCall {
   /** Of the connection: calls with the same one shared it. */
   readonly remotePort: number | undefined;
   readonly path: string;
+  /** How many calls the request held; 1 also for one that was not in an array. */
+  readonly batchSize: number;
 }
 
 /** How the double answers a call: as a node, or as something that is none. */
@@ -31,6 +33,13 @@ export interface RpcDouble {
   readonly port: number;
   /** Every call, in the order of arrival. */
   readonly calls: readonly DoubleCall[];
+  /** The same calls, as they came in requests. */
+  readonly requests: readonly (readonly DoubleCall[])[];
+  /**
+   * Answers batches (arrays) otherwise than call by call; undefined leaves one to the handler of calls. Without it a
+   * batch is answered as JSON-RPC 2.0 section 6 says, and what is no JSON-RPC answer to one call stands for all.
+   */
+  answerBatch(handler: DoubleBatchHandler | undefined): void;
   /** Replaces the behaviour; calls that are waiting keep the old one. */
   answer(handler: DoubleHandler): void;
   /** Safe to call twice. */
@@ -39,12 +48,23 @@ export interface RpcDouble {
 
 export type DoubleHandler = (call: DoubleCall) => DoubleAnswer | Promise<DoubleAnswer>;
 
+/** `answers` are the entries of the array, as they are. */
+export type DoubleBatchHandler = (
+  calls: readonly DoubleCall[],
+) => DoubleBatchAnswer | undefined | Promise<DoubleBatchAnswer | undefined>;
+
+export type DoubleBatchAnswer = DoubleAnswer | { answers: unknown[]; status?: number };
+
 /** A JSON-RPC server over HTTP on loopback, for the lies and faults that no honest node can be made to show. */
 export async function startRpcDouble(handler: DoubleHandler): Promise<RpcDouble> {
-  let current = handler;
+  const behaviour: Behaviour = { one: handler, batch: undefined };
+  const requests: DoubleCall[][] = [];
   const calls: DoubleCall[] = [];
   const server = createServer((request, response) => {
-    void serve(request, response, calls, (call) => current(call));
+    void serve(request, response, behaviour, (received) => {
+      requests.push(received);
+      calls.push(...received);
+    });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -53,8 +73,12 @@ export async function startRpcDouble(handler: DoubleHandler): Promise<RpcDouble>
     url: `http://127.0.0.1:${port}`,
     port,
     calls,
+    requests,
     answer(next) {
-      current = next;
+      behaviour.one = next;
+    },
+    answerBatch(next) {
+      behaviour.batch = next;
     },
     async stop() {
       if (!server.listening) return;
@@ -78,34 +102,66 @@ export function answersByMethod(
   };
 }
 
+interface Behaviour {
+  one: DoubleHandler;
+  batch: DoubleBatchHandler | undefined;
+}
+
+type SentCall = Pick<DoubleCall, 'id' | 'method'> & { params?: readonly unknown[] };
+
 async function serve(
   request: IncomingMessage,
   response: ServerResponse,
-  calls: DoubleCall[],
-  handler: DoubleHandler,
+  behaviour: Behaviour,
+  receive: (calls: DoubleCall[]) => void,
 ): Promise<void> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
-  const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Omit<
-    DoubleCall,
-    'headers' | 'path' | 'remotePort'
-  >;
+  const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as SentCall | SentCall[];
+  const sent = Array.isArray(body) ? body : [body];
+  const { headers, url: path = '' } = request;
   const { remotePort } = request.socket;
-  const call = { ...body, params: body.params ?? [], headers: request.headers, path: request.url ?? '', remotePort };
-  calls.push(call);
+  const calls = sent.map((call) => ({
+    ...call,
+    params: call.params ?? [],
+    headers,
+    path,
+    remotePort,
+    batchSize: sent.length,
+  }));
+  receive(calls);
+  const answer = Array.isArray(body) ? await answerBatch(calls, behaviour) : await answerOne(calls[0], behaviour);
 
-  const answer = await handler(call);
   if (answer === 'silence') return;
   if (answer === 'hang-up') {
     request.socket.destroy();
     return;
   }
-  if ('result' in answer || 'error' in answer) {
+  if ('answers' in answer || 'result' in answer || 'error' in answer) {
     response.writeHead('status' in answer ? (answer.status ?? 200) : 200, { 'content-type': 'application/json' });
-    const said = 'result' in answer ? { result: answer.result } : { error: answer.error };
-    response.end(JSON.stringify({ jsonrpc: '2.0', id: call.id, ...said }));
+    response.end(JSON.stringify('answers' in answer ? answer.answers : entryOf(calls[0]?.id, answer)));
     return;
   }
   if ('status' in answer) response.writeHead(answer.status, answer.headers);
   response.end(answer.body ?? '');
+}
+
+async function answerOne(call: DoubleCall | undefined, { one }: Behaviour): Promise<DoubleAnswer> {
+  return call === undefined ? { status: 400 } : one(call);
+}
+
+async function answerBatch(calls: readonly DoubleCall[], { one, batch }: Behaviour): Promise<DoubleBatchAnswer> {
+  const whole = await batch?.(calls);
+  if (whole !== undefined) {
+    const isError = typeof whole === 'object' && 'error' in whole;
+    return isError ? { body: JSON.stringify(entryOf(null, whole)), status: whole.status ?? 200 } : whole;
+  }
+  const answers = await Promise.all(calls.map(one));
+  const other = answers.find((answer) => typeof answer !== 'object' || !('result' in answer || 'error' in answer));
+  return other ?? { answers: answers.map((answer, index) => entryOf(calls[index]?.id, answer)) };
+}
+
+function entryOf(id: unknown, answer: DoubleAnswer): unknown {
+  const said = typeof answer === 'object' && 'error' in answer ? { error: answer.error } : answer;
+  return { jsonrpc: '2.0', id, ...(said as object) };
 }

@@ -1,0 +1,304 @@
+import type { Clock } from '../domain/clock.ts';
+import type { Json } from '../domain/json.ts';
+import { createBatchSize } from './batch-size.ts';
+import { createConcurrencyLimit, type VisitEnd } from './concurrency-limit.ts';
+import type { Endpoint } from './endpoint.ts';
+import type { EndpointPool } from './endpoint-pool.ts';
+import { type HttpClient, HttpFailure } from './http-client.ts';
+import { type JsonRpcCall, readAnswer, retryAfterMs } from './json-rpc-answer.ts';
+import { type BatchReading, blamesBatch, readBatch } from './json-rpc-batch.ts';
+import { type ReadOptions, RpcError } from './rpc-client.ts';
+import { judgeFailure } from './rpc-verdict.ts';
+
+/** Times in milliseconds. */
+export interface LineSettings {
+  /** Of one request, from its leaving to the last byte of its answer; and of the wait for room before it. */
+  timeoutMs: number;
+  maxAnswerBytes: number;
+  /** Calls at once to one endpoint: at the beginning, and at most. */
+  startConcurrency: number;
+  maxConcurrency: number;
+  /** The longest that a `Retry-After` is heeded. */
+  pauseMs: number;
+}
+
+export interface LineParts {
+  endpoint: Endpoint;
+  http: HttpClient;
+  clock: Clock;
+  /** Learns what speaks against the endpoint, once for each request. */
+  pool: Pick<EndpointPool, 'failed' | 'hold'>;
+  settings: LineSettings;
+  nextId: () => number;
+}
+
+/** The way to one endpoint: no more calls at once than it bears, and those of one turn of the loop in one request. */
+export interface EndpointLine {
+  readonly endpoint: Endpoint;
+  /**
+   * A call without effect. It may share its request with others, and is sent again alone when that was the trouble.
+   * @throws RpcError
+   */
+  read(method: string, params: Json, options?: ReadOptions): Promise<Json>;
+  /** Calls that may have an effect, in order, each at most once; one entry for each. */
+  offer(method: string, params: readonly Json[]): Promise<PromiseSettledResult<Json>[]>;
+  /** Ends the waiting; what has left is not called back. */
+  close(): void;
+}
+
+/** A call with its text, as it goes into a request. */
+interface Item {
+  call: JsonRpcCall;
+  text: string;
+  bytes: number;
+}
+
+interface WaitingRead extends Item {
+  isAlone: boolean;
+  isBestEffort: boolean;
+  expiresAt: number;
+  resolve: (answer: Json) => void;
+  reject: (reason: unknown) => void;
+}
+
+/** What hosts commonly let pass is 1 MB and more (nginx `client_max_body_size`); geth takes 5 MB. */
+const MOST_BYTES = 1_000_000;
+/** As many as the HTTP client opens connections to one host: a request beyond would wait there, on its time. */
+const MOST_REQUESTS = 64;
+
+/** Opens nothing before the first call. */
+export function createEndpointLine(parts: LineParts): EndpointLine {
+  const { endpoint, http, clock, pool, settings } = parts;
+  const batches = createBatchSize(clock);
+  const limit = createConcurrencyLimit({
+    start: settings.startConcurrency,
+    most: settings.maxConcurrency,
+    visits: MOST_REQUESTS,
+  });
+  let waiting: WaitingRead[] = [];
+  let isCollecting = false;
+  let isDraining = false;
+  let isClosed = false;
+
+  function itemOf(method: string, params: Json): Item {
+    const id = parts.nextId();
+    const text = JSON.stringify({ jsonrpc: '2.0', id, method, ...(params === null ? {} : { params }) });
+    return { call: { endpoint, id, method }, text, bytes: Buffer.byteLength(text) };
+  }
+
+  /**
+   * `setImmediate` runs after all that the loop's turn brought, so it collects the calls of continuations of any depth;
+   * a microtask would miss those behind one more `await`. An idle loop comes to it at once.
+   */
+  function collect(): void {
+    if (isCollecting || isDraining) return;
+    isCollecting = true;
+    setImmediate(() => {
+      isCollecting = false;
+      void drain();
+    });
+  }
+
+  async function drain(): Promise<void> {
+    isDraining = true;
+    for (let head = waiting[0]; head !== undefined; head = waiting[0]) {
+      let batch: WaitingRead[] = [];
+      const take = (free: number) => {
+        batch = waiting.splice(0, head.isAlone ? 1 : fitting(waiting, Math.min(free, batches.most)));
+        return batch.length;
+      };
+      const visit = await limit.enter(take, head.expiresAt - clock.elapsed());
+      if (visit === undefined) expire();
+      else void carry(batch, visit.leave);
+    }
+    isDraining = false;
+  }
+
+  /** Their time is over in the order in which they came. */
+  function expire(): void {
+    const now = clock.elapsed();
+    do {
+      waiting.shift()?.reject(noRoom());
+    } while ((waiting[0]?.expiresAt ?? Number.POSITIVE_INFINITY) <= now);
+  }
+
+  async function carry(batch: WaitingRead[], leave: (end: VisitEnd) => void): Promise<void> {
+    const isBestEffort = batch.some((read) => read.isBestEffort);
+    const reading = await ask(batch);
+    const isRepeatable = reading.kind === 'refused' && isWorthRepeating(reading);
+    const answers = answersOf(batch, reading);
+    leave(isBestEffort || isRepeatable ? 'other' : endOf(answers));
+    if (isRepeatable) {
+      if (reading.reason !== 'mixture') batches.refused(batch.length, reading.reason);
+      repeat(batch, reading.reason !== 'size');
+      return;
+    }
+    if (!isBestEffort) note(answers);
+    batch.forEach((read, index) => {
+      const answer = answers[index];
+      if (answer?.status === 'fulfilled') read.resolve(answer.value);
+      else if (batch.length > 1 && blamesBatch(answer?.reason)) repeat([read], true);
+      else read.reject(answer?.reason);
+    });
+  }
+
+  /** An endpoint that has answered batches before may mean something else by what could be a refusal. */
+  function isWorthRepeating({ reason, isCertain }: Extract<BatchReading, { kind: 'refused' }>): boolean {
+    return isCertain || reason === 'size' || !batches.isProven;
+  }
+
+  function repeat(reads: WaitingRead[], isAlone: boolean): void {
+    if (isClosed) {
+      for (const read of reads) read.reject(closed());
+      return;
+    }
+    for (const read of reads) read.isAlone ||= isAlone;
+    waiting = [...reads, ...waiting];
+    collect();
+  }
+
+  /** One request; whatever comes of it is an entry for each of its calls. */
+  async function ask(items: readonly Item[]): Promise<BatchReading> {
+    const calls = items.map(({ call }) => call);
+    const [first, ...others] = calls;
+    if (first === undefined) return { kind: 'answers', answers: [] };
+    try {
+      const texts = items.map(({ text }) => text);
+      const response = await http.post(endpoint.url, {
+        headers: { 'content-type': 'application/json', accept: 'application/json' },
+        body: others.length === 0 ? texts.join() : `[${texts.join()}]`,
+        timeoutMs: settings.timeoutMs,
+        maxBytes: settings.maxAnswerBytes,
+      });
+      if (response.status === 429) {
+        const wait = retryAfterMs(response.headers['retry-after'], clock.now());
+        if (wait !== undefined) pool.hold(endpoint, Math.min(wait, settings.pauseMs));
+      }
+      if (others.length > 0) {
+        const reading = readBatch([first, ...others], response);
+        if (reading.kind === 'answers' && reading.answers.some(isFulfilled)) batches.answered();
+        return reading;
+      }
+      return { kind: 'answers', answers: [{ status: 'fulfilled', value: readAnswer(first, response) }] };
+    } catch (error) {
+      const failure = asRpcError(error);
+      if (others.length > 0 && error instanceof HttpFailure && error.kind === 'too-large') {
+        const tooLarge = new RpcError('malformed', `${endpoint.name}: ${error.message}`);
+        return { kind: 'refused', reason: 'size', isCertain: false, failure: () => tooLarge };
+      }
+      return { kind: 'answers', answers: calls.map(() => ({ status: 'rejected', reason: failure })) };
+    }
+  }
+
+  /** What is not of this layer stays what it is. */
+  function asRpcError(error: unknown): unknown {
+    if (!(error instanceof HttpFailure)) return error;
+    const kind = error.kind === 'too-large' ? 'malformed' : error.kind;
+    return new RpcError(kind, `${endpoint.name}: ${error.message}`, { cause: error });
+  }
+
+  function note(answers: readonly PromiseSettledResult<Json>[]): void {
+    if (answers.some((answer) => speaksAgainst(answer))) pool.failed(endpoint);
+  }
+
+  function noRoom(): RpcError {
+    return new RpcError('timeout', `${endpoint.name}: not sent, no room for it within ${settings.timeoutMs} ms`);
+  }
+
+  function closed(): RpcError {
+    return new RpcError('transport', `${endpoint.name}: not sent, the connection is closing`);
+  }
+
+  function notSent(): RpcError {
+    return new RpcError('transport', `${endpoint.name}: not sent, as the one before it had no clear answer`);
+  }
+
+  return {
+    endpoint,
+    read: (method, params, { bestEffort = false } = {}) =>
+      new Promise((resolve, reject) => {
+        if (isClosed) throw closed();
+        const expiresAt = clock.elapsed() + settings.timeoutMs;
+        const item = itemOf(method, params);
+        // What may well fail must not take others with it.
+        waiting.push({ ...item, isAlone: bestEffort, isBestEffort: bestEffort, expiresAt, resolve, reject });
+        collect();
+      }),
+
+    async offer(method, params) {
+      const answers: PromiseSettledResult<Json>[] = [];
+      const rest = params.map((each) => itemOf(method, each));
+      const giveUp = (reason: RpcError) => [
+        ...answers,
+        ...rest.map((): PromiseSettledResult<Json> => ({ status: 'rejected', reason })),
+      ];
+      let most = Number.POSITIVE_INFINITY;
+      while (rest.length > 0) {
+        const count = (free: number) => fitting(rest, Math.min(free, batches.most, most));
+        const visit = await limit.enter(count, settings.timeoutMs);
+        if (visit === undefined || isClosed) {
+          visit?.leave('other');
+          return giveUp(isClosed ? closed() : noRoom());
+        }
+        const batch = rest.slice(0, visit.places);
+        const reading = await ask(batch);
+        if (reading.kind === 'refused' && reading.isCertain) {
+          visit.leave('other');
+          if (reading.reason === 'mixture') most = 1;
+          else batches.refused(batch.length, reading.reason);
+          continue;
+        }
+        const settled = answersOf(batch, reading);
+        visit.leave(endOf(settled));
+        note(settled);
+        answers.push(...settled);
+        rest.splice(0, batch.length);
+        if (settled.some(endsTheRow)) return giveUp(notSent());
+      }
+      return answers;
+    },
+
+    close() {
+      isClosed = true;
+      for (const read of waiting.splice(0)) read.reject(closed());
+    },
+  };
+}
+
+/** How many of the first fit into one request, at least one. */
+function fitting(items: readonly (Item & { isAlone?: boolean })[], most: number): number {
+  let bytes = 0;
+  let count = 0;
+  for (const item of items) {
+    bytes += item.bytes;
+    if (count > 0 && (count >= most || bytes > MOST_BYTES || item.isAlone === true)) break;
+    count += 1;
+  }
+  return count;
+}
+
+function answersOf(items: readonly Item[], reading: BatchReading): PromiseSettledResult<Json>[] {
+  if (reading.kind === 'answers') return reading.answers;
+  return items.map(({ call }) => ({ status: 'rejected', reason: reading.failure(call) }));
+}
+
+function isFulfilled({ status }: PromiseSettledResult<Json>): boolean {
+  return status === 'fulfilled';
+}
+
+function speaksAgainst(answer: PromiseSettledResult<Json>): boolean {
+  return answer.status === 'rejected' && answer.reason instanceof RpcError && judgeFailure(answer.reason).countsAgainst;
+}
+
+/** After silence or a cut nobody knows what arrived, so what follows would leave out of order. A node's error is clear. */
+function endsTheRow(answer: PromiseSettledResult<Json>): boolean {
+  if (answer.status === 'fulfilled' || !(answer.reason instanceof RpcError)) return false;
+  const { kind } = answer.reason;
+  return kind === 'blocked' || (kind !== 'node' && speaksAgainst(answer));
+}
+
+function endOf(answers: readonly PromiseSettledResult<Json>[]): VisitEnd {
+  const errors = answers.map((answer) => (answer.status === 'rejected' ? (answer.reason as unknown) : undefined));
+  if (errors.some((error) => error instanceof RpcError && judgeFailure(error).overload)) return 'overloaded';
+  return errors.some((error) => error === undefined) ? 'served' : 'other';
+}
