@@ -1,54 +1,187 @@
 import { AppError } from '../../domain/errors.ts';
+import type { Json } from '../../domain/json.ts';
 import { RpcError } from '../../egress/rpc-client.ts';
 import type { BroadcastOutcome } from '../chain.ts';
 
-/**
- * What the nodes say, and what it means. Each pattern names where its text is made; texts that two nodes share stand
- * once. Order matters: the first hit wins.
- */
-type Meaning = 'accepted' | 'sequence-used' | 'sequence-ahead' | 'underpriced' | 'refused';
+/** `absent`: the endpoint has not looked at the bytes. */
+type Meaning = BroadcastOutcome['kind'] | 'absent';
 
-const BROADCAST_TEXTS: readonly (readonly [Meaning, RegExp])[] = [
-  // geth core/txpool/errors.go ErrAlreadyKnown, erigon, nethermind TxPoolErrorMessages, reth, besu ("Known
-  // transaction"), openethereum ("same hash was already imported"), anvil eth/pool ("[hash] Already imported"),
-  // erigon txpoolcfg ("existing tx with same hash"), Cosmos mempools ("tx already exists in cache").
+/**
+ * What the nodes say, and what it means. The first hit wins, so a text that contains another's stands above it. Where
+ * each text is made is in the corpus of the tests, with a real example for each pattern.
+ */
+const BROADCAST_TEXTS: readonly (readonly [Meaning, readonly RegExp[]])[] = [
+  // A node has these very bytes. "unknown transaction" and "block already known" are other matters.
   [
     'accepted',
-    /already known|already.?imported|(?<!un)known transaction|existing tx with same hash|already exists in cache/i,
+    [
+      /(?<!block )already.?known|already.?imported|(?<!un)known transaction/i,
+      /existing txn? with same hash|tx already exists in cache|tx already in mempool|was added to the mempool/i,
+    ],
   ],
-  ['accepted', /^AlreadyKnown\b/],
-  // geth core/error.go ErrNonceTooLow and all its kin; openethereum ("nonce is too low"); nethermind ("OldNonce").
-  ['sequence-used', /nonce (is )?too low|^OldNonce\b/i],
-  // geth core/error.go ErrNonceTooHigh, nitro, zkSync ("nonce too high"); besu ("nonce is too distant");
-  // nethermind ("nonce too far in the future", "NonceGap"); frontier and Cosmos kin ("exceeds next nonce",
-  // "nonce out of range").
+  // zkSync runs the account's own checks first and quotes what they said; its words come before all that is quoted.
+  ['unfunded', [/reason: Validation revert: .*(failed to pay (for the transaction|the fee)|failed to charge fee)/i]],
+  ['refused', [/failed to validate the transaction\. reason:/i]],
+  // About an authorisation inside the bytes (EIP-7702), not about their own sequence.
+  ['refused', [/authority nonce too low/i]],
+  [
+    'sequence-used',
+    [
+      /\bnonce (is )?too low|\bOldNonce\b|nonce is lower than account nonce/i,
+      /Pool\(Stale\)|InvalidTransaction::Stale|transaction already finalized|^(\w+: )?mined$/i,
+    ],
+  ],
   [
     'sequence-ahead',
-    /nonce (is )?too (high|distant)|too far in the future|exceeds next nonce|nonce out of range|tx-nonce-too-high|^NonceGap\b|invalid transaction with a lower nonce/i,
+    [
+      /\bnonce (is )?too (high|distant|far in)|\bNonceGap\b|NonceTooFarInFuture|nonce is higher than account nonce/i,
+      /exceeds next nonce|nonce out of range|tx-nonce-too-high|InvalidTransaction::Future/i,
+      /invalid transaction with a lower nonce|gapped-nonce tx|delegation nonce gap/i,
+    ],
   ],
-  // geth core/txpool/errors.go ErrReplaceUnderpriced, nethermind, besu, reth; anvil eth/pool/error.rs and
-  // substrate-born pools ("insufficient gas price to replace existing transaction", "Priority is too low");
-  // erigon txpoolcfg ("could not replace existing tx"); openethereum ("another transaction with same nonce").
   [
     'underpriced',
-    /replacement transaction underpriced|to replace existing|could not (be replaced|replace existing)|another transaction with same nonce|ReplacementNotAllowed/i,
+    [
+      /replacement transaction underpriced|to replace existing|could not (be replaced|replace existing)/i,
+      /another (transaction|tx)( which has)?( with)?( the)? same nonce in the (queue|tx pool)/i,
+      /ReplacementNotAllowed|TooLowPriority|OwnNonceAlreadyUsed|replaced by transaction with higher tip/i,
+      /can't replace blob-txn/i,
+    ],
   ],
-  // geth core/error.go and core/txpool/errors.go; anvil eth/error.rs; nethermind AcceptTxResult; besu
-  // TransactionInvalidReason.
+  [
+    'unfunded',
+    [
+      /insufficient funds|InsufficientFunds|insufficient balance|not enough funds|not enough balance to cover/i,
+      /enough funds to send tx|upfront cost exceeds|overdraws from account|would cause overdraft/i,
+      /InvalidTransaction::Payment|INSUFFICIENT_PAYER_BALANCE/i,
+    ],
+  ],
+  // No room or no time. "account limit exceeded" and the like pass when the account's other transactions are mined.
+  [
+    'busy',
+    [
+      /pool is full|mempool is full|pool full\b|\bqueue full|too many transactions in the queue|ImmediatelyDropped/i,
+      /pool size constraints|account limit exceeded|reached the tx limit in the txpool|\bspammer\b|L2 congestion/i,
+      /tx dropped due to|limit reached for delegated|TemporarilyBanned|tries to replace pending/i,
+      /(address|authority) already reserved|type conflict|delegation authority has pending/i,
+      /insertion of another transaction with the same nonce/i,
+    ],
+  ],
+  [
+    'absent',
+    [
+      /rate.?limit|rate exceeded|too many requests|compute units|request (limit reached|count exceeded)/i,
+      /(capacity|quota|credits?) (limit )?exceeded|out of (credits|requests)/i,
+      /node is syncing|still syncing|sync is still in progress|transaction pool not enabled|shutting down/i,
+      /temporarily (not available|unavailable)|service unavailable|unauthorized|authenticate your request/i,
+      /method not (found|enabled|supported)|does not exist.is not available|method .* does not exist/i,
+    ],
+  ],
+  [
+    'fee-too-low',
+    [
+      /\bunderpriced\b|fee ?too ?low|gas ?price .{0,80}(too low|below)|gas price too low|unacceptable gas price/i,
+      /less than block base fee|below (current|chain|the minimum|minimum|configured minimum|current blob)/i,
+      /too low for the next block|insufficient fees?\b|provided fee < minimum|less than block blob gas fee/i,
+    ],
+  ],
   [
     'refused',
-    /insufficient funds|insufficientfunds|upfront cost exceeds|intrinsic gas too low|gas too low|exceeds block gas limit|gaslimitexceeded|exceeds the configured cap|transaction underpriced|feetoolow|fee too low|gas price below|less than block base fee|higher than max fee|oversized data|invalid sender|invalid chain|wrong chain|invalid signature|type not supported|replay-protected|sender not an eoa|senderiscontract|init ?code size|nonce has max value|tx ?pool is full|negative value|rlp:/i,
+    [
+      /intrinsic ?gas|(?<!\bout of )gas (is |limit )?too (low|high)|gas limit (is )?too (low|high)|not enough gas to/i,
+      /exceeds (the )?(block('s)? )?gas limit|block gas limit|GasLimitExceeded|gas limit reached|current gas limit/i,
+      /gas is beyond limit|max(imum)? transaction gas limit|floor data gas|gas ?uint(64)? ?overflow|ExhaustsResources/i,
+      /Int256Overflow|transaction cost overflow|2\^(64|256)-1|higher than max (fee|priority)|exceeds max fee/i,
+      /invalid gas fee cap|exceeds the configured cap|fee cap exceeded|nonce has max value|negative value/i,
+      /oversized data|init.?code.?(size|too)|too (large|big)\b|RLPTooLong|data too large/i,
+      /invalid sender|invalid( transaction)? signature|INVALID_SIGNATURE|recover sender|FailedToResolveSender/i,
+      /(invalid|wrong) chain ?id|chain ?id (not supported|is required)|signed for another chain|replay-protected/i,
+      /(transaction )?type not supported|unsupported transaction type|invalid transaction type|type is not activated/i,
+      /(sender|signer) (is )?not an eoa|SenderIsContract|authorization (list|tuple)|invalid fee input/i,
+      /banned in local queue|is not permitted|not authorized to send|(blocked|forbidden) sender|in blacklist/i,
+      /not in the allow list|marked the transaction as invalid|out of counters|counters to continue/i,
+      /rlp:|invalid rlp|decode (signed )?transaction|transaction data|typed transaction|serialize transaction/i,
+      /factory dependencies|^(call failed: )?(transaction )?invalid(,|$)|cannot unmarshal|(fee|gas) currency/i,
+    ],
   ],
 ];
 
 /**
+ * A contract speaks from here on, and it may say anything. That a call reverts now says nothing of the bytes: the state
+ * can change, and hardhat answers so after it has mined them.
+ */
+const CONTRACT_SPEAKS = /execution reverted|reverted with |VM Exception while|VM execution error|transaction reverted/i;
+
+/** Cosmos kin give both figures in one text for either direction. */
+const FIGURES = [
+  /invalid nonce; got (?<got>\d+), (should be )?expected (?<expected>\d+)/i,
+  /sequence mismatch, expected (?<expected>\d+), got (?<got>\d+)/i,
+];
+
+/** So much of a text is read, and shown. No node has more to say. */
+const LONGEST_TEXT = 2_000;
+const LONGEST_REASON = 500;
+
+/** What one endpoint made of the bytes. */
+export interface Verdict {
+  outcome: BroadcastOutcome;
+  /** Whether a node looked at the bytes and spoke of them; without that it has no voice in what becomes of them. */
+  isWord: boolean;
+}
+
+/**
  * What a failed `eth_sendRawTransaction` means. A text that nobody knows says nothing: the node may have the bytes.
  */
-export function broadcastFailure(error: RpcError): BroadcastOutcome {
-  const reason = error.message;
-  if (error.kind !== 'node') return { kind: 'unknown', reason };
-  const kind = BROADCAST_TEXTS.find(([, pattern]) => pattern.test(reason))?.[0] ?? 'unknown';
-  return kind === 'accepted' ? { kind } : { kind, reason };
+export function broadcastFailure(error: RpcError): Verdict {
+  const reason = printable(error.message, LONGEST_REASON);
+  // Turned away at the door, so nothing was read; every other silence may hide that it was.
+  if (error.kind === 'http' && error.status === 429) return { outcome: { kind: 'busy', reason }, isWord: false };
+  if (error.kind !== 'node') return { outcome: { kind: 'unknown', reason }, isWord: false };
+  for (const text of textsOf(error)) {
+    const kind = meaningOf(text);
+    if (kind !== 'unknown') return verdict(kind, printable(text, LONGEST_REASON));
+  }
+  return verdict(error.code === 429 || error.code === -32_601 ? 'absent' : 'unknown', reason);
+}
+
+function verdict(meaning: Meaning, reason: string): Verdict {
+  if (meaning === 'accepted') return { outcome: { kind: 'accepted' }, isWord: true };
+  if (meaning === 'absent') return { outcome: { kind: 'busy', reason }, isWord: false };
+  return { outcome: { kind: meaning, reason }, isWord: true };
+}
+
+/** The node's own text, then those of the errors that a gateway or a framework wrapped in it. */
+function textsOf({ message, data }: RpcError): string[] {
+  const texts = [message];
+  let inner: Json | undefined = data;
+  for (let depth = 0; depth < 4; depth += 1) {
+    if (typeof inner === 'string') texts.push(inner);
+    if (typeof inner !== 'object' || inner === null || Array.isArray(inner)) break;
+    const said: Json | undefined = inner['message'];
+    if (typeof said === 'string') texts.push(said);
+    inner = inner['data'] ?? inner['originalError'] ?? inner['error'];
+  }
+  return texts.map((text) => text.slice(0, LONGEST_TEXT));
+}
+
+function meaningOf(text: string): Meaning {
+  const contract = CONTRACT_SPEAKS.exec(text);
+  const said = contract === null ? text : text.slice(0, contract.index);
+  for (const pattern of FIGURES) {
+    const { got, expected } = pattern.exec(said)?.groups ?? {};
+    if (got === undefined || expected === undefined || got === expected) continue;
+    return BigInt(got) < BigInt(expected) ? 'sequence-used' : 'sequence-ahead';
+  }
+  return BROADCAST_TEXTS.find(([, patterns]) => patterns.some((pattern) => pattern.test(said)))?.[0] ?? 'unknown';
+}
+
+/** A foreign text in one line of at most so many characters, without what a terminal or a log would act on. */
+export function printable(text: string, most: number): string {
+  const line = text
+    .slice(0, most * 2)
+    .replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]+/gu, ' ')
+    .trim();
+  return line.length > most ? `${line.slice(0, most)}...(truncated)` : line;
 }
 
 /** Runs what needs a node, and gives its failures the service's form. */

@@ -1,21 +1,145 @@
+// Money moves on what is decided here: taken too easily for refused, a payment is given up that a node has; taken too
+// easily for accepted, it is lost. So each lie, lag and silence of one endpoint among others is tried.
 import t from 'tap';
 import { broadcast } from '../../../../../src/chains/evm/broadcast.ts';
+import type { Json } from '../../../../../src/domain/json.ts';
 import type { Attempt } from '../../../../../src/domain/transaction.ts';
+import { type RpcClient, RpcError } from '../../../../../src/egress/rpc-client.ts';
 import { startAnvil } from '../../../../support/anvil.ts';
 import { openEvm, openRpc, signerOf, storedAttempt, storedTransaction } from '../../../../support/evm.ts';
 import { type DoubleHandler, startRpcDouble } from '../../../../support/rpc-double.ts';
 
-const HASH = `0x${'a'.repeat(64)}`;
-const ATTEMPT: Attempt = {
-  transactionId: 't',
-  ordinal: 1,
-  lane: 'l',
-  sequence: 0n,
-  raw: '0x02',
-  hash: HASH,
-  createdAt: 0,
-  acceptedAt: null,
-};
+const hashOf = (index: number) => `0x${index.toString(16).padStart(64, '0')}`;
+const rawOf = (index: number) => `0x02${index.toString(16).padStart(4, '0')}`;
+
+function attempt(index: number): Attempt {
+  const stored = { transactionId: 't', ordinal: 1, lane: 'l', createdAt: 0, acceptedAt: null };
+  const version = { purpose: 'send', request: {}, fields: {} } as const;
+  return { ...stored, ...version, sequence: BigInt(index), raw: rawOf(index), hash: hashOf(index) };
+}
+
+/** What an endpoint answers to the bytes of one attempt. */
+type Answers = (index: number) => Json | RpcError;
+
+const takes: Answers = hashOf;
+const says =
+  (text: string): Answers =>
+  () =>
+    new RpcError('node', text, { code: -32_000 });
+const silent: Answers = () => new RpcError('timeout', 'no answer');
+const isDown: Answers = () => new RpcError('http', 'HTTP 429', { status: 429 });
+const otherHash: Answers = () => hashOf(999_999);
+
+/** Endpoints in the place of the client, the first of which is the one that offers go to. */
+class FakeEndpoints implements Pick<RpcClient, 'offerAll' | 'offerEach'> {
+  readonly offered: string[] = [];
+  readonly each: string[] = [];
+  readonly #endpoints: readonly Answers[];
+
+  constructor(...endpoints: Answers[]) {
+    this.#endpoints = endpoints;
+  }
+
+  async offerAll(_method: string, params: readonly Json[]): Promise<PromiseSettledResult<Json>[]> {
+    const [first = silent] = this.#endpoints;
+    return params.map((one) => this.#ask(first, one, this.offered));
+  }
+
+  async offerEach(_method: string, params: Json): Promise<PromiseSettledResult<Json>[]> {
+    return this.#endpoints.map((endpoint) => this.#ask(endpoint, params, this.each));
+  }
+
+  #ask(endpoint: Answers, params: Json, log: string[]): PromiseSettledResult<Json> {
+    const raw = String((params as string[])[0]);
+    log.push(raw);
+    const answer = endpoint(Number.parseInt(raw.slice(4), 16));
+    return answer instanceof RpcError ? { status: 'rejected', reason: answer } : { status: 'fulfilled', value: answer };
+  }
+}
+
+const send = (endpoints: FakeEndpoints, attempts: readonly Attempt[]) =>
+  broadcast(endpoints as unknown as RpcClient, attempts);
+
+t.test('a round goes to one endpoint, in order, and ends there when each is judged', async (t) => {
+  const world = new FakeEndpoints(
+    (index) => (index === 1 ? new RpcError('node', 'nonce too low') : hashOf(index)),
+    takes,
+  );
+  const outcomes = await send(world, [0, 1, 2].map(attempt));
+  t.match(outcomes, [{ kind: 'accepted' }, { kind: 'sequence-used', reason: 'nonce too low' }, { kind: 'accepted' }]);
+  t.same(world.offered, [0, 1, 2].map(rawOf));
+  t.same(world.each, []);
+  t.same(await send(world, []), []);
+  t.equal(world.offered.length, 3, 'nothing to offer leaves nothing');
+});
+
+t.test('what one endpoint says is weighed with what all others say', async (t) => {
+  const bad = says('intrinsic gas too low');
+  const cases: [string, Answers[], string][] = [
+    ['the only endpoint refuses', [bad], 'refused'],
+    ['all refuse', [bad, bad, bad], 'refused'],
+    ['one refuses, the others do not answer', [bad, silent, silent], 'refused'],
+    ['one refuses, another has no time', [bad, isDown], 'refused'],
+    ['one refuses, another wants to be paid for its answers', [bad, says('Unauthorized')], 'refused'],
+    ['one refuses, another takes it', [bad, takes], 'accepted'],
+    ['one refuses, another has it', [bad, says('already known')], 'accepted'],
+    ['one refuses, another has no room', [bad, says('txpool is full')], 'busy'],
+    ['one refuses, another says what nobody knows', [bad, says('who knows')], 'unknown'],
+    ['one refuses, another answers with another hash', [bad, otherHash], 'unknown'],
+    ['one refuses, another has seen the sequence used', [bad, says('nonce too low')], 'sequence-used'],
+    ['one refuses, another misses a lower one', [bad, says('nonce too high')], 'sequence-ahead'],
+    ['one refuses, for another the account is too poor', [bad, says('insufficient funds')], 'unfunded'],
+    ['one refuses, for another it is too cheap', [bad, says('transaction underpriced')], 'fee-too-low'],
+    ['the first is silent, another takes it', [silent, takes], 'accepted'],
+    [
+      'the first has no room, another holds the sequence',
+      [isDown, says('could not replace existing tx')],
+      'underpriced',
+    ],
+    ['nobody answers', [silent, silent], 'unknown'],
+    ['one turns it away, another is silent and may have it', [isDown, silent], 'unknown'],
+    ['all turn it away', [isDown, isDown], 'busy'],
+    ['the first names another hash', [otherHash], 'unknown'],
+    ['the first names another hash, another takes it', [otherHash, takes], 'accepted'],
+    ['no endpoint is switched on', [], 'unknown'],
+  ];
+  for (const [what, endpoints, kind] of cases) {
+    t.match(await send(new FakeEndpoints(...endpoints), [attempt(0)]), [{ kind }], what);
+  }
+});
+
+t.test('what passes by itself or is bought is not asked about elsewhere', async (t) => {
+  for (const text of ['nonce too low', 'nonce too high', 'transaction underpriced', 'could not replace existing tx']) {
+    const world = new FakeEndpoints(says(text), takes);
+    t.not((await send(world, [attempt(0)]))[0]?.kind, 'accepted', text);
+    t.same(world.each, []);
+  }
+});
+
+t.test('endpoints without time are not asked about every attempt of a long round', async (t) => {
+  const attempts = Array.from({ length: 200 }, (_, index) => attempt(index));
+  const gone = new FakeEndpoints(silent, isDown);
+  t.ok((await send(gone, attempts)).every(({ kind }) => kind === 'unknown'));
+  t.same(gone.each, [rawOf(0), rawOf(0)], 'the lowest stands for all');
+
+  const second = new FakeEndpoints(silent, takes);
+  const outcomes = await send(second, attempts);
+  t.equal(second.each.length, 64, 'at most so many at a time');
+  t.ok(outcomes.every(({ kind }, index) => kind === (index < 32 ? 'accepted' : 'unknown')));
+
+  const strict = await send(new FakeEndpoints(says('intrinsic gas too low')), attempts);
+  t.ok(
+    strict.every(({ kind }, index) => kind === (index < 32 ? 'refused' : 'unknown')),
+    'refused only when all were asked',
+  );
+});
+
+t.test('a fault of our own is not taken for an answer', async (t) => {
+  const broken = { offerAll: async () => [{ status: 'rejected', reason: new RangeError('ours') }] };
+  await t.rejects(broadcast(broken as unknown as RpcClient, [attempt(0)]), RangeError);
+  const short = { offerAll: async () => [], offerEach: async () => [] };
+  t.match(await broadcast(short as unknown as RpcClient, [attempt(0)]), [{ kind: 'unknown' }]);
+});
 
 t.test('a real node: accepted, known, used, underpriced, out of order, out of funds', async (t) => {
   const anvil = await startAnvil({ args: ['--no-mining'] });
@@ -24,41 +148,48 @@ t.test('a real node: accepted, known, used, underpriced, out of order, out of fu
   const { client, rpc } = openEvm([anvil.url]);
   t.teardown(() => Promise.all([rpc.close(), anvil.stop()]));
   const account = { address: alice.address, policies: {} };
-  const offer = async (nonce: bigint, body: { value: number | string; gas_price: number }) => {
+  const sign = async (nonce: bigint, body: { value: number | string; gas_price: number }) => {
     const transaction = storedTransaction(account, { to: alice.address, gas_limit: 21_000, ...body });
     const fields = { chain_id: 31_337, from: alice.address, gas_limit: 21_000, gas_price: body.gas_price };
     const signed = await client.sign(transaction, fields, nonce, signerOf(alice));
-    return client.broadcast(storedAttempt(transaction, nonce, signed.raw, signed.hash));
+    return storedAttempt(transaction, nonce, signed.raw, signed.hash);
   };
   const price = 3_000_000_000;
-  t.same(await offer(0n, { value: 1, gas_price: price }), { kind: 'accepted' });
-  t.same(await offer(0n, { value: 1, gas_price: price }), { kind: 'accepted' }, 'the same bytes again');
-  t.match(await offer(0n, { value: 2, gas_price: price }), { kind: 'underpriced' }, 'another with the same nonce');
-  t.match(await offer(1n, { value: `1${'0'.repeat(30)}`, gas_price: price }), {
-    kind: 'refused',
-    reason: /insufficient funds/i,
-  });
+  const first = await sign(0n, { value: 1, gas_price: price });
+  t.same(await broadcast(rpc, [first]), [{ kind: 'accepted' }]);
+  const rest = [
+    first,
+    await sign(0n, { value: 2, gas_price: price }),
+    await sign(1n, { value: `1${'0'.repeat(30)}`, gas_price: price }),
+    await sign(1n, { value: 3, gas_price: price }),
+  ];
+  t.match(await broadcast(rpc, rest), [
+    { kind: 'accepted' },
+    { kind: 'underpriced' },
+    { kind: 'unfunded', reason: /insufficient funds/i },
+    { kind: 'accepted' },
+  ]);
   await anvil.rpc('anvil_mine', ['0x1']);
-  t.match(await offer(0n, { value: 3, gas_price: price }), { kind: 'sequence-used', reason: /nonce too low/i });
+  const [late] = await broadcast(rpc, [await sign(0n, { value: 3, gas_price: price })]);
+  t.match(late, { kind: 'sequence-used', reason: /nonce too low/i });
 });
 
-t.test('only an answer says something', async (t) => {
-  const double = await startRpcDouble(() => ({ result: HASH }));
+t.test('over the wire only an answer says something', async (t) => {
+  const double = await startRpcDouble(() => ({ result: hashOf(0) }));
   const rpc = openRpc([double.url], { tries: 3, timeoutMs: 200 });
   t.teardown(() => Promise.all([rpc.close(), double.stop()]));
   const silences: [DoubleHandler, string][] = [
-    [() => ({ result: HASH }), 'accepted'],
-    [() => ({ result: `0x${'b'.repeat(64)}` }), 'unknown'],
+    [() => ({ result: hashOf(0) }), 'accepted'],
+    [() => ({ result: hashOf(1) }), 'unknown'],
     [() => ({ result: null }), 'unknown'],
     [() => 'silence', 'unknown'],
     [() => 'hang-up', 'unknown'],
     [() => ({ status: 502, body: 'nonce too low' }), 'unknown'],
+    [() => ({ status: 429, body: 'nonce too low' }), 'busy'],
     [() => ({ error: { code: -32_603, message: 'nonce too low' }, status: 500 }), 'sequence-used'],
   ];
   for (const [handler, kind] of silences) {
     double.answer(handler);
-    const before = double.calls.length;
-    t.match(await broadcast(rpc, ATTEMPT), { kind });
-    t.equal(double.calls.length, before + 1, 'it left exactly once');
+    t.match(await broadcast(rpc, [attempt(0)]), [{ kind }], String(handler));
   }
 });

@@ -1,75 +1,49 @@
 import t from 'tap';
-import { broadcastFailure, providerFailed, withProvider } from '../../../../../src/chains/evm/errors.ts';
+import { broadcastFailure, printable, providerFailed, withProvider } from '../../../../../src/chains/evm/errors.ts';
 import { RpcError } from '../../../../../src/egress/rpc-client.ts';
+import { BROADCAST_CORPUS, BROADCAST_TEXTS } from './broadcast-corpus.ts';
 
-const HASH = `0x${'a'.repeat(64)}`;
+t.test('what real nodes say about a broadcast', async (t) => {
+  t.ok(BROADCAST_TEXTS.length >= 120, `${BROADCAST_TEXTS.length} texts`);
+  t.ok(BROADCAST_CORPUS.every(({ place }) => place !== ''));
+  for (const { client, code, means, text, data } of BROADCAST_TEXTS) {
+    const { outcome, isWord } = broadcastFailure(
+      new RpcError('node', text, data === undefined ? { code } : { code, data }),
+    );
+    t.equal(outcome.kind, means === 'absent' ? 'busy' : means, `${client}: ${text}`);
+    t.equal(isWord, means !== 'absent', `${client}: ${text}`);
+  }
+});
 
-t.test('what nodes say about a broadcast', async (t) => {
-  const texts: Record<string, string[]> = {
-    accepted: [
-      'already known',
-      'AlreadyKnown',
-      'known transaction: abc',
-      'Known transaction',
-      'Transaction with the same hash was already imported.',
-      `[${HASH}] Already imported`,
-      'transaction already imported',
-      'existing tx with same hash',
-      'tx already exists in cache',
-    ],
-    'sequence-used': [
-      'nonce too low',
-      'nonce too low: next nonce 5, tx nonce 4',
-      'Transaction nonce is too low. Try incrementing the nonce.',
-      'OldNonce, Current nonce: 5, nonce of rejected tx: 4',
-      'err: nonce too low: address 0xab, tx: 4 state: 5 (supplied gas 21000)',
-    ],
-    'sequence-ahead': [
-      'nonce too high',
-      'nonce too far in the future',
-      'Transaction nonce is too distant from current sender nonce',
-      'transaction nonce exceeds next nonce',
-      'nonce out of range',
-      'tx-nonce-too-high',
-      'NonceGap, Future nonce. Expected nonce: 5',
-    ],
-    underpriced: [
-      'replacement transaction underpriced',
-      `[${HASH}]: insufficient gas price to replace existing transaction.`,
-      'INTERNAL_ERROR: could not replace existing tx',
-      'could not be replaced: Priority is too low: (1 vs 2)',
-      'Transaction gas price is too low. There is another transaction with same nonce in the queue.',
-    ],
-    refused: [
-      'insufficient funds for gas * price + value: balance 1, tx cost 2',
-      'InsufficientFunds, Balance is zero',
-      'Upfront cost exceeds account balance',
-      'intrinsic gas too low',
-      'exceeds block gas limit',
-      'transaction underpriced: gas tip cap 0, minimum needed 1',
-      'FeeTooLow, MaxFeePerGas too low',
-      'max fee per gas less than block base fee',
-      'tx fee (2.10 ether) exceeds the configured cap (1.00 ether)',
-      'invalid chain id for signer: have 1 want 5',
-      'txpool is full',
-      'oversized data: transaction size 131073, limit 131072',
-      'rlp: expected input list',
-    ],
-    unknown: ['unknown transaction', 'some text that nobody knows', 'internal error'],
-  };
-  for (const [kind, messages] of Object.entries(texts)) {
-    for (const message of messages) {
-      for (const code of [-32_000, -32_603]) {
-        t.equal(broadcastFailure(new RpcError('node', message, { code })).kind, kind, message);
-      }
+t.test('a nonce error wrapped in -32603 or -32002 keeps its meaning', async (t) => {
+  for (const code of [-32_000, -32_603, -32_002, -32_005]) {
+    for (const { means, text } of BROADCAST_TEXTS.filter(({ means }) => /sequence|underpriced|accepted/.test(means))) {
+      if (BROADCAST_TEXTS.some((other) => other.text === text && other.means !== means)) continue;
+      if (/^(Internal|resource)/.test(text)) continue;
+      t.equal(broadcastFailure(new RpcError('node', text, { code })).outcome.kind, means, `${code}: ${text}`);
     }
   }
 });
 
-t.test('no answer says nothing', async (t) => {
+t.test('no answer says nothing, but for being turned away', async (t) => {
   for (const kind of ['timeout', 'transport', 'http', 'malformed', 'blocked'] as const) {
-    t.same(broadcastFailure(new RpcError(kind, 'nonce too low')), { kind: 'unknown', reason: 'nonce too low' });
+    t.same(broadcastFailure(new RpcError(kind, 'nonce too low')), {
+      outcome: { kind: 'unknown', reason: 'nonce too low' },
+      isWord: false,
+    });
   }
+  t.match(broadcastFailure(new RpcError('http', 'HTTP 429', { status: 429 })), { outcome: { kind: 'busy' } });
+  t.match(broadcastFailure(new RpcError('http', 'HTTP 503', { status: 503 })), { outcome: { kind: 'unknown' } });
+});
+
+t.test('a text of any length or kind is read and shown within bounds', async (t) => {
+  const long = broadcastFailure(new RpcError('node', `nonce too low ${'x'.repeat(1_000_000)}`, { code: -32_000 }));
+  t.ok(long.outcome.kind === 'sequence-used' && long.outcome.reason.length < 600);
+  t.equal(broadcastFailure(new RpcError('node', `${'x'.repeat(5_000)} nonce too low`)).outcome.kind, 'unknown');
+  const deep = Array.from({ length: 50 }).reduce<object>((data) => ({ data }), { message: 'nonce too low' });
+  t.equal(broadcastFailure(new RpcError('node', 'no', { data: deep as never })).outcome.kind, 'unknown');
+  t.equal(printable('a\u0000\u001b[31mb\r\n\u202ec', 50), 'a [31mb c');
+  t.equal(printable('é'.repeat(9), 4), 'éééé...(truncated)');
 });
 
 t.test('failures of the endpoints get the service’s form, others stay what they are', async (t) => {
