@@ -53,7 +53,12 @@ export interface NotificationsService {
   remove(id: string): Promise<void>;
 }
 
+/** Signatures over what is not sent. 404, 403 paused or disabled, 400. */
 export interface SigningService {
+  /** `POST /relayers/{id}/sign`. */
+  signMessage(relayerId: string, body: unknown): Promise<WireObject>;
+  /** `POST /relayers/{id}/sign-typed-data`. */
+  signTypedData(relayerId: string, body: unknown): Promise<WireObject>;
   signTransaction(relayerId: string, body: unknown): Promise<WireObject>;
 }
 

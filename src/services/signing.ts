@@ -1,19 +1,39 @@
+import { AppError } from '../domain/errors.ts';
 import type { Relayer } from '../domain/relayer.ts';
 import type { Signer } from '../signers/signer.ts';
+import type { Reader } from '../store/store.ts';
 import type { RelayerDirectory } from './relayer-access.ts';
 import type { SigningService } from './services.ts';
 
 export interface SigningDeps {
+  read: Pick<Reader, 'chainIdentity'>;
   relayers: RelayerDirectory;
   signerOf(relayer: Relayer): Promise<Signer>;
 }
 
 /** Signing without sending. Gated like sending, also for plugins, where the reference forgets to. */
-export function createSigningService({ relayers, signerOf }: SigningDeps): SigningService {
+export function createSigningService({ read, relayers, signerOf }: SigningDeps): SigningService {
   return {
+    async signMessage(relayerId, body) {
+      const { relayer, chain, account } = await relayers.findActive(relayerId);
+      if (chain.signMessage === undefined) throw notSupported('Signing messages', relayer);
+      return chain.signMessage(body, account, await signerOf(relayer));
+    },
+
+    async signTypedData(relayerId, body) {
+      const { relayer, chain, account } = await relayers.findActive(relayerId);
+      if (chain.signTypedData === undefined) throw notSupported('Signing typed data', relayer);
+      return chain.signTypedData(body, account, await signerOf(relayer));
+    },
+
     async signTransaction(relayerId, body) {
       const { relayer, account, client } = await relayers.findActive(relayerId);
-      return client().signTransaction(body, account, await signerOf(relayer));
+      const identity = await read.chainIdentity(relayer.networkType, relayer.network);
+      return client().signTransaction(body, { ...account, identity }, await signerOf(relayer));
     },
   };
+}
+
+function notSupported(what: string, { networkType }: Relayer): AppError {
+  return new AppError('NOT_SUPPORTED', { what, networkType });
 }

@@ -32,8 +32,8 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
   async function accept(access: RelayerAccess, body: unknown): Promise<Transaction> {
     const { relayer, chain, account } = access;
     const now = await store.now();
-    const { request, validUntil } = chain.parseRequest(body, account, now);
     const identity = await store.read.chainIdentity(relayer.networkType, relayer.network);
+    const { request, validUntil } = chain.parseRequest(body, { ...account, identity }, now);
     // Only before the first check of a relayer has ended: nobody can say yet on which chain the transaction would be.
     if (identity === undefined) throw new AppError('RELAYER_DISABLED', {});
     return {

@@ -46,7 +46,7 @@ export function createServices(deps: ServicesDeps): Services {
       update: createRelayerUpdate({ store, relayers, connections, engine, rpcGuard }),
     }),
     notifications: createNotificationsService({ store, log, newId }),
-    signing: createSigningService({ relayers, signerOf }),
+    signing: createSigningService({ read: store.read, relayers, signerOf }),
     rpc: createRpcService(relayers),
     kv: createKvService(store),
   };

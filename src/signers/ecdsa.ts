@@ -47,3 +47,15 @@ export function assertSignedBy(digest: Uint8Array, signature: Uint8Array, public
     throw new Error('the signature was made by another key');
   }
 }
+
+/** The public key (65 bytes) that a signature with its recovery id leads back to; undefined when no key can have made it. */
+export function recoverPublicKey(digest: Uint8Array, signature: Uint8Array): Uint8Array | undefined {
+  const recoveryId = signature[64];
+  if (signature.length !== 65 || (recoveryId !== 0 && recoveryId !== 1)) return undefined;
+  try {
+    return recover(digest, signature.subarray(0, 64), recoveryId, false) ?? undefined;
+  } catch {
+    // It also throws for an r or s that is no scalar.
+    return undefined;
+  }
+}

@@ -6,12 +6,18 @@ const REQUIRED = ['address.ts', 'index.ts', 'networks.json', 'policy.ts', 'schem
 /** What else a family may have, under these names only. */
 const KNOWN = new Set([
   ...REQUIRED,
+  'access-list.ts',
+  'authorization.ts',
   'broadcast.ts',
   'confirm.ts',
+  'error-abi.ts',
   'errors.ts',
   'fees.ts',
+  'gas.ts',
   'identity.ts',
+  'integer.ts',
   'market.ts',
+  'message.ts',
   'prepare.ts',
   'provider.ts',
   'replace.ts',
@@ -23,6 +29,9 @@ const KNOWN = new Set([
   'signing.ts',
   'sponsor.ts',
   'swap.ts',
+  'typed-data.ts',
+  'unsent.ts',
+  'valid-until.ts',
   'view.ts',
 ]);
 

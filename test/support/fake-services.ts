@@ -113,6 +113,14 @@ class FakeTransactions implements TransactionsService {
 }
 
 class FakeSigning implements SigningService {
+  async signMessage(_relayerId: string, body: unknown): Promise<WireObject> {
+    return { message: JSON.stringify(body) };
+  }
+
+  async signTypedData(_relayerId: string, body: unknown): Promise<WireObject> {
+    return { typedData: JSON.stringify(body) };
+  }
+
   async signTransaction(_relayerId: string, body: unknown): Promise<WireObject> {
     return { signature: JSON.stringify(body) };
   }

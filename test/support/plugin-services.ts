@@ -74,6 +74,8 @@ export class PluginServices implements Services {
   };
 
   readonly signing: SigningService = {
+    signMessage: () => Promise.reject(new Error('no plugin may sign messages')),
+    signTypedData: () => Promise.reject(new Error('no plugin may sign typed data')),
     signTransaction: () => {
       throw new AppError('NOT_SUPPORTED', { what: 'sign_transaction', networkType: 'evm' });
     },

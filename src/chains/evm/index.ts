@@ -1,5 +1,4 @@
 import type { Clock } from '../../domain/clock.ts';
-import { invalidRequest } from '../../domain/errors.ts';
 import { chainOfLane } from '../../domain/lane.ts';
 import type { Network } from '../../domain/network.ts';
 import type { ReadOne, RpcClient } from '../../egress/rpc-client.ts';
@@ -12,6 +11,7 @@ import { withProvider } from './errors.ts';
 import { readMarket } from './fees.ts';
 import { balanceOn, readChainId } from './identity.ts';
 import builtInNetworks from './networks.json' with { type: 'json' };
+import { signMessage, signTypedData } from './message.ts';
 import { minimumBalance, policySchema, policyView } from './policy.ts';
 import { costOf, type PrepareParts, prepare } from './prepare.ts';
 import { balance, onlyOn } from './provider.ts';
@@ -20,6 +20,7 @@ import { passThrough } from './rpc.ts';
 import { networkSchema, readSettings } from './schema.ts';
 import { nextNonce } from './sequence.ts';
 import { signTransaction } from './signing.ts';
+import { signUnsent } from './unsent.ts';
 import { transactionView } from './view.ts';
 
 /** Ethereum and the networks that speak its JSON-RPC. */
@@ -39,6 +40,8 @@ export function createEvmChain(clock: Clock): Chain {
     parseRequest,
     transactionView,
     costOf,
+    signMessage,
+    signTypedData,
     connect: (network, rpc) => createEvmClient(network, rpc, clock),
   };
 }
@@ -99,9 +102,7 @@ function createEvmClient(network: Network, rpc: RpcClient, clock: Clock): ChainC
     sign: signTransaction,
     broadcast: (attempt) => broadcast(rpc, attempt),
     observe: (entries) => guarded(() => observeAll(entries)),
-    signTransaction: async () => {
-      throw invalidRequest('sign_transaction not supported for EVM');
-    },
+    signTransaction: (body, account, signer) => signUnsent(body, account, signer, settings.declaredChainId),
     rpc: (body) => passThrough(rpc, body),
   };
 }

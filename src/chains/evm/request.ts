@@ -3,16 +3,24 @@ import { amountSchema } from '../../domain/amount.ts';
 import { invalidRequest } from '../../domain/errors.ts';
 import type { Timestamp } from '../../domain/transaction.ts';
 import type { Account, ParsedRequest } from '../chain.ts';
+import { accessListSchema } from './access-list.ts';
 import { isAddress, normalAddress } from './address.ts';
+import { authorityOf, authorizationFault, authorizationListSchema } from './authorization.ts';
+import { errorAbiSchema } from './error-abi.ts';
+import { callData, LONGEST_INIT_CODE, leastGas } from './gas.ts';
+import { readInteger } from './integer.ts';
 import { type EvmPolicy, readPolicy } from './policy.ts';
-import { type StoredRequest, speedSchema } from './schema.ts';
+import { type EvmRequest, readRequest, type StoredRequest, speedSchema } from './schema.ts';
+import { readValidUntil } from './valid-until.ts';
 
 const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
+/** What nodes take of one transaction in its encoded form, in bytes (`txMaxSize` of go-ethereum's pool). */
+const LARGEST_TRANSACTION = 131_072;
 
 const valueSchema = z
   .union([z.number(), z.string()], 'expected an integer, a decimal string or a 0x string')
   .transform((value, context): string => {
-    const amount = readValue(value);
+    const amount = readInteger(value);
     if (amount !== undefined && amount >= 0n && amount < 1n << 256n) return `0x${amount.toString(16)}`;
     context.addIssue({ code: 'custom', message: 'expected a non-negative integer of at most 256 bits' });
     return z.NEVER;
@@ -25,6 +33,9 @@ const optionalText = z
   .transform((text) => text ?? null);
 
 const price = amountSchema(128).nullish().transform(orNull);
+const accessList = accessListSchema.nullish();
+const authorizationList = authorizationListSchema.nullish();
+const asJsonRpc = { description: 'The same, as JSON-RPC calls it' };
 
 /** The form of a send request; what must hold between its fields is checked by {@link parseRequest}. */
 export const requestSchema = z.object(
@@ -43,6 +54,13 @@ export const requestSchema = z.object(
     max_priority_fee_per_gas: price,
     speed: speedSchema.nullish().transform(orNull),
     valid_until: z.string().nullish().transform(orNull),
+    access_list: accessList.meta({ description: 'EIP-2930; makes a transaction with a gas price one of type 1' }),
+    accessList: accessList.meta(asJsonRpc),
+    authorization_list: authorizationList.meta({ description: 'EIP-7702; makes the transaction one of type 4' }),
+    authorizationList: authorizationList.meta(asJsonRpc),
+    abi: errorAbiSchema
+      .nullish()
+      .meta({ description: 'ABI of the called contract; its errors make the reason of a revert readable' }),
   },
   'expected a JSON object',
 );
@@ -51,31 +69,81 @@ type Body = z.output<typeof requestSchema>;
 
 /**
  * Checks a send request in the order of the reference, the first failure wins; what does not even have the form of a
- * request fails before everything else.
+ * request fails before everything else. After the rules of the reference come those of the chain: what no node takes,
+ * or what no chain would apply, never gets as far as a nonce.
  * @throws AppError `INVALID_REQUEST`
  */
 export function parseRequest(body: unknown, account: Account, now: Timestamp): ParsedRequest {
-  const parsed = requestSchema.safeParse(body);
-  if (!parsed.success) throw invalidRequest(formFailure(parsed.error, body));
-  const { valid_until, ...request } = parsed.data;
+  refuseBlobs(body);
+  const parsed = readForm(requestSchema, body);
+  const stored = storedForm(parsed);
+  const request = readRequest(stored);
   const policy = readPolicy(account.policies);
 
   checkReceiver(request.to, policy, account.address);
   if (request.to === null && request.data === null) {
     throw invalidRequest('Both txs `to` and `data` fields are missing. At least one of them has to be set.');
   }
-  checkGasLimit(parsed.data, policy);
-  const validUntil = valid_until === null ? null : readValidUntil(valid_until, now);
-  checkPrice(parsed.data, policy);
-  return { request: request satisfies StoredRequest, validUntil };
+  checkGasLimit(request, policy);
+  const validUntil = parsed.valid_until === null ? null : readValidUntil(parsed.valid_until, now);
+  checkPrice(parsed, policy);
+  checkSize(request);
+  checkTotal(request);
+  checkAuthorizations(request, policy, account);
+  return { request: stored, validUntil };
+}
+
+/**
+ * Takes a body apart, naming the first fault as the reference does.
+ * @throws AppError `INVALID_REQUEST`
+ */
+export function readForm<S extends z.ZodType>(schema: S, body: unknown): z.output<S> {
+  const parsed = schema.safeParse(body);
+  if (!parsed.success) throw invalidRequest(formFailure(parsed.error, body));
+  return parsed.data;
 }
 
 function formFailure(error: z.ZodError, body: unknown): string {
   const [issue] = error.issues;
   const path = issue?.path.join('.') ?? '';
   const isObject = typeof body === 'object' && body !== null;
-  if (path !== '' && isObject && !(path in body)) return `missing field \`${path}\``;
+  if (path !== '' && issue?.path.length === 1 && isObject && !(path in body)) return `missing field \`${path}\``;
   return path === '' ? (issue?.message ?? 'expected a JSON object') : `invalid \`${path}\`: ${issue?.message}`;
+}
+
+/** What is kept of a request: its lists and errors only where there are any. */
+function storedForm(body: Body): StoredRequest {
+  const {
+    valid_until: _,
+    access_list,
+    accessList: access,
+    authorization_list,
+    authorizationList: list,
+    ...rest
+  } = body;
+  const { abi, ...request } = rest;
+  const accesses = oneOf('access_list', access_list, 'accessList', access);
+  const authorizations = oneOf('authorization_list', authorization_list, 'authorizationList', list);
+  return {
+    ...request,
+    ...(accesses === undefined || accesses.length === 0 ? {} : { access_list: accesses }),
+    ...(authorizations === undefined ? {} : { authorization_list: authorizations }),
+    ...(abi == null || abi.length === 0 ? {} : { abi }),
+  };
+}
+
+function oneOf<T>(name: string, value: T | null | undefined, other: string, also: T | null | undefined): T | undefined {
+  if (value != null && also != null) throw invalidRequest(`Give ${name} or ${other}, not both`);
+  return value ?? also ?? undefined;
+}
+
+const BLOB_KEYS = ['blob_versioned_hashes', 'blobVersionedHashes', 'blobs', 'max_fee_per_blob_gas', 'maxFeePerBlobGas'];
+
+/** Without its blobs the transaction would be another one than was asked for, so these keys are not ignored. */
+function refuseBlobs(body: unknown): void {
+  if (typeof body !== 'object' || body === null) return;
+  const key = BLOB_KEYS.find((name) => (body as Record<string, unknown>)[name] != null);
+  if (key !== undefined) throw invalidRequest(`Blob transactions (EIP-4844) are not supported: remove ${key}`);
 }
 
 function checkReceiver(to: string | null, policy: EvmPolicy, ownAddress: string): void {
@@ -85,30 +153,16 @@ function checkReceiver(to: string | null, policy: EvmPolicy, ownAddress: string)
   if (!allowed.includes(receiver)) throw invalidRequest('Transaction target address is not whitelisted');
 }
 
-function checkGasLimit({ to, data, gas_limit: gasLimit }: Body, policy: EvmPolicy): void {
+function checkGasLimit(request: EvmRequest, policy: EvmPolicy): void {
+  const { gasLimit } = request;
   if (gasLimit === null) {
     if (policy.estimatesGas) return;
     throw invalidRequest('gas_limit is required when gas_limit_estimation policy is disabled');
   }
-  const intrinsic = intrinsicGas(to, data);
-  if (BigInt(gasLimit) < intrinsic) {
-    throw invalidRequest(`gas_limit is too low, intrinsic gas is ${intrinsic} and gas_limit is ${gasLimit}`);
+  const least = leastGas(request);
+  if (gasLimit < least) {
+    throw invalidRequest(`gas_limit is too low, intrinsic gas is ${least} and gas_limit is ${gasLimit}`);
   }
-}
-
-/** Gas that a transaction uses before its first instruction (Yellow Paper appendix G, EIP-2028). */
-function intrinsicGas(to: string | null, data: string | null): bigint {
-  const bytes = Buffer.from((data ?? '').replace(/^0x/, ''), 'hex');
-  const zeros = bytes.reduce((count, byte) => count + (byte === 0 ? 1 : 0), 0);
-  return BigInt((to === null ? 53_000 : 21_000) + 4 * zeros + 16 * (bytes.length - zeros));
-}
-
-function readValidUntil(text: string, now: Timestamp): Timestamp {
-  const isRfc3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/.test(text);
-  const at = isRfc3339 ? Date.parse(text.toUpperCase().replace(' ', 'T')) : Number.NaN;
-  if (Number.isNaN(at)) throw invalidRequest('Invalid validUntil datetime format');
-  if (at <= now) throw invalidRequest('The validUntil time cannot be in the past');
-  return at;
 }
 
 function checkPrice(body: Body, policy: EvmPolicy): void {
@@ -129,11 +183,50 @@ function checkPrice(body: Body, policy: EvmPolicy): void {
   }
 }
 
-/** Decimal, `0x`, `0o` and `0b` strings; an empty one is zero. A number beyond 2^53 has lost digits already. */
-function readValue(value: number | string): bigint | undefined {
-  if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : undefined;
-  if (!/^(\d{0,78}|0x[0-9a-fA-F]{1,64}|0o[0-7]{1,86}|0b[01]{1,256})$/.test(value)) return undefined;
-  return BigInt(value);
+/** Everything else in an encoded transaction, at most: numbers, addresses, signature and the lengths of lists. */
+const ENCODED_FRAME = 256;
+/** An entry of an access list with the lengths around it, one of its keys, and an authorization. */
+const ENCODED_ACCESS = 29;
+const ENCODED_KEY = 33;
+const ENCODED_AUTHORIZATION = 136;
+
+function checkSize({ to, data, accessList: accesses, authorizationList: authorizations }: EvmRequest): void {
+  const { length } = callData(data);
+  if (to === null && length > LONGEST_INIT_CODE) {
+    throw invalidRequest(`data is too large, init code has ${length} bytes and ${LONGEST_INIT_CODE} are allowed`);
+  }
+  const keys = accesses.reduce((count, { storage_keys: one }) => count + one.length, 0);
+  const lists = accesses.length * ENCODED_ACCESS + keys * ENCODED_KEY + authorizations.length * ENCODED_AUTHORIZATION;
+  const most = LARGEST_TRANSACTION - ENCODED_FRAME;
+  if (length + lists > most) {
+    throw invalidRequest(`Transaction is too large, it has ${length + lists} bytes and ${most} are allowed`);
+  }
+}
+
+/** Nodes reckon in 256 bits, and refuse what goes beyond. */
+function checkTotal(request: EvmRequest): void {
+  const { price: asked, value } = request;
+  const perGas = asked.kind === 'speed' ? 0n : asked.kind === 'legacy' ? asked.gasPrice : asked.maxFeePerGas;
+  const gas = request.gasLimit ?? leastGas(request);
+  if (value + perGas * gas >= 1n << 256n) throw invalidRequest('The sum of value and fees exceeds 256 bits');
+}
+
+function checkAuthorizations(request: EvmRequest, policy: EvmPolicy, account: Account): void {
+  const { to, price: asked, authorizationList: list } = request;
+  if (list.length === 0) return;
+  if (to === null) throw invalidRequest('authorization_list requires `to`: such a transaction creates no contract');
+  const isLegacy = asked.kind === 'legacy' || (asked.kind === 'speed' && policy.eip1559 === false);
+  const chain = account.identity === undefined ? undefined : BigInt(account.identity);
+  const fault = authorizationFault(list, chain, isLegacy ? 'legacy' : 'eip1559');
+  if (fault !== undefined) throw invalidRequest(fault);
+  // Applying one counts up the nonce of its signer. For the sender that is a nonce which the lane has given to the next
+  // transaction; and the code that it sets would move the account's money past every policy.
+  const own = list.findIndex((authorization) => authorityOf(authorization) === normalAddress(account.address));
+  if (own === -1) return;
+  throw invalidRequest(
+    `authorization_list.${own} is signed by the relayer's own key: it would use up the nonce of the relayer's next ` +
+      'transaction, and its code could send to others than whitelist_receivers',
+  );
 }
 
 function orNull<T>(value: T | null | undefined): T | null {

@@ -2,6 +2,10 @@ import { z } from 'zod';
 import { amountOf, amountSchema, type JsonAmount } from '../../domain/amount.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Network } from '../../domain/network.ts';
+import { rpcAccessList, type StoredAccess, storedAccessListSchema } from './access-list.ts';
+import { normalAddress } from './address.ts';
+import { rpcAuthorizationList, type StoredAuthorization, storedAuthorizationListSchema } from './authorization.ts';
+import { toData, toQuantity } from './provider.ts';
 
 const gasPriceCacheSchema = z
   .strictObject({
@@ -90,6 +94,12 @@ export interface EvmRequest {
   data: string | null;
   gasLimit: bigint | null;
   price: RequestedPrice;
+  /** EIP-2930; empty when none was given. */
+  accessList: readonly StoredAccess[];
+  /** EIP-7702; empty when none was given. */
+  authorizationList: readonly StoredAuthorization[];
+  /** The errors of the called contract, as human-readable ABI entries; empty when none were given. */
+  abi: readonly string[];
 }
 
 export type RequestedPrice =
@@ -113,6 +123,10 @@ const storedRequestSchema = z.strictObject({
   max_fee_per_gas: amount.nullable(),
   max_priority_fee_per_gas: amount.nullable(),
   speed: speedSchema.nullable(),
+  // Left out when not asked for, as in requests that were stored before there were these.
+  access_list: storedAccessListSchema.exactOptional(),
+  authorization_list: storedAuthorizationListSchema.exactOptional(),
+  abi: z.array(z.string()).exactOptional(),
 });
 
 export type StoredRequest = z.output<typeof storedRequestSchema>;
@@ -127,6 +141,23 @@ export function readRequest(request: JsonObject): EvmRequest & { stored: StoredR
     data: stored.data,
     gasLimit: integer(stored.gas_limit),
     price: requestedPrice(stored),
+    accessList: stored.access_list ?? [],
+    authorizationList: stored.authorization_list ?? [],
+    abi: stored.abi ?? [],
+  };
+}
+
+/** A request in the form that `eth_call` and `eth_estimateGas` take, without fees and limit. */
+export function estimateCall(request: EvmRequest, from: string): JsonObject {
+  const { to, value, data, accessList, authorizationList } = request;
+  return {
+    from,
+    // A creation has no `to` at all: nodes take an empty one for a fault.
+    ...(to === null ? {} : { to: normalAddress(to) }),
+    value: toQuantity(value),
+    ...(data === null ? {} : { data: toData(data) }),
+    ...(accessList.length === 0 ? {} : { accessList: rpcAccessList(accessList) }),
+    ...(authorizationList.length === 0 ? {} : { authorizationList: rpcAuthorizationList(authorizationList) }),
   };
 }
 
@@ -142,6 +173,8 @@ function requestedPrice(stored: StoredRequest): RequestedPrice {
 }
 
 const signatureSchema = z.strictObject({ r: z.string(), s: z.string(), v: z.int(), sig: z.string() });
+
+export type EvmSignature = z.output<typeof signatureSchema>;
 
 const receiptSchema = z.strictObject({
   block_number: amount,

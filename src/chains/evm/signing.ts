@@ -6,34 +6,32 @@ import type { JsonObject } from '../../domain/json.ts';
 import type { Transaction } from '../../domain/transaction.ts';
 import type { Signer } from '../../signers/signer.ts';
 import type { SignedVersion } from '../chain.ts';
+import { rlpAccessList } from './access-list.ts';
 import { addressOf, normalAddress } from './address.ts';
+import { rlpAuthorizationList } from './authorization.ts';
+import { rlpInteger } from './integer.ts';
 import { toData } from './provider.ts';
-import { type EvmFields, readFields, readRequest } from './schema.ts';
+import { type EvmFields, type EvmRequest, type EvmSignature, readFields, readRequest } from './schema.ts';
 
 /**
- * Signs a prepared transaction under a nonce: a type 2 transaction (EIP-1559) when it has its two fees, else a legacy
- * one bound to the chain (EIP-155).
+ * Signs a prepared transaction under a nonce. With the two fees of EIP-1559 it is of type 2, or of type 4 (EIP-7702) if
+ * it has authorizations; with a gas price a legacy one bound to the chain (EIP-155), or of type 1 (EIP-2930) if it has an
+ * access list.
  * @throws AppError `SIGNER_FAILED`, also when the signer's key is not the account's
  */
 export async function signTransaction(
-  transaction: Transaction,
+  transaction: Pick<Transaction, 'request'>,
   prepared: JsonObject,
   sequence: bigint,
   signer: Signer,
 ): Promise<SignedVersion> {
   const fields = readFields(prepared);
   if (fields === undefined) throw new TypeError('a transaction is prepared before it is signed');
-  const form = formOf(transaction, fields, sequence);
-  await assertKeyOf(signer, fields.from);
+  const form = formOf(readRequest(transaction.request), fields, sequence);
 
-  // The signer has proved that the signature leads back to its public key, and so to the sender.
-  const signed = Buffer.from(await signer.sign('secp256k1', keccak(form.unsigned())));
-  const r = signed.toString('hex', 0, 32);
-  const s = signed.toString('hex', 32, 64);
-  const yParity = signed[64] === 1 ? 1n : 0n;
-  const v = Number(form.shownV + yParity);
-  const raw = form.signed(yParity, integer(BigInt(`0x${r}`)), integer(BigInt(`0x${s}`)));
-  const signature = { r, s, v, sig: `${r}${s}${v.toString(16).padStart(2, '0')}` };
+  const { r, s, yParity } = await signDigest(keccak(form.unsigned()), fields.from, signer);
+  const raw = form.signed(rlpInteger(BigInt(`0x${r}`)), rlpInteger(BigInt(`0x${s}`)), yParity);
+  const signature = shownSignature(r, s, form.shownV + yParity);
   return {
     raw,
     hash: `0x${keccak(raw).toString('hex')}`,
@@ -43,62 +41,84 @@ export async function signTransaction(
 
 /** What would be signed, in hexadecimal: the size of it costs on chains that publish their data elsewhere. */
 export function unsignedBytes(transaction: Pick<Transaction, 'request'>, fields: EvmFields, sequence: bigint): string {
-  return formOf(transaction, fields, sequence).unsigned();
+  return formOf(readRequest(transaction.request), fields, sequence).unsigned();
 }
 
-async function assertKeyOf(signer: Signer, account: string): Promise<void> {
+/** A signature over 32 bytes: 64 hexadecimal digits each, s low (EIP-2), and the parity of the curve point's y. */
+export interface DigestSignature {
+  r: string;
+  s: string;
+  yParity: 0 | 1;
+}
+
+/**
+ * Signs 32 bytes as an account.
+ * @throws AppError `SIGNER_FAILED`, also when the signer's key is not the account's
+ */
+export async function signDigest(digest: Uint8Array, account: string, signer: Signer): Promise<DigestSignature> {
   const address = addressOf(await signer.publicKey('secp256k1'));
-  if (address === normalAddress(account)) return;
-  throw new AppError('SIGNER_FAILED', { id: signer.id, reason: `its key is that of ${address}, not of ${account}` });
+  if (address !== normalAddress(account)) {
+    throw new AppError('SIGNER_FAILED', { id: signer.id, reason: `its key is that of ${address}, not of ${account}` });
+  }
+  // The signer has proved that the signature leads back to its public key, and so to the account.
+  const signed = Buffer.from(await signer.sign('secp256k1', digest));
+  return {
+    r: signed.toString('hex', 0, 32),
+    s: signed.toString('hex', 32, 64),
+    yParity: signed[64] === 1 ? 1 : 0,
+  };
+}
+
+/** A signature as answers show it, without `0x`; `sig` is the other three in one. */
+export function shownSignature(r: string, s: string, v: number): EvmSignature {
+  return { r, s, v, sig: `${r}${s}${v.toString(16).padStart(2, '0')}` };
 }
 
 /** The bytes of one kind of transaction, before and after its signature, in hexadecimal. */
 interface Form {
   unsigned(): string;
-  signed(yParity: bigint, r: string, s: string): string;
+  signed(r: string, s: string, yParity: 0 | 1): string;
   /** What answers add to the parity for `v`. */
-  shownV: bigint;
+  shownV: 0 | 27;
 }
 
-function formOf(transaction: Pick<Transaction, 'request'>, fields: EvmFields, sequence: bigint): Form {
-  const request = readRequest(transaction.request);
+function formOf(request: EvmRequest, fields: EvmFields, sequence: bigint): Form {
   const to = request.to === null ? '0x' : normalAddress(request.to);
-  const call = [integer(amountOf(fields.gas_limit)), to, integer(request.value), toData(request.data)];
+  const call = [rlpInteger(amountOf(fields.gas_limit)), to, rlpInteger(request.value), toData(request.data)];
+  const accessList = rlpAccessList(request.accessList);
+  const authorizations = rlpAuthorizationList(request.authorizationList);
   const chainId = amountOf(fields.chain_id);
-  const nonce = integer(sequence);
+  const head = [rlpInteger(chainId), rlpInteger(sequence)];
   const { max_fee_per_gas: maxFee, max_priority_fee_per_gas: priorityFee, gas_price: gasPrice } = fields;
 
   if (maxFee !== undefined && priorityFee !== undefined) {
-    const prices = [integer(amountOf(priorityFee)), integer(amountOf(maxFee))];
-    return eip1559Form([integer(chainId), nonce, ...prices, ...call, []]);
+    const list = [...head, rlpInteger(amountOf(priorityFee)), rlpInteger(amountOf(maxFee)), ...call, accessList];
+    return authorizations.length === 0 ? typedForm('02', list) : typedForm('04', [...list, authorizations]);
   }
   // Without any price it would be signed at zero.
   if (gasPrice === undefined) throw new TypeError('a prepared transaction has a price');
-  return legacyForm([nonce, integer(amountOf(gasPrice)), ...call], chainId);
+  if (authorizations.length > 0) throw new TypeError('a transaction with authorizations has the two fees of EIP-1559');
+  const price = rlpInteger(amountOf(gasPrice));
+  if (accessList.length > 0) return typedForm('01', [...head, price, ...call, accessList]);
+  return legacyForm([rlpInteger(sequence), price, ...call], chainId);
 }
 
-function eip1559Form(list: readonly RlpStructuredData[]): Form {
-  const encode = (items: RlpStructuredData[]) => `0x02${encodeRlp(items).slice(2)}`;
+/** EIP-2718: a byte for the type, then the list. */
+function typedForm(type: '01' | '02' | '04', list: readonly RlpStructuredData[]): Form {
+  const encode = (items: RlpStructuredData[]) => `0x${type}${encodeRlp(items).slice(2)}`;
   return {
     unsigned: () => encode([...list]),
-    signed: (yParity, r, s) => encode([...list, integer(yParity), r, s]),
-    shownV: 0n,
+    signed: (r, s, yParity) => encode([...list, rlpInteger(BigInt(yParity)), r, s]),
+    shownV: 0,
   };
 }
 
 function legacyForm(list: readonly RlpStructuredData[], chainId: bigint): Form {
   return {
-    unsigned: () => encodeRlp([...list, integer(chainId), '0x', '0x']),
-    signed: (yParity, r, s) => encodeRlp([...list, integer(chainId * 2n + 35n + yParity), r, s]),
-    shownV: 27n,
+    unsigned: () => encodeRlp([...list, rlpInteger(chainId), '0x', '0x']),
+    signed: (r, s, yParity) => encodeRlp([...list, rlpInteger(chainId * 2n + 35n + BigInt(yParity)), r, s]),
+    shownV: 27,
   };
-}
-
-/** An integer as RLP has it: big endian, without leading zeros, zero as nothing. */
-function integer(value: bigint): string {
-  if (value === 0n) return '0x';
-  const digits = value.toString(16);
-  return `0x${digits.length % 2 === 0 ? '' : '0'}${digits}`;
 }
 
 function keccak(data: string): Buffer {

@@ -5,7 +5,10 @@ import { wireTime } from '../../domain/wire-time.ts';
 import type { Account } from '../chain.ts';
 import { readFields, readRequest } from './schema.ts';
 
-/** A transaction as answers and webhooks show it: every key always there, in the reference's order. */
+/**
+ * A transaction as answers and webhooks show it: every key of the reference always there and in its order, then the lists
+ * that it knows nothing of, where they were given.
+ */
 export function transactionView(transaction: Transaction, account: Account): WireObject {
   const { stored } = readRequest(transaction.request);
   const fields = readFields(transaction.fields);
@@ -32,6 +35,8 @@ export function transactionView(transaction: Transaction, account: Account): Wir
     signature: fields?.signature ?? null,
     speed: stored.speed,
     is_canceled: transaction.isCanceled,
+    ...(stored.access_list === undefined ? {} : { access_list: stored.access_list }),
+    ...(stored.authorization_list === undefined ? {} : { authorization_list: stored.authorization_list }),
   };
 }
 

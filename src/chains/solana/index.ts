@@ -1,3 +1,4 @@
+import { invalidRequest } from '../../domain/errors.ts';
 import type { Chain } from '../chain.ts';
 import { unavailableParts } from '../unavailable.ts';
 import { addressOf } from './address.ts';
@@ -21,5 +22,12 @@ export function createSolanaChain(): Chain {
     minimumBalance: () => null,
     lifetimeMs: 0,
     ...unavailableParts('solana'),
+    signMessage: refuseSigning,
+    signTypedData: refuseSigning,
   };
+}
+
+/** In the reference's words. */
+async function refuseSigning(): Promise<never> {
+  throw invalidRequest('Endpoint is not supported for Solana relayers');
 }

@@ -1,3 +1,4 @@
+import { invalidRequest } from '../../domain/errors.ts';
 import type { Chain } from '../chain.ts';
 import { unavailableParts } from '../unavailable.ts';
 import { addressOf } from './address.ts';
@@ -20,5 +21,12 @@ export function createStellarChain(): Chain {
     minimumBalance: () => null,
     lifetimeMs: 0,
     ...unavailableParts('stellar'),
+    signMessage: () => refuseSigning('data'),
+    signTypedData: () => refuseSigning('typed data'),
   };
+}
+
+/** In the reference's words. */
+async function refuseSigning(what: string): Promise<never> {
+  throw invalidRequest(`Signing ${what} not supported for Stellar`);
 }

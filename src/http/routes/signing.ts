@@ -10,6 +10,15 @@ const params = z.object({ id: z.string() });
 /** Signatures over what is not sent. */
 export function signingRoutes(app: FastifyInstance, signing: SigningService): void {
   const routes = app.withTypeProvider<ZodTypeProvider>();
+
+  routes.post('/relayers/:id/sign', { schema: { params } }, async (request) =>
+    success(await signing.signMessage(request.params.id, bodyOf(request))),
+  );
+
+  routes.post('/relayers/:id/sign-typed-data', { schema: { params } }, async (request) =>
+    success(await signing.signTypedData(request.params.id, bodyOf(request))),
+  );
+
   routes.post('/relayers/:id/sign-transaction', { schema: { params } }, async (request) =>
     success(await signing.signTransaction(request.params.id, bodyOf(request))),
   );

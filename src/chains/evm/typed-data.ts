@@ -1,0 +1,125 @@
+import { hash } from 'node:crypto';
+import { TypedDataEncoder, type TypedDataField } from 'ethers';
+import { z } from 'zod';
+import { invalidRequest } from '../../domain/errors.ts';
+import { readForm } from './request.ts';
+
+const digestsSchema = z.object({ domain_separator: z.string(), hash_struct_message: z.string() });
+
+const name = z.string().max(256);
+const fieldSchema = z.object({ name, type: name });
+
+/** The form of `eth_signTypedData_v4`. */
+const wholeSchema = z.object({
+  domain: z.record(z.string(), z.unknown()),
+  types: z.record(z.string(), z.array(fieldSchema)),
+  primaryType: z.string(),
+  message: z.record(z.string(), z.unknown()),
+});
+
+/** Whoever hashes typed data follows its types into each other, which takes the longer the more there are. */
+const MOST_TYPES = 24;
+/** Values are hashed one by one, in the time of everybody. */
+const LONGEST_DATA = 65_536;
+
+/**
+ * The digest of typed data (EIP-712): of its domain separator and the hash of its message where these are given, else of
+ * the whole.
+ * @throws AppError `INVALID_REQUEST`, for digests with the reference's texts
+ */
+export function typedDataDigest(body: unknown): Buffer {
+  const isObject = typeof body === 'object' && body !== null;
+  const isWhole = isObject && 'types' in body && !('domain_separator' in body) && !('hash_struct_message' in body);
+  const [domain, message] = isWhole ? hashesOf(body) : givenHashes(body);
+  return hash('keccak-256', Buffer.concat([Buffer.from('1901', 'hex'), domain, message]), 'buffer');
+}
+
+function givenHashes(body: unknown): [Buffer, Buffer] {
+  const { domain_separator: domain, hash_struct_message: message } = readForm(digestsSchema, body);
+  return [
+    readHash(domain, 'domain separator', 'domain separator'),
+    readHash(message, 'hash struct message', 'hash struct'),
+  ];
+}
+
+/** @param called in the texts on digits, and `measured` in those on the length, as the reference does */
+function readHash(text: string, called: string, measured: string): Buffer {
+  const digits = text.replace(/^0x/, '');
+  const position = digits.search(/[^0-9a-fA-F]/);
+  if (position !== -1) {
+    const found = String.fromCodePoint(digits.codePointAt(position) ?? 0);
+    const input = `${[...text].slice(0, 16).join('')}...`;
+    throw refused(
+      `Invalid ${called} hex: non-hexadecimal character '${found}' at position ${position} (input: ${input})`,
+    );
+  }
+  if (digits.length % 2 === 1) throw refused(`Invalid ${called} hex: odd number of digits`);
+  const bytes = Buffer.from(digits, 'hex');
+  if (bytes.length !== 32) throw refused(`Invalid ${measured} length: expected 32 bytes, got ${bytes.length}`);
+  return bytes;
+}
+
+function refused(reason: string): Error {
+  return invalidRequest(`Failed to sign transaction: ${reason}`);
+}
+
+type Types = Record<string, TypedDataField[]>;
+
+function hashesOf(body: object): [Buffer, Buffer] {
+  const { domain, types, primaryType, message } = readForm(wholeSchema, body);
+  if (Object.keys(types).length > MOST_TYPES) throw invalidRequest(`\`types\` has more than ${MOST_TYPES} types`);
+  if (JSON.stringify([domain, types, message]).length > LONGEST_DATA) {
+    throw invalidRequest(`The typed data are longer than ${LONGEST_DATA} characters`);
+  }
+  const { EIP712Domain: ofDomain = domainFields(domain), ...others } = types;
+  return [
+    hashOf('domain', 'EIP712Domain', { EIP712Domain: ofDomain }, domain),
+    hashOf('message', primaryType, reachable(others, primaryType), message),
+  ];
+}
+
+/** The fields that a domain has, in the order of EIP-712. */
+function domainFields(domain: Record<string, unknown>): TypedDataField[] {
+  const known = {
+    name: 'string',
+    version: 'string',
+    chainId: 'uint256',
+    verifyingContract: 'address',
+    salt: 'bytes32',
+  };
+  return Object.entries(known)
+    .filter(([name]) => domain[name] !== undefined)
+    .map(([name, type]) => ({ name, type }));
+}
+
+/** The types that a type is made of: ethers refuses what is declared and not used, which EIP-712 allows. */
+function reachable(types: Types, primaryType: string): Types {
+  const found: Types = {};
+  const add = (name: string): void => {
+    const fields = Object.hasOwn(types, name) ? types[name] : undefined;
+    if (fields === undefined || Object.hasOwn(found, name)) return;
+    found[name] = fields;
+    for (const { type } of fields) add(type.replace(/\[.*$/, ''));
+  };
+  add(primaryType);
+  return found;
+}
+
+function hashOf(place: string, name: string, types: Types, value: Record<string, unknown>): Buffer {
+  try {
+    const encoder = new TypedDataEncoder(types);
+    if (encoder.primaryType !== name) throw new TypeError(`there is no type ${name}`);
+    encoder.visit(value, assertNoGuess);
+    return Buffer.from(encoder.hashStruct(name, value).slice(2), 'hex');
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.slice(0, 200) : 'unreadable';
+    throw invalidRequest(`\`${place}\` does not fit its type: ${reason}`, error);
+  }
+}
+
+/** What is signed is what was sent: ethers would take an absent bool for false, and the text "false" for true. */
+function assertNoGuess(type: string, value: unknown): unknown {
+  if (value === undefined || value === null) throw new TypeError(`a ${type} is missing`);
+  if (type === 'bool' && typeof value !== 'boolean') throw new TypeError('a bool is neither true nor false');
+  return value;
+}

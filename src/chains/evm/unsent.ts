@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import { amountOf, amountSchema, amountUpTo, jsonAmount } from '../../domain/amount.ts';
+import { AppError, invalidRequest } from '../../domain/errors.ts';
+import type { JsonObject, WireObject } from '../../domain/json.ts';
+import type { Signer } from '../../signers/signer.ts';
+import type { Account } from '../chain.ts';
+import { capPrice } from './fees.ts';
+import { readPolicy } from './policy.ts';
+import { parseRequest, readForm } from './request.ts';
+import { type EvmFields, readFields, readRequest } from './schema.ts';
+import { signTransaction } from './signing.ts';
+
+/** What the body has beyond a send request; EIP-2681 has the highest nonce. */
+const unsentSchema = z.object(
+  { nonce: amountUpTo((1n << 64n) - 2n), gas_limit: amountSchema(64) },
+  'expected a JSON object',
+);
+
+/**
+ * Signs a transaction that is not sent, under a nonce that the caller chooses: a send request with `nonce`, `gas_limit`
+ * and a price, held against the same policies. It asks no node and leaves the account's order of nonces alone.
+ * @param declaredChainId for an account whose chain is not pinned yet
+ * @throws AppError `INVALID_REQUEST`, `SIGNER_FAILED`; `RELAYER_DISABLED` while nobody can say for which chain
+ */
+export async function signUnsent(
+  body: unknown,
+  account: Account,
+  signer: Signer,
+  declaredChainId: bigint | null,
+): Promise<WireObject> {
+  if (account.policies['private_transactions'] === true) {
+    throw invalidRequest(
+      'A relayer with private_transactions signs only what it sends: whoever has the bytes can publish them',
+    );
+  }
+  const { nonce, gas_limit } = readForm(unsentSchema, body);
+  const { request, validUntil } = parseRequest(body, account, 0);
+  const { price, ...asked } = readRequest(request);
+  if (price.kind === 'speed') {
+    throw invalidRequest('`speed` needs a network to ask for prices: give gas_price or EIP1559 parameters');
+  }
+  if (validUntil !== null) throw invalidRequest('`valid_until` cannot be kept: a signature does not expire');
+  const chainId = account.identity === undefined ? declaredChainId : BigInt(account.identity);
+  if (chainId === null) throw new AppError('RELAYER_DISABLED', {});
+
+  const paid = capPrice(price, readPolicy(account.policies).gasPriceCap);
+  const fields: EvmFields = {
+    chain_id: jsonAmount(chainId),
+    from: account.address,
+    gas_limit,
+    ...(paid.kind === 'legacy'
+      ? { gas_price: jsonAmount(paid.gasPrice) }
+      : {
+          max_fee_per_gas: jsonAmount(paid.maxFeePerGas),
+          max_priority_fee_per_gas: jsonAmount(paid.maxPriorityFeePerGas),
+        }),
+  };
+  const signed = await signTransaction({ request }, fields as JsonObject, amountOf(nonce), signer);
+  return {
+    hash: signed.hash,
+    transaction: signed.raw,
+    signature: readFields(signed.fields)?.signature,
+    chain_id: chainId,
+    nonce: amountOf(nonce),
+    from: account.address,
+    to: asked.to,
+    value: asked.stored.value,
+    data: asked.data,
+    gas_limit: amountOf(gas_limit),
+    gas_price: paid.kind === 'legacy' ? String(paid.gasPrice) : null,
+    max_fee_per_gas: paid.kind === 'legacy' ? null : String(paid.maxFeePerGas),
+    max_priority_fee_per_gas: paid.kind === 'legacy' ? null : String(paid.maxPriorityFeePerGas),
+  };
+}
