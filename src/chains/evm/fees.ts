@@ -1,15 +1,11 @@
+import { amountOf, jsonAmount } from '../../domain/amount.ts';
 import type { ReadOne } from '../../egress/rpc-client.ts';
+import { type Market, readMarket as readWholeMarket } from './market.ts';
 import type { EvmPolicy } from './policy.ts';
-import { type Block, feeHistory, gasPrice, latestBlock } from './provider.ts';
-import type { RequestedPrice, Speed } from './schema.ts';
+import type { EvmFields, RequestedPrice, Speed } from './schema.ts';
 
-/** What the network charges at the moment, in wei. */
-export interface Market {
-  block: Block;
-  /** What the node would pay in a legacy transaction. */
-  gasPrice: bigint;
-  /** Priority fee by speed; undefined on a network without EIP-1559. */
-  tips: Readonly<Record<Speed, bigint>> | undefined;
+export function readMarket(read: ReadOne, hasEip1559: boolean | null): Promise<Market> {
+  return readWholeMarket(read, { hasEip1559, isZkEvm: false });
 }
 
 /** What a transaction pays for its gas. */
@@ -17,36 +13,16 @@ export type Price =
   | { kind: 'legacy'; gasPrice: bigint }
   | { kind: 'eip1559'; maxFeePerGas: bigint; maxPriorityFeePerGas: bigint };
 
-const HISTORY_BLOCKS = 4;
+/** A price as pools compare it: a legacy one counts as both (geth core/types LegacyTx gasFeeCap, gasTipCap). */
+export interface Caps {
+  fee: bigint;
+  tip: bigint;
+}
+
 const GWEI = 1_000_000_000n;
 
-/** The percentile of paid priority fees that a speed asks for, and its share of the legacy price, in per cent. */
-const SPEEDS: readonly { speed: Speed; percentile: number; legacyPercent: bigint }[] = [
-  { speed: 'safeLow', percentile: 30, legacyPercent: 100n },
-  { speed: 'average', percentile: 50, legacyPercent: 125n },
-  { speed: 'fast', percentile: 85, legacyPercent: 150n },
-  { speed: 'fastest', percentile: 99, legacyPercent: 200n },
-];
-
-/** Asks a node what the network charges. `hasEip1559` null leaves it to the latest block. */
-export async function readMarket(read: ReadOne, hasEip1559: boolean | null): Promise<Market> {
-  const [block, price] = await Promise.all([latestBlock(read), gasPrice(read)]);
-  if (!(hasEip1559 ?? block.baseFeePerGas !== null)) return { block, gasPrice: price, tips: undefined };
-  const percentiles = SPEEDS.map(({ percentile }) => percentile);
-  const rewards = await feeHistory(read, HISTORY_BLOCKS, percentiles);
-  return { block, gasPrice: price, tips: tipsFrom(rewards) };
-}
-
-/** The mean of what was really paid in a percentile's column; where nobody paid, as many hundredths of a gwei. */
-function tipsFrom(rewards: readonly bigint[][]): Record<Speed, bigint> {
-  const tip = (column: number, percentile: number) => {
-    const paid = rewards.map((row) => row[column] ?? 0n).filter((fee) => fee > 0n);
-    if (paid.length === 0) return (BigInt(percentile) * GWEI) / 100n;
-    return paid.reduce((sum, fee) => sum + fee, 0n) / BigInt(paid.length);
-  };
-  const tips = SPEEDS.map(({ speed, percentile }, column) => [speed, tip(column, percentile)]);
-  return Object.fromEntries(tips) as Record<Speed, bigint>;
-}
+/** A speed's share of the price that the node would pay in a legacy transaction, in per cent. */
+const LEGACY_PERCENT: Readonly<Record<Speed, bigint>> = { safeLow: 100n, average: 125n, fast: 150n, fastest: 200n };
 
 /** The price that a request gets at the market's present state, before the policy's cap. */
 export function priceOf(
@@ -57,11 +33,36 @@ export function priceOf(
 ): Price {
   if (requested.kind !== 'speed') return requested;
   const { speed } = requested;
-  if (market.tips === undefined || policy.eip1559 === false) {
-    const percent = SPEEDS.find((row) => row.speed === speed)?.legacyPercent ?? 100n;
-    return { kind: 'legacy', gasPrice: (market.gasPrice * percent) / 100n };
-  }
-  const maxPriorityFeePerGas = market.tips[speed];
+  if (market.tips === undefined || policy.eip1559 === false) return legacyPrice(speed, market);
+  return dynamicPrice(speed, market, market.tips, averageBlocktimeMs);
+}
+
+/**
+ * What the market asks of a further version: for the speed that was asked for, or `fast` where a price was given, which
+ * did not lead into a block. The kind stays that of the request.
+ */
+export function laterPriceOf(
+  requested: RequestedPrice,
+  market: Market,
+  policy: EvmPolicy,
+  averageBlocktimeMs: number,
+): Price {
+  if (requested.kind === 'legacy') return legacyPrice('fast', market);
+  if (requested.kind === 'speed') return priceOf(requested, market, policy, averageBlocktimeMs);
+  return market.tips === undefined ? requested : dynamicPrice('fast', market, market.tips, averageBlocktimeMs);
+}
+
+function legacyPrice(speed: Speed, market: Market): Price {
+  return { kind: 'legacy', gasPrice: (market.gasPrice * LEGACY_PERCENT[speed]) / 100n };
+}
+
+function dynamicPrice(
+  speed: Speed,
+  market: Market,
+  tips: Readonly<Record<Speed, bigint>>,
+  averageBlocktimeMs: number,
+): Price {
+  const maxPriorityFeePerGas = tips[speed];
   const headroom = ((market.block.baseFeePerGas ?? 0n) * baseFeeMultiplier(averageBlocktimeMs)) / GWEI;
   return { kind: 'eip1559', maxFeePerGas: headroom + maxPriorityFeePerGas, maxPriorityFeePerGas };
 }
@@ -95,9 +96,70 @@ export function floorAbove(cap: bigint | null, market: Market): bigint | undefin
 
 /** The most that a unit of gas can cost at a price. */
 export function mostPerGas(price: Price): bigint {
-  return price.kind === 'legacy' ? price.gasPrice : price.maxFeePerGas;
+  return capsOf(price).fee;
+}
+
+export function capsOf(price: Price): Caps {
+  return price.kind === 'legacy'
+    ? { fee: price.gasPrice, tip: price.gasPrice }
+    : { fee: price.maxFeePerGas, tip: price.maxPriorityFeePerGas };
+}
+
+/** The highest of the caps of signed versions, each cap by itself; undefined of none. */
+export function highestOf(versions: readonly EvmFields[]): Caps | undefined {
+  return versions
+    .map(pricedAt)
+    .reduce<Caps | undefined>(
+      (highest, { fee, tip }) => ({ fee: most(fee, highest?.fee ?? 0n), tip: most(tip, highest?.tip ?? 0n) }),
+      undefined,
+    );
+}
+
+function pricedAt(fields: EvmFields): Caps {
+  const fee = amountOf(fields.max_fee_per_gas ?? fields.gas_price ?? 0);
+  return { fee, tip: amountOf(fields.max_priority_fee_per_gas ?? fields.gas_price ?? 0) };
+}
+
+/**
+ * The least that a pool takes in the place of a version with these caps: a tenth more of each (geth
+ * core/txpool/legacypool/list.go Add, rounded down as there), and more in any case.
+ */
+export function minimumBump({ fee, tip }: Caps): Caps {
+  return { fee: tenthMore(fee), tip: tenthMore(tip) };
+}
+
+function tenthMore(amount: bigint): bigint {
+  return most((amount * 11n) / 10n, amount + 1n);
+}
+
+/** The price with caps of at least these. A higher priority fee comes on top of the room for the base fee. */
+export function raiseTo(price: Price, { fee, tip }: Caps): Price {
+  if (price.kind === 'legacy') return { kind: 'legacy', gasPrice: most(price.gasPrice, most(fee, tip)) };
+  const maxPriorityFeePerGas = most(price.maxPriorityFeePerGas, tip);
+  const withTip = price.maxFeePerGas - price.maxPriorityFeePerGas + maxPriorityFeePerGas;
+  return { kind: 'eip1559', maxFeePerGas: most(withTip, fee), maxPriorityFeePerGas };
+}
+
+/** Whether both caps of a price are at least these. */
+export function reaches(price: Price, { fee, tip }: Caps): boolean {
+  const caps = capsOf(price);
+  return caps.fee >= fee && caps.tip >= tip;
+}
+
+/** A price in the form of {@link EvmFields}. */
+export function priceFields(price: Price): Partial<EvmFields> {
+  return price.kind === 'legacy'
+    ? { gas_price: jsonAmount(price.gasPrice) }
+    : {
+        max_fee_per_gas: jsonAmount(price.maxFeePerGas),
+        max_priority_fee_per_gas: jsonAmount(price.maxPriorityFeePerGas),
+      };
 }
 
 function least(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
+}
+
+function most(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
 }

@@ -33,6 +33,8 @@ export interface EvmPolicy {
   whitelist: readonly string[] | null;
   /** Null follows the network. */
   eip1559: boolean | null;
+  /** Whether a revert's own data goes into the reason that clients see. */
+  includesRevertData: boolean;
 }
 
 /** Takes stored policies apart. */
@@ -44,7 +46,17 @@ export function readPolicy(policies: JsonObject): EvmPolicy {
     gasPriceCap: known.gas_price_cap == null ? null : amountOf(known.gas_price_cap),
     whitelist: known.whitelist_receivers?.map(normalAddress) ?? null,
     eip1559: known.eip1559_pricing ?? null,
+    includesRevertData: known.include_revert_data ?? false,
   };
+}
+
+/**
+ * Why the policies cannot be kept on a network; null when they can. Sent to any endpoint that a network has by now, a
+ * transaction is public, so who asks for private ones must not be told that they are.
+ */
+export function policyFault(policies: JsonObject, network: string): string | null {
+  if (fields.parse(policies).private_transactions !== true) return null;
+  return `private_transactions is not supported on network ${network}: it has no endpoint that keeps transactions private`;
 }
 
 /** Policies as the API shows them; nothing when none is set. */

@@ -1,13 +1,18 @@
 import { amountOf, jsonAmount } from '../../domain/amount.ts';
+import type { Clock } from '../../domain/clock.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Transaction } from '../../domain/transaction.ts';
-import { type ReadOne, RpcError } from '../../egress/rpc-client.ts';
-import type { Account, LaneFigures, Preparation } from '../chain.ts';
-import { normalAddress } from './address.ts';
-import { capPrice, floorAbove, type Market, mostPerGas, type Price, priceOf } from './fees.ts';
+import { type ReadOne, type RpcClient, RpcError } from '../../egress/rpc-client.ts';
+import type { Account, LaneFigures, ParkedPreparation, Preparation, ReadyPreparation } from '../chain.ts';
+import { freshShared } from '../single-flight.ts';
+import { capPrice, floorAbove, mostPerGas, type Price, priceFields, priceOf } from './fees.ts';
+import { leastGas } from './gas.ts';
+import { balanceOn } from './identity.ts';
+import { type Market, type MarketReading, openMarket, readMarket } from './market.ts';
 import { type EvmPolicy, readPolicy } from './policy.ts';
-import { estimateGas, toData, toQuantity } from './provider.ts';
-import { type EvmFields, type EvmRequest, type EvmSettings, readFields, readRequest } from './schema.ts';
+import { balance, estimateGas, onlyOn } from './provider.ts';
+import { dataFee } from './rollup.ts';
+import { type EvmFields, type EvmRequest, type EvmSettings, estimateCall, readFields, readRequest } from './schema.ts';
 
 /** What preparing needs of the network's live side. */
 export interface PrepareParts {
@@ -15,9 +20,26 @@ export interface PrepareParts {
   settings: EvmSettings;
   /** That of the transaction's lane. */
   chainId: bigint;
-  market(): Promise<Market>;
-  /** Of no state older than the call. */
-  balance(address: string): Promise<bigint>;
+  market: MarketReading;
+  /** Of no state older than the call: by one node, or the highest that any tells. */
+  balance(address: string, of?: 'all'): Promise<bigint>;
+}
+
+/** More than any balance. */
+const NO_BALANCE = 1n << 256n;
+
+/** The parts of one chain. Only endpoints that serve it are believed. */
+export function openPrepareParts(rpc: RpcClient, settings: EvmSettings, chainId: bigint, clock: Clock): PrepareParts {
+  const own = onlyOn(chainId, rpc);
+  const byOne = freshShared((address: string) => own.onOne((one) => balance(one, address)));
+  const byAll = freshShared((address: string) => balanceOn(rpc, { chain: chainId, address, least: NO_BALANCE }));
+  return {
+    read: (method, params, parse) => own.onOne((one) => one(method, params, parse)),
+    settings,
+    chainId,
+    market: openMarket(settings, clock, () => own.onOne((one) => readMarket(one, settings))),
+    balance: (address, of) => (of === 'all' ? byAll(address) : byOne(address)),
+  };
 }
 
 /** How soon a transaction looks again that has to wait for a lower price or for money under way. */
@@ -30,103 +52,176 @@ export async function prepare(
   account: Account,
   lane: LaneFigures,
 ): Promise<Preparation> {
+  return unlessSaidTwice(parts, (from) => prepareOnce(from, transaction, account, lane));
+}
+
+/**
+ * A refusal ends a transaction, and one node's word for a block or a balance is not enough for that: it counts when a
+ * block that is read anew and the balances of all nodes say it too.
+ */
+export async function unlessSaidTwice<T extends { kind: string }>(
+  parts: PrepareParts,
+  decide: (parts: PrepareParts) => Promise<T>,
+): Promise<T> {
+  const decided = await decide(parts);
+  if (decided.kind !== 'refused') return decided;
+  return decide({
+    ...parts,
+    market: () => parts.market('fresh'),
+    balance: (address) => parts.balance(address, 'all'),
+  });
+}
+
+async function prepareOnce(
+  parts: PrepareParts,
+  transaction: Transaction,
+  account: Account,
+  lane: LaneFigures,
+): Promise<Preparation> {
   const request = readRequest(transaction.request);
   const policy = readPolicy(account.policies);
-  const { chainId } = parts;
-  const [market, wantedGas, balance] = await Promise.all([
+  const [market, gas, funds] = await Promise.all([
     parts.market(),
-    gasLimitOf(parts.read, request, policy, account.address),
+    gasFor(parts.read, request, policy, account.address),
     parts.balance(account.address),
   ]);
 
-  const blockGasLimit = market.block.gasLimit;
-  if (request.gasLimit !== null && request.gasLimit > blockGasLimit) {
-    const reason = `Transaction gas limit (${request.gasLimit}) exceeds block gas limit (${blockGasLimit})`;
-    return { kind: 'refused', reason };
-  }
-  // The reserve on top of an estimate must not make a transaction impossible that fits.
-  const gasLimit = wantedGas < blockGasLimit ? wantedGas : blockGasLimit;
-  const floor = floorAbove(policy.gasPriceCap, market);
-  if (floor !== undefined) {
-    const reason = `The network asks for ${floor} wei per gas, more than the gas_price_cap of ${policy.gasPriceCap}`;
-    return { kind: 'parked', reason, retryInMs: PARKED_FOR_MS };
-  }
+  const gasLimit = withinBlock(gas, market);
+  const tooMuchGas = beyondBlock(gasLimit, market);
+  if (tooMuchGas !== undefined) return { kind: 'refused', reason: tooMuchGas };
+  const tooDear = aboveCap(policy, market);
+  if (tooDear !== undefined) return parked(tooDear);
   const price = capPrice(priceOf(request.price, market, policy, parts.settings.averageBlocktimeMs), policy.gasPriceCap);
   const baseFee = market.block.baseFeePerGas ?? 0n;
   if (mostPerGas(price) < baseFee) {
     // Signed now, it would keep its nonce without being mined, and hold up everything behind it.
-    const reason = `The network's base fee is ${baseFee} wei per gas, more than the ${mostPerGas(price)} that were offered`;
-    return { kind: 'parked', reason, retryInMs: PARKED_FOR_MS };
+    return parked(
+      `The network's base fee is ${baseFee} wei per gas, more than the ${mostPerGas(price)} that were offered`,
+    );
   }
-  const cost = mostPerGas(price) * gasLimit + request.value;
-  return (
-    shortOfFunds(balance, cost, policy, lane) ?? {
-      kind: 'ready',
-      fields: fieldsOf(chainId, account.address, gasLimit, price) satisfies EvmFields as JsonObject,
-      cost,
-    }
-  );
+  const unfit = misfit(request, price);
+  if (unfit !== undefined) return { kind: 'refused', reason: unfit };
+  const ready = await costed(parts, { request: transaction.request, sequence: null }, account, gasLimit, price);
+  return shortOfFunds(funds, ready.cost, policy, lane) ?? ready;
+}
+
+/** What a version is signed with and what it can cost, the fee of its data included. */
+export async function costed(
+  parts: PrepareParts,
+  version: Pick<Transaction, 'request' | 'sequence'>,
+  account: Account,
+  gasLimit: bigint,
+  price: Price,
+): Promise<ReadyPreparation> {
+  const request = readRequest(version.request);
+  const gas = { chain_id: jsonAmount(parts.chainId), from: account.address, gas_limit: jsonAmount(gasLimit) };
+  const fields: EvmFields = { ...gas, ...priceFields(price) };
+  const call = estimateCall(request, account.address);
+  const extra = await dataFee(parts.read, parts.settings, { ...version, fields, call });
+  return {
+    kind: 'ready',
+    fields: { ...fields, ...(extra === 0n ? {} : { data_fee: jsonAmount(extra) }) } satisfies EvmFields as JsonObject,
+    cost: mostPerGas(price) * gasLimit + request.value + extra,
+  };
 }
 
 /** {@link prepare}'s cost of a transaction that went through it before; zero for one that did not. */
-export function costOf(transaction: Transaction): bigint {
+export function costOf(transaction: Pick<Transaction, 'request' | 'fields'>): bigint {
   const fields = readFields(transaction.fields);
   if (fields === undefined) return 0n;
   const perGas = fields.max_fee_per_gas ?? fields.gas_price ?? 0;
-  return amountOf(perGas) * amountOf(fields.gas_limit) + readRequest(transaction.request).value;
+  const gas = amountOf(perGas) * amountOf(fields.gas_limit);
+  return gas + amountOf(fields.data_fee ?? 0) + readRequest(transaction.request).value;
 }
 
 /**
  * Money that other transactions of the lane may still take is not there for this one. What lacks even without them
  * will not come by waiting for them.
  */
-function shortOfFunds(balance: bigint, cost: bigint, policy: EvmPolicy, lane: LaneFigures): Preparation | undefined {
+export function shortOfFunds(
+  funds: bigint,
+  cost: bigint,
+  policy: EvmPolicy,
+  lane: LaneFigures,
+): ParkedPreparation | { kind: 'refused'; reason: string } | undefined {
   const needed = cost + policy.minBalance;
-  if (balance - lane.committed >= needed) return undefined;
-  const reserve = policy.minBalance > 0n && balance >= cost;
+  if (funds - lane.committed >= needed) return undefined;
+  const reserve = policy.minBalance > 0n && funds >= cost;
   const reason = [
-    `Insufficient balance: Relayer balance ${balance} is insufficient to cover ${cost}`,
+    `Insufficient balance: Relayer balance ${funds} is insufficient to cover ${cost}`,
     reserve ? `, with an enforced minimum balance of ${policy.minBalance}` : '',
   ].join('');
-  if (balance < needed) return { kind: 'refused', reason };
-  const committed = ` while up to ${lane.committed} may be taken by transactions under way`;
-  return { kind: 'parked', reason: reason + committed, retryInMs: PARKED_FOR_MS };
+  if (funds < needed) return { kind: 'refused', reason };
+  return parked(`${reason} while up to ${lane.committed} may be taken by transactions under way`);
 }
 
-async function gasLimitOf(read: ReadOne, request: EvmRequest, policy: EvmPolicy, from: string): Promise<bigint> {
-  if (request.gasLimit !== null) return request.gasLimit;
-  if (!policy.estimatesGas) return fallbackGasLimit(request.data);
+export function parked(reason: string): ParkedPreparation {
+  return { kind: 'parked', reason, retryInMs: PARKED_FOR_MS };
+}
+
+/** Why nothing that the policy allows could be mined now. */
+export function aboveCap(policy: EvmPolicy, market: Market): string | undefined {
+  const floor = floorAbove(policy.gasPriceCap, market);
+  if (floor === undefined) return undefined;
+  return `The network asks for ${floor} wei per gas, more than the gas_price_cap of ${policy.gasPriceCap}`;
+}
+
+/** Why no block could hold so much gas. Some chains show blocks with a limit of zero, which says nothing. */
+export function beyondBlock(gasLimit: bigint, market: Market): string | undefined {
+  const { gasLimit: most } = market.block;
+  if (most === 0n || gasLimit <= most) return undefined;
+  return `Transaction gas limit (${gasLimit}) exceeds block gas limit (${most})`;
+}
+
+/** Why the network's prices do not go with what is asked: an authorization list has EIP-1559 fees (EIP-7702). */
+export function misfit(request: EvmRequest, price: Price): string | undefined {
+  if (price.kind !== 'legacy' || request.authorizationList.length === 0) return undefined;
+  return 'authorization_list requires EIP-1559 fees, and the network has none';
+}
+
+/** What a call takes by estimate, and the limit that it is given. */
+interface GasNeed {
+  used: bigint;
+  limit: bigint;
+}
+
+/** The reserve on top of an estimate must not make a transaction impossible that fits. */
+export function withinBlock({ used, limit }: GasNeed, market: Market): bigint {
+  const most = market.block.gasLimit;
+  if (most === 0n || limit <= most) return limit;
+  return used > most ? used : most;
+}
+
+/** The limit that a request gives, or what the node estimates with a tenth on top. */
+export async function gasFor(read: ReadOne, request: EvmRequest, policy: EvmPolicy, from: string): Promise<GasNeed> {
+  if (request.gasLimit !== null) return { used: request.gasLimit, limit: request.gasLimit };
+  const used = policy.estimatesGas ? await estimated(read, estimateCall(request, from)) : undefined;
+  if (used !== undefined) return { used, limit: (used * 110n) / 100n };
+  // Most often the call reverts; it goes out all the same and shows so on chain.
+  const fallback = fallbackGasLimit(request);
+  return { used: fallback, limit: fallback };
+}
+
+/** Undefined when the node has answered that it cannot. */
+export async function estimated(read: ReadOne, call: JsonObject): Promise<bigint | undefined> {
   try {
-    const estimate = await estimateGas(read, {
-      from,
-      // A creation has no `to` at all: nodes take an empty one for a fault.
-      ...(request.to === null ? {} : { to: normalAddress(request.to) }),
-      value: toQuantity(request.value),
-      ...(request.data === null ? {} : { data: toData(request.data) }),
-    });
-    return (estimate * 110n) / 100n;
+    return await estimateGas(read, call);
   } catch (error) {
-    // The node has answered, most often that the call reverts; it goes out all the same and shows so on chain.
-    if (error instanceof RpcError && error.kind === 'node') return fallbackGasLimit(request.data);
+    if (error instanceof RpcError && error.kind === 'node') return undefined;
     throw error;
   }
 }
 
-/** What the reference allows for a call that cannot be estimated. */
-function fallbackGasLimit(data: string | null): bigint {
+/** What the reference allows for a call that cannot be estimated, and never less than nodes ask for. */
+function fallbackGasLimit(request: EvmRequest): bigint {
+  const usual = usualGas(request.data);
+  const needed = leastGas(request);
+  return usual > needed ? usual : needed;
+}
+
+function usualGas(data: string | null): bigint {
   if (data === null) return 21_000n;
   if (data.startsWith('0xa9059cbb')) return 65_000n;
   if (data.startsWith('0x23b872dd')) return 80_000n;
   return 200_000n;
-}
-
-function fieldsOf(chainId: bigint, from: string, gasLimit: bigint, price: Price): EvmFields {
-  const fields = { chain_id: jsonAmount(chainId), from, gas_limit: jsonAmount(gasLimit) };
-  return price.kind === 'legacy'
-    ? { ...fields, gas_price: jsonAmount(price.gasPrice) }
-    : {
-        ...fields,
-        max_fee_per_gas: jsonAmount(price.maxFeePerGas),
-        max_priority_fee_per_gas: jsonAmount(price.maxPriorityFeePerGas),
-      };
 }

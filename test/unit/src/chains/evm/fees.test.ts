@@ -2,16 +2,20 @@ import t from 'tap';
 import {
   baseFeeMultiplier,
   capPrice,
+  capsOf,
   floorAbove,
-  type Market,
+  highestOf,
+  laterPriceOf,
+  minimumBump,
   mostPerGas,
+  type Price,
+  priceFields,
   priceOf,
-  readMarket,
+  raiseTo,
+  reaches,
 } from '../../../../../src/chains/evm/fees.ts';
+import type { Market } from '../../../../../src/chains/evm/market.ts';
 import { readPolicy } from '../../../../../src/chains/evm/policy.ts';
-import type { ReadOne } from '../../../../../src/egress/rpc-client.ts';
-import { openRpc } from '../../../../support/evm.ts';
-import { answersByMethod, startRpcDouble } from '../../../../support/rpc-double.ts';
 
 const GWEI = 1_000_000_000n;
 const HASH = `0x${'1'.repeat(64)}`;
@@ -80,36 +84,46 @@ t.test('a network that asks for more than the cap is noticed', async (t) => {
   t.equal(floorAbove(11n * GWEI, legacy), 12n * GWEI);
 });
 
-t.test('the market by a node’s answers', async (t) => {
-  const block = { number: '0x5', hash: HASH, gasLimit: '0x1c9c380', baseFeePerGas: '0x3b9aca00' };
-  const reward = [['0x64', '0x0', '0xc8', '0x0'], ['0xc8', '0x0', '0x0'], [], null];
-  const double = await startRpcDouble(
-    answersByMethod({ eth_getBlockByNumber: block, eth_gasPrice: '0x77359400', eth_feeHistory: { reward } }),
-  );
-  const rpc = openRpc([double.url]);
-  t.teardown(() => Promise.all([rpc.close(), double.stop()]));
-  const read: ReadOne = (method, params, parse) => rpc.read(method, params, parse);
+const legacy = (gasPrice: bigint): Price => ({ kind: 'legacy', gasPrice });
+const dynamic = (maxFeePerGas: bigint, maxPriorityFeePerGas: bigint): Price => ({
+  kind: 'eip1559',
+  maxFeePerGas,
+  maxPriorityFeePerGas,
+});
 
-  t.same(
-    await readMarket(read, null),
-    {
-      block: { number: 5n, hash: HASH, gasLimit: 30_000_000n, baseFeePerGas: GWEI },
-      gasPrice: 2n * GWEI,
-      tips: {
-        safeLow: 150n,
-        average: GWEI / 2n,
-        fast: 200n,
-        fastest: (GWEI * 99n) / 100n,
-      },
-    },
-    'the mean of what was paid, and hundredths of a gwei where nobody paid',
-  );
-  t.match(double.calls.at(-1)?.params, ['0x4', 'latest', [30, 50, 85, 99]]);
+t.test('a later version follows the market in the kind of its request', async (t) => {
+  const speed = { kind: 'speed', speed: 'fastest' } as const;
+  t.same(laterPriceOf(speed, market(), FREE, 90_001), dynamic(10n * GWEI + 4n, 4n));
+  t.same(laterPriceOf({ kind: 'legacy', gasPrice: 1n }, market(), FREE, 90_001), legacy(18n * GWEI), 'fast');
+  const given = { kind: 'eip1559', maxFeePerGas: 9n, maxPriorityFeePerGas: 8n } as const;
+  t.same(laterPriceOf(given, market(), FREE, 90_001), dynamic(10n * GWEI + 3n, 3n), 'fast');
+  t.same(laterPriceOf(given, market({ tips: undefined }), FREE, 90_001), given, 'nothing to follow');
+});
 
-  t.match(await readMarket(read, false), { tips: undefined });
-  double.answer(answersByMethod({ eth_getBlockByNumber: block, eth_gasPrice: '0x1', eth_feeHistory: {} }));
-  t.match(await readMarket(read, true), { tips: { safeLow: (GWEI * 30n) / 100n } }, 'no rewards at all');
-  const { baseFeePerGas: _, ...old } = block;
-  double.answer(answersByMethod({ eth_getBlockByNumber: old, eth_gasPrice: '0x1' }));
-  t.match(await readMarket(read, null), { block: { baseFeePerGas: null }, tips: undefined }, 'a block shows the lack');
+t.test('the highest of all versions, and a legacy price counts as both', async (t) => {
+  const version = (price: Price) => ({ chain_id: 1, from: '0x', gas_limit: 1, ...priceFields(price) });
+  t.equal(highestOf([]), undefined);
+  t.same(highestOf([version(dynamic(100n, 3n)), version(dynamic(90n, 5n))]), { fee: 100n, tip: 5n });
+  t.same(highestOf([version(legacy(70n)), version(dynamic(100n, 3n))]), { fee: 100n, tip: 70n });
+  t.same(highestOf([{ chain_id: 1, from: '0x', gas_limit: 1 }]), { fee: 0n, tip: 0n });
+  const huge = 1n << 140n;
+  t.same(highestOf([version(legacy(huge))]), capsOf(legacy(huge)), 'exact beyond a double');
+});
+
+t.test('a tenth more, rounded down, and one wei at least', async (t) => {
+  t.same(minimumBump({ fee: 100n, tip: 10n }), { fee: 110n, tip: 11n });
+  t.same(minimumBump({ fee: 1_000_000_007n, tip: 19n }), { fee: 1_100_000_007n, tip: 20n });
+  t.same(minimumBump({ fee: 9n, tip: 0n }), { fee: 10n, tip: 1n });
+});
+
+t.test('a price is raised in both caps, and room for the base fee stays', async (t) => {
+  t.same(raiseTo(dynamic(100n, 5n), { fee: 90n, tip: 4n }), dynamic(100n, 5n), 'dear enough');
+  t.same(raiseTo(dynamic(100n, 5n), { fee: 90n, tip: 25n }), dynamic(120n, 25n));
+  t.same(raiseTo(dynamic(100n, 5n), { fee: 200n, tip: 25n }), dynamic(200n, 25n));
+  t.same(raiseTo(legacy(100n), { fee: 90n, tip: 25n }), legacy(100n));
+  t.same(raiseTo(legacy(10n), { fee: 90n, tip: 25n }), legacy(90n));
+  t.ok(reaches(dynamic(200n, 25n), { fee: 200n, tip: 25n }));
+  t.notOk(reaches(dynamic(200n, 24n), { fee: 200n, tip: 25n }));
+  t.notOk(reaches(dynamic(199n, 25n), { fee: 200n, tip: 25n }));
+  t.ok(reaches(legacy(200n), { fee: 200n, tip: 25n }));
 });

@@ -1,5 +1,11 @@
 import t from 'tap';
-import { minimumBalance, policySchema, policyView, readPolicy } from '../../../../../src/chains/evm/policy.ts';
+import {
+  minimumBalance,
+  policyFault,
+  policySchema,
+  policyView,
+  readPolicy,
+} from '../../../../../src/chains/evm/policy.ts';
 
 const RECEIVER = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 const LARGEST = ((1n << 128n) - 1n).toString();
@@ -35,7 +41,15 @@ t.test('what is not such a policy is refused by name', async (t) => {
 });
 
 t.test('the adapter works with defaults, answers show them', async (t) => {
-  t.same(readPolicy({}), { minBalance: 1n, estimatesGas: true, gasPriceCap: null, whitelist: null, eip1559: null });
+  t.same(readPolicy({}), {
+    minBalance: 1n,
+    estimatesGas: true,
+    gasPriceCap: null,
+    whitelist: null,
+    eip1559: null,
+    includesRevertData: false,
+  });
+  t.match(readPolicy({ include_revert_data: true }), { includesRevertData: true });
   t.match(readPolicy({ whitelist_receivers: [RECEIVER] }), { whitelist: [RECEIVER.toLowerCase()] });
   t.equal(policyView({}), undefined, 'nothing set, nothing shown');
   t.same(policyView({ gas_price_cap: LARGEST }), {
@@ -46,4 +60,13 @@ t.test('the adapter works with defaults, answers show them', async (t) => {
   });
   t.equal(minimumBalance({}), 1n);
   t.equal(minimumBalance({ min_balance: '10000000000000000000' }), 10n ** 19n);
+});
+
+t.test('private transactions are not promised where they would be public', async (t) => {
+  t.equal(
+    policyFault({ private_transactions: true }, 'sepolia'),
+    'private_transactions is not supported on network sepolia: it has no endpoint that keeps transactions private',
+  );
+  t.equal(policyFault({ private_transactions: false }, 'sepolia'), null);
+  t.equal(policyFault({}, 'sepolia'), null);
 });

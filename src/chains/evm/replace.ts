@@ -1,0 +1,295 @@
+import { amountOf } from '../../domain/amount.ts';
+import { invalidRequest } from '../../domain/errors.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import type { Attempt, Transaction } from '../../domain/transaction.ts';
+import type { Account, LaneFigures, NewVersion, VersionPreparation } from '../chain.ts';
+import { normalAddress } from './address.ts';
+import {
+  type Caps,
+  capPrice,
+  highestOf,
+  laterPriceOf,
+  minimumBump,
+  mostPerGas,
+  type Price,
+  priceOf,
+  raiseTo,
+  reaches,
+} from './fees.ts';
+import type { Market } from './market.ts';
+import { type EvmPolicy, readPolicy } from './policy.ts';
+import {
+  aboveCap,
+  beyondBlock,
+  costed,
+  costOf,
+  estimated,
+  gasFor,
+  misfit,
+  type PrepareParts,
+  parked,
+  shortOfFunds,
+  unlessSaidTwice,
+  withinBlock,
+} from './prepare.ts';
+import { toQuantity } from './provider.ts';
+import {
+  type EvmFields,
+  type EvmRequest,
+  type EvmSettings,
+  readFields,
+  readRequest,
+  type Speed,
+  type StoredRequest,
+} from './schema.ts';
+
+/** What is known of an earlier version. */
+export type EarlierVersion = Pick<Attempt, 'purpose' | 'request' | 'fields'>;
+
+/** A transaction and its signed versions, by ordinal. */
+export interface VersionEntry {
+  transaction: Transaction;
+  attempts: readonly EarlierVersion[];
+}
+
+/** One more version, as far as it is decided before the network is asked. */
+interface Plan {
+  purpose: NewVersion['purpose'];
+  stored: JsonObject;
+  request: EvmRequest;
+  /** Of the latest version; undefined when there is none. */
+  latest: EvmFields | undefined;
+  /** Undefined when there is nothing to beat. */
+  highest: Caps | undefined;
+  policy: EvmPolicy;
+  account: Account;
+  transaction: Transaction;
+}
+
+type Priced = { kind: 'price'; price: Price } | Exclude<VersionPreparation, { kind: 'ready' }>;
+
+/**
+ * Prices one more version of a transaction under the nonce it has: dearer than each earlier one by what pools ask for,
+ * unless the network has no pool. `lane.committed` counts what the transaction itself may take, by {@link costOf}. A
+ * bump is of the latest version, so that of a void is a void; where it is refused, what is asked can never be mined.
+ */
+export async function prepareVersion(
+  parts: PrepareParts,
+  entry: VersionEntry,
+  version: NewVersion,
+  account: Account,
+  lane: LaneFigures,
+): Promise<VersionPreparation> {
+  const plan = planOf(entry, version, account);
+  const fault = plan.purpose === 'replace' ? replacementFault(plan, parts.settings) : undefined;
+  if (fault !== undefined) return { kind: 'refused', reason: fault };
+  return unlessSaidTwice(parts, (from) => prepareOnce(from, plan, lane));
+}
+
+function planOf({ transaction, attempts }: VersionEntry, version: NewVersion, account: Account): Plan {
+  const last = attempts.at(-1);
+  const isSigned = last !== undefined;
+  const purpose = version.purpose === 'bump' && last?.purpose === 'void' ? 'void' : version.purpose;
+  const stored = {
+    bump: () => last?.request ?? transaction.request,
+    replace: () => (version.purpose === 'replace' ? version.request : transaction.request),
+    void: () => voidRequest(account),
+  }[purpose]();
+  return {
+    purpose,
+    stored,
+    request: readRequest(stored),
+    latest: isSigned ? (readFields(last.fields) ?? readFields(transaction.fields)) : undefined,
+    // Versions that were stored without their prices have at most the transaction's own.
+    highest: isSigned ? highestOf(fieldsOf([...attempts, transaction])) : undefined,
+    policy: readPolicy(account.policies),
+    account,
+    transaction,
+  };
+}
+
+function fieldsOf(attempts: readonly Pick<Attempt, 'fields'>[]): EvmFields[] {
+  return attempts.map(({ fields }) => readFields(fields)).filter((fields) => fields !== undefined);
+}
+
+async function prepareOnce(parts: PrepareParts, plan: Plan, lane: LaneFigures): Promise<VersionPreparation> {
+  const { account, purpose, request } = plan;
+  const isForced = purpose === 'void';
+  const [market, gas, funds] = await Promise.all([
+    // Where there is no pool, the latest base fee is all that counts.
+    parts.market(parts.settings.lacksMempool ? 'fresh' : undefined),
+    gasOf(parts, plan),
+    parts.balance(account.address),
+  ]);
+  const gasLimit = withinBlock(gas, market);
+  const tooMuchGas = isForced ? undefined : beyondBlock(gasLimit, market);
+  if (tooMuchGas !== undefined) return { kind: 'refused', reason: tooMuchGas };
+
+  const priced = pricedFor(plan, market, gasLimit, parts.settings);
+  if (priced.kind !== 'price') return priced;
+  const unfit = misfit(request, priced.price);
+  if (unfit !== undefined) return { kind: 'refused', reason: unfit };
+
+  const version = { request: plan.stored, sequence: plan.transaction.sequence };
+  const ready = await costed(parts, version, account, gasLimit, priced.price);
+  return unpayable(plan, funds, ready.cost, lane) ?? { ...ready, request: plan.stored };
+}
+
+/** A version that a node keeps dropping for its gas limit would hold the account up, so rollups' moving share counts. */
+async function gasOf(parts: PrepareParts, plan: Plan): Promise<{ used: bigint; limit: bigint }> {
+  const { purpose, request, latest, policy, account } = plan;
+  if (purpose === 'void') return exactly(await voidGas(parts, account.address));
+  if (purpose === 'replace' || latest === undefined) return gasFor(parts.read, request, policy, account.address);
+  const before = amountOf(latest.gas_limit);
+  if (!parts.settings.isArbitrum || request.gasLimit !== null) return exactly(before);
+  const now = await gasFor(parts.read, request, policy, account.address);
+  return now.limit > before ? now : exactly(before);
+}
+
+function exactly(limit: bigint): { used: bigint; limit: bigint } {
+  return { used: limit, limit };
+}
+
+const TRANSFER_GAS = 21_000n;
+/** What a transfer takes on Arbitrum, where gas also pays for data, when its node does not say. */
+const ARBITRUM_TRANSFER_GAS = 50_000n;
+
+/** Gas for nothing: more than a transfer's on chains that charge more, and where the account has code (EIP-7702). */
+async function voidGas({ read, settings }: PrepareParts, account: string): Promise<bigint> {
+  const self = normalAddress(account);
+  const estimate = await estimated(read, { from: self, to: self, value: toQuantity(0n) });
+  if (estimate === undefined) return settings.isArbitrum ? ARBITRUM_TRANSFER_GAS : TRANSFER_GAS;
+  return estimate > TRANSFER_GAS ? (estimate * 110n) / 100n : TRANSFER_GAS;
+}
+
+function pricedFor(plan: Plan, market: Market, gasLimit: bigint, settings: EvmSettings): Priced {
+  const { request, policy, highest } = plan;
+  const { averageBlocktimeMs, lacksMempool } = settings;
+  const least = highest === undefined ? undefined : minimumBump(highest);
+  switch (plan.purpose) {
+    case 'void':
+      return priced(raised(priceOf(request.price, market, policy, averageBlocktimeMs), least));
+    case 'replace': {
+      if (request.price.kind !== 'speed') return priced(request.price);
+      const wanted = raised(priceOf(request.price, market, policy, averageBlocktimeMs), least);
+      return priced(capPrice(wanted, policy.gasPriceCap));
+    }
+    case 'bump': {
+      const tooDear = aboveCap(policy, market);
+      if (tooDear !== undefined) return parked(tooDear);
+      const asked = laterPriceOf(request.price, market, policy, averageBlocktimeMs);
+      if (lacksMempool) return followed(plan, capPrice(raised(asked, highest), policy.gasPriceCap), gasLimit);
+      const price = capPrice(raised(asked, least), policy.gasPriceCap);
+      if (least === undefined || reaches(price, least)) return priced(price);
+      return parked(capReason(policy, least));
+    }
+  }
+}
+
+/** Without a pool nothing has to be outbid: another version is worth it when the network asks for more by now. */
+function followed({ highest, latest }: Plan, price: Price, gasLimit: bigint): Priced {
+  if (highest === undefined || latest === undefined) return priced(price);
+  const isBetter = mostPerGas(price) > highest.fee || gasLimit > amountOf(latest.gas_limit);
+  if (isBetter && reaches(price, highest)) return priced(price);
+  return parked(`The network's price is not above the ${highest.fee} wei per gas that were offered before`);
+}
+
+function raised(price: Price, least: Caps | undefined): Price {
+  return least === undefined ? price : raiseTo(price, least);
+}
+
+function priced(price: Price): Priced {
+  return { kind: 'price', price };
+}
+
+/** Only one version of a transaction takes effect, so what the earlier ones may take is not needed twice. */
+function unpayable(plan: Plan, funds: bigint, cost: bigint, lane: LaneFigures): VersionPreparation | undefined {
+  if (plan.purpose === 'void') {
+    if (funds >= cost) return undefined;
+    return parked(`Insufficient balance: Relayer balance ${funds} is insufficient to cover ${cost}`);
+  }
+  const others = lane.committed - costOf(plan.transaction);
+  const short = shortOfFunds(funds, cost, plan.policy, { committed: others > 0n ? others : 0n });
+  // The version that a node has already stays good.
+  return plan.purpose === 'bump' && short?.kind === 'refused' ? parked(short.reason) : short;
+}
+
+/**
+ * Checks what can be told without the network of a request that is to take the place of signed versions. Settings null
+ * stand for a network with a pool.
+ * @param request in the stored form
+ * @throws AppError `INVALID_REQUEST`
+ */
+export function checkReplacement(
+  attempts: readonly Pick<Attempt, 'fields'>[],
+  request: JsonObject,
+  account: Account,
+  settings: EvmSettings | null,
+): void {
+  const asked = { request: readRequest(request), policy: readPolicy(account.policies) };
+  const fault = replacementFault({ ...asked, highest: highestOf(fieldsOf(attempts)) }, settings);
+  if (fault !== undefined) throw invalidRequest(fault);
+}
+
+function replacementFault(
+  { request, policy, highest }: Pick<Plan, 'request' | 'policy' | 'highest'>,
+  settings: EvmSettings | null,
+): string | undefined {
+  const { price } = request;
+  const cap = policy.gasPriceCap;
+  const least = highest === undefined ? undefined : minimumBump(highest);
+  if (price.kind === 'speed') {
+    const isOpen = least === undefined || cap === null || (least.fee <= cap && least.tip <= cap);
+    return isOpen
+      ? undefined
+      : `Unable to calculate sufficient price bump for speed-based replacement: ${capReason(policy, least)}`;
+  }
+  if (cap !== null && mostPerGas(price) > cap) {
+    const name = price.kind === 'legacy' ? 'Gas price' : 'Max fee per gas';
+    return `${name} ${mostPerGas(price)} exceeds gas price cap ${cap}`;
+  }
+  if (least === undefined || settings?.lacksMempool === true || reaches(price, least)) return undefined;
+  return 'Gas price increase does not meet minimum bump requirement';
+}
+
+function capReason({ gasPriceCap }: EvmPolicy, { fee, tip }: Caps): string {
+  const needed = fee > tip ? fee : tip;
+  return `a version in the place of the earlier ones has to offer ${needed} wei per gas, and the gas_price_cap is ${gasPriceCap}`;
+}
+
+/** A request that takes a nonce of the account and does nothing else, in the stored form. */
+export function voidRequest(account: Account): JsonObject {
+  return {
+    to: account.address,
+    value: '0x0',
+    data: null,
+    gas_limit: null,
+    gas_price: null,
+    max_fee_per_gas: null,
+    max_priority_fee_per_gas: null,
+    speed: 'fast',
+  } satisfies StoredRequest;
+}
+
+const MINUTE_MS = 60_000;
+const PATIENCE_MS: Readonly<Record<Speed, number>> = {
+  fastest: 2 * MINUTE_MS,
+  fast: 3 * MINUTE_MS,
+  average: 5 * MINUTE_MS,
+  safeLow: 10 * MINUTE_MS,
+};
+const LONGEST_PATIENCE_MS = 60 * MINUTE_MS;
+const POOLLESS_PATIENCE_MS = 20_000;
+
+/**
+ * How long a version that a node took may be silent before the next, dearer one, in milliseconds: by speed, twice as
+ * long after each of the signed versions so far.
+ */
+export function patienceMs(settings: EvmSettings, transaction: Transaction, attempts: number): number {
+  if (settings.lacksMempool) return POOLLESS_PATIENCE_MS;
+  const { price } = readRequest(transaction.request);
+  const isUrgent = price.kind !== 'speed' || transaction.voidAs !== null;
+  const base = PATIENCE_MS[isUrgent ? 'fast' : price.speed];
+  // Beyond six doublings every speed has reached the longest.
+  return Math.min(base * 2 ** Math.min(Math.max(attempts - 1, 0), 6), LONGEST_PATIENCE_MS);
+}
