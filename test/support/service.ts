@@ -18,6 +18,8 @@ export interface RunningService {
   /** An authenticated request; the answer's status and its parsed JSON. */
   request(method: string, path: string, body?: unknown): Promise<{ status: number; body: AnswerBody }>;
   call(plugin: string, params?: unknown): Promise<{ status: number; body: AnswerBody }>;
+  /** Resolves when it is gone, however it ended: with its exit code, or null when a signal ended it. */
+  exited: Promise<number | null>;
   /** SIGTERM; resolves with the exit code. */
   stop(): Promise<number | null>;
   /** SIGKILL; resolves when it is gone. */
@@ -26,10 +28,13 @@ export interface RunningService {
 
 const START_LIMIT_MS = 30_000;
 
-/** Starts `src/main.ts` with the given environment and nothing else, and waits until it says that it is ready. */
-export async function startService(env: Record<string, string>): Promise<RunningService> {
+/**
+ * Starts `src/main.ts`, or another entry that composes the service, with the given environment and nothing else, and
+ * waits until it says that it is ready.
+ */
+export async function startService(env: Record<string, string>, entry = 'src/main.ts'): Promise<RunningService> {
   const root = join(import.meta.dirname, '..', '..');
-  const child = spawn(process.execPath, ['--disable-sigusr1', join(root, 'src', 'main.ts')], {
+  const child = spawn(process.execPath, ['--disable-sigusr1', join(root, entry)], {
     cwd: root,
     env: { PATH: process.env['PATH'] ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -51,6 +56,7 @@ export async function startService(env: Record<string, string>): Promise<Running
     url,
     apiKey,
     pid: child.pid ?? 0,
+    exited,
     output: () => lines.join('\n'),
     request,
     call: (plugin, params = {}) => request('POST', `/api/v1/plugins/${plugin}/call`, { params }),

@@ -1,0 +1,144 @@
+import type { LifeStep } from '../src/engine/life-steps.ts';
+import { type RunningService, startService } from '../test/support/service.ts';
+import type { World } from './world.ts';
+
+/** At which occurrence of which step a process ends itself. */
+export interface LastStep {
+  step: LifeStep;
+  occurrence: number;
+}
+
+/** How the processes of a run ended. */
+export interface Deaths {
+  atRandom: number;
+  readonly atStep: Map<LifeStep, number>;
+  /** The last words of processes that ended although nobody killed them. */
+  readonly byThemselves: string[];
+}
+
+interface Slot {
+  readonly instance: number;
+  service: RunningService | null;
+  armed: LastStep | null;
+  killed: boolean;
+}
+
+/** The instances of the service: started, killed and started again on the same data. */
+export class Fleet {
+  readonly deaths: Deaths = { atRandom: 0, atStep: new Map(), byThemselves: [] };
+  readonly #world: World;
+  readonly #slots: Slot[];
+  #turn = 0;
+  #waiting: (() => void)[] = [];
+  #closed = false;
+
+  constructor(world: World) {
+    this.#world = world;
+    const slot = (instance: number): Slot => ({ instance, service: null, armed: null, killed: false });
+    this.#slots = Array.from({ length: world.instances }, (_, instance) => slot(instance));
+  }
+
+  /** Whether a process lives that is to end itself. */
+  get isArmed(): boolean {
+    return this.#slots.some(({ service, armed }) => service !== null && armed !== null);
+  }
+
+  /** Starts what is not running; the first of those ends itself at the given step. */
+  async startMissing(last?: LastStep): Promise<void> {
+    let next = last;
+    for (const slot of this.#slots) {
+      if (slot.service !== null) continue;
+      await this.#start(slot, next ?? null);
+      next = undefined;
+    }
+  }
+
+  /** One that runs, in turns; waits for one to be started when none does. */
+  async pick(): Promise<RunningService> {
+    for (;;) {
+      const running = this.#slots.flatMap(({ service }) => service ?? []);
+      this.#turn += 1;
+      const service = running[this.#turn % running.length];
+      if (service !== undefined) return service;
+      if (this.#closed) throw new Error('no instance runs any more');
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+  }
+
+  /** Resolves with true when a process has ended by itself within the given milliseconds. */
+  async endsWithin(ms: number): Promise<boolean> {
+    const { promise: late, resolve } = Promise.withResolvers<boolean>();
+    const limit = setTimeout(() => resolve(false), ms);
+    const ends = this.#slots.flatMap(({ service }) => service?.exited.then(() => true) ?? []);
+    try {
+      return await Promise.race([late, ...ends]);
+    } finally {
+      clearTimeout(limit);
+    }
+  }
+
+  /** SIGKILL for one of those that run, by a number in [0, 1). */
+  async killOne(unit: number): Promise<void> {
+    const running = this.#slots.filter(({ service }) => service !== null);
+    await this.#kill(running[Math.floor(unit * running.length)]);
+  }
+
+  /** SIGKILL for those that would still end themselves. */
+  async disarm(): Promise<void> {
+    for (const slot of this.#slots.filter(({ armed }) => armed !== null)) await this.#kill(slot);
+  }
+
+  /** Ends all of them, in good order where they can. Safe to call twice. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const slot of this.#slots) {
+      slot.killed = true;
+      await slot.service?.kill();
+    }
+    this.#wakeWaiting();
+  }
+
+  async #kill(slot: Slot | undefined): Promise<void> {
+    if (slot?.service == null) return;
+    slot.killed = true;
+    await slot.service.kill();
+    // What is noted of its end comes before anybody starts it again.
+    await Promise.resolve();
+  }
+
+  async #start(slot: Slot, last: LastStep | null): Promise<void> {
+    slot.killed = false;
+    slot.armed = last;
+    const env = this.#world.environmentOf(slot.instance);
+    let service: RunningService;
+    try {
+      service =
+        last === null
+          ? await startService(env)
+          : await startService({ ...env, SOAK_DIE_AT: `${last.step}:${last.occurrence}` }, 'soak/server.ts');
+    } catch (error) {
+      // It may come to its step before it says that it is ready.
+      slot.armed = null;
+      this.#note(String(error), null, false);
+      return;
+    }
+    slot.service = service;
+    void service.exited.then((code) => {
+      slot.service = null;
+      slot.armed = null;
+      this.#note(service.output(), code, slot.killed);
+    });
+    this.#wakeWaiting();
+  }
+
+  #note(output: string, code: number | null, wasKilled: boolean): void {
+    const step = /ends at step (\w+)/.exec(output)?.[1] as LifeStep | undefined;
+    if (step !== undefined) this.deaths.atStep.set(step, (this.deaths.atStep.get(step) ?? 0) + 1);
+    else if (wasKilled && !this.#closed) this.deaths.atRandom += 1;
+    else if (!wasKilled) this.deaths.byThemselves.push(`exit code ${code}: ${output.slice(-2_000)}`);
+  }
+
+  #wakeWaiting(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+}

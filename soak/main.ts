@@ -1,0 +1,100 @@
+/**
+ * `npm run soak -- kill` and `npm run soak -- faults`: many transactions through the real server, on a real node and a
+ * real database, while processes are killed or endpoints do wrong. At the end the chain itself is asked what came of
+ * each accepted transaction. Ends with 1 when a promise was broken, or when nothing was tried.
+ */
+import { parseArgs } from 'node:util';
+import { FAULT_MODES, type FaultMode, soakFaults } from './faults.ts';
+import { soakKills } from './kill.ts';
+import { describeRun } from './report.ts';
+import type { SoakOptions, SoakResult } from './run.ts';
+import { isKept } from './verdict.ts';
+
+const USAGE = `npm run soak -- kill|faults [options]
+  --transactions <number>       default 1000
+  --database sqlite|postgres    default sqlite; postgres has two instances at a time
+  --blocks interval|automine    default interval: one a second
+  --seed <number>               default: another one each time
+  --patience <seconds>          how long the last may take to end, default 300
+  --kills <number>              kill: default one for each 15 transactions
+  --mode trouble|lag|lies|all   faults: default all, one after the other
+  --rate <0 to 1>               faults: how likely each is, default 0.02`;
+
+class UsageError extends Error {}
+
+const say = (text: string) => void process.stdout.write(`${text}\n`);
+
+try {
+  const { lines, verdict, faults } = await soak();
+  const good = isKept(verdict) && faults.length === 0;
+  say(`\n${describeRun(lines, verdict)}`);
+  for (const fault of faults) say(`fault: ${fault}`);
+  say(good ? '\nKept: nothing lost, nothing doubled, no gap, every state true.' : '\nBROKEN.');
+  process.exitCode = good ? 0 : 1;
+} catch (error) {
+  say(
+    error instanceof UsageError ? `${error.message}\n${USAGE}` : String(error instanceof Error ? error.stack : error),
+  );
+  process.exitCode = 1;
+}
+
+async function soak(): Promise<SoakResult> {
+  const { values, positionals } = readArguments();
+  const [script] = positionals;
+  const transactions = number(values.transactions ?? '1000');
+  const options: SoakOptions = {
+    transactions,
+    database: oneOf(values.database ?? 'sqlite', ['sqlite', 'postgres']),
+    blocks: oneOf(values.blocks ?? 'interval', ['interval', 'automine']),
+    seed: number(values.seed ?? String(Date.now() % 1_000_000)),
+    patienceMs: number(values.patience ?? '300') * 1_000,
+    say,
+  };
+  say(`seed ${options.seed}`);
+  switch (oneOf(script ?? '', ['kill', 'faults'])) {
+    case 'kill': {
+      const kills = number(values.kills ?? String(Math.max(5, Math.ceil(transactions / 15))));
+      return await soakKills({ ...options, kills, everyStep: transactions >= 500 });
+    }
+    case 'faults': {
+      const mode = oneOf(values.mode ?? 'all', [...FAULT_MODES, 'all'] as const);
+      const modes: readonly FaultMode[] = mode === 'all' ? FAULT_MODES : [mode];
+      return await soakFaults({ ...options, modes, rate: number(values.rate ?? '0.02') });
+    }
+    default:
+      throw new UsageError('which soak?');
+  }
+}
+
+function readArguments() {
+  const text = { type: 'string' } as const;
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        transactions: text,
+        database: text,
+        blocks: text,
+        seed: text,
+        patience: text,
+        kills: text,
+        mode: text,
+        rate: text,
+      },
+    });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function oneOf<const T extends string>(text: string, allowed: readonly T[]): T {
+  const found = allowed.find((one) => one === text);
+  if (found === undefined) throw new UsageError(`"${text}" is none of ${allowed.join(', ')}`);
+  return found;
+}
+
+function number(text: string): number {
+  const value = Number(text);
+  if (text === '' || !Number.isFinite(value) || value < 0) throw new UsageError(`"${text}" is not a number`);
+  return value;
+}

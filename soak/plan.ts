@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto';
+import type { RelayerAccount } from '../test/support/relayer-accounts.ts';
+import { seededUnit } from '../test/support/seeded.ts';
+
+/** Adds one to the slot that the first word of its call data names. */
+export const COUNTER = { address: '0x00000000000000000000000000000000c0de0001', code: '0x5f358054600101905500' };
+/** Reverts, whatever it is asked. */
+export const REVERTER = { address: '0x00000000000000000000000000000000c0de0002', code: '0x5f5ffd' };
+
+/** One request of the soak. No other has its receiver and data, so its effects can be told and counted on the chain. */
+export interface Intention {
+  readonly index: number;
+  readonly relayerId: string;
+  /** Lower case. */
+  readonly from: string;
+  readonly kind: 'payment' | 'count' | 'revert';
+  /** Lower case. */
+  readonly to: string;
+  readonly data: string;
+  /** In wei. */
+  readonly value: bigint;
+  /** The body of the send request, but for `valid_until`. */
+  readonly body: Readonly<Record<string, unknown>>;
+  /** What goes into `Idempotency-Key`. */
+  readonly key: string;
+  /** For how long after it is asked for it may be sent, in milliseconds; null: for ever. */
+  readonly worthMs: number | null;
+}
+
+const SPEEDS = ['fastest', 'fast', 'average', 'safeLow'] as const;
+/** How long a request that may expire is worth sending. */
+const WORTH_MS = [3_000, 30_000] as const;
+
+/** The requests of a run, the same for the same seed but for the accounts. */
+export function planOf(seed: number, count: number, relayers: readonly RelayerAccount[]): Intention[] {
+  return Array.from({ length: count }, (_, index) => intention(seed, index, relayers));
+}
+
+function intention(seed: number, index: number, relayers: readonly RelayerAccount[]): Intention {
+  const unit = (purpose: string) => seededUnit(seed, 'plan', index, purpose);
+  const relayer = relayers[Math.floor(unit('relayer') * relayers.length)];
+  if (relayer === undefined) throw new Error('no relayer to send through');
+  const mark = createHash('sha256').update(`${seed} ${index}`).digest('hex');
+  const chance = unit('kind');
+  const kind = chance < 0.75 ? 'payment' : chance < 0.9 ? 'count' : 'revert';
+  const to = kind === 'payment' ? `0x${mark.slice(0, 40)}` : kind === 'count' ? COUNTER.address : REVERTER.address;
+  const data = kind === 'payment' ? '0x' : `0x${mark}`;
+  const value = kind === 'payment' ? 1n : 0n;
+  // The node itself is asked about some limits; a call that reverts could not be estimated.
+  const estimated = kind === 'count' && unit('limit') < 0.5;
+  const worthMs = unit('expiry') < 0.03 ? WORTH_MS[0] + unit('worth') * (WORTH_MS[1] - WORTH_MS[0]) : null;
+  return {
+    index,
+    relayerId: relayer.relayerId,
+    from: relayer.address,
+    kind,
+    to,
+    data,
+    value,
+    key: `soak-${seed}-${index}`,
+    worthMs,
+    body: {
+      to,
+      value: String(value),
+      data,
+      speed: SPEEDS[Math.floor(unit('speed') * SPEEDS.length)],
+      ...(estimated ? {} : { gas_limit: kind === 'payment' ? 21_000 : 90_000 }),
+    },
+  };
+}

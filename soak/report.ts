@@ -1,0 +1,33 @@
+import type { Verdict } from './verdict.ts';
+
+/** One line of the table. */
+export type Line = readonly [name: string, figure: string | number];
+
+/** How many cases of one kind are shown in full. */
+const SHOWN_CASES = 8;
+
+/** The figures of a run, and the first cases of everything that went wrong. */
+export function describeRun(lines: readonly Line[], verdict: Verdict): string {
+  const { accepted, confirmed, ...cases } = verdict;
+  const names = { lost: 'lost', doubled: 'doubled', gaps: 'gaps', wrong: 'wrong states', givenUp: 'given up' };
+  const table: Line[] = [
+    ...lines,
+    ['accepted', accepted],
+    ['confirmed', confirmed],
+    ...Object.entries(cases).map(([key, list]): Line => [names[key as keyof typeof names], list.length]),
+  ];
+  const width = Math.max(...table.map(([name]) => name.length)) + 2;
+  const details = Object.entries(cases).flatMap(([key, list]) => [
+    ...list.slice(0, SHOWN_CASES).map((text) => `${names[key as keyof typeof names]}: ${text}`),
+    ...(list.length > SHOWN_CASES
+      ? [`${names[key as keyof typeof names]}: and ${list.length - SHOWN_CASES} more`]
+      : []),
+  ]);
+  return [...table.map(([name, figure]) => `${name.padEnd(width)}${figure}`), ...details].join('\n');
+}
+
+/** Counts by name, the frequent ones first. */
+export function describeCounts(counts: ReadonlyMap<string, number>): string {
+  const sorted = [...counts].sort(([, a], [, b]) => b - a);
+  return sorted.length === 0 ? 'none' : sorted.map(([name, count]) => `${name} ${count}`).join(', ');
+}

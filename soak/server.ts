@@ -1,0 +1,34 @@
+/**
+ * The service, put together and started as `src/main.ts` does it, in a process that kills itself at a step of a
+ * transaction's life: `SOAK_DIE_AT=<step>:<occurrence>`. Production code has nothing of this but the call at each step.
+ */
+import { writeSync } from 'node:fs';
+import { createChains } from '../src/chains/registry.ts';
+import { compose } from '../src/compose.ts';
+import { loadConfiguration } from '../src/config/load.ts';
+import { systemClock } from '../src/domain/clock.ts';
+import { LIFE_STEPS, type LifeStep } from '../src/engine/life-steps.ts';
+import { createLog } from '../src/observability/log.ts';
+import { createSignerKinds } from '../src/signers/registry.ts';
+
+const { SOAK_DIE_AT: dieAt = '', ...env } = process.env;
+const [name, occurrence] = dieAt.split(':');
+const last = LIFE_STEPS.find((step) => step === name);
+let left = Number(occurrence);
+if (last === undefined || !(left > 0)) throw new Error(`SOAK_DIE_AT=${dieAt} names no step`);
+
+/** Nothing of this process happens after the last step: the kernel ends it before the call returns. */
+function onStep(step: LifeStep): void {
+  if (step !== last) return;
+  left -= 1;
+  if (left > 0) return;
+  writeSync(process.stderr.fd, `ends at step ${step}\n`);
+  process.kill(process.pid, 'SIGKILL');
+}
+
+const chains = createChains(systemClock);
+const signerKinds = createSignerKinds();
+const configuration = await loadConfiguration({ env, cwd: process.cwd(), chains, signerKinds });
+const log = createLog(configuration.environment.LOG_LEVEL);
+const service = await compose({ configuration, chains, signerKinds, log, onStep });
+log.info({ address: service.address }, 'ready');
