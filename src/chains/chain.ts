@@ -111,7 +111,8 @@ export interface ChainClient {
   prepare(transaction: Transaction, account: Account, lane: LaneFigures): Promise<Preparation>;
   /**
    * Prices one more version of a transaction under the sequence it has, by enough that nodes take it in the place of
-   * every earlier one. Has no effect.
+   * every earlier one. Has no effect. What a bump is refused for keeps every version out of the chain.
+   * @param lane with the transaction's own cost
    */
   prepareVersion(entry: ObservedEntry, version: NewVersion, lane: LaneFigures): Promise<VersionPreparation>;
   /** How long the network may be silent about the latest version before a dearer one is signed, in milliseconds. */

@@ -112,10 +112,9 @@ function readyOf(preparation: Preparation): ReadyPreparation | undefined {
 }
 
 /** What the lane's transactions can take from the account that are in no block, in the smallest unit. */
-export async function committedCost(step: LaneStep, except?: string): Promise<bigint> {
+export async function committedCost(step: LaneStep): Promise<bigint> {
   let sum = 0n;
   for (const { transaction } of unmined(step)) {
-    if (transaction.id === except) continue;
     const { chain } = await step.senders.of(transaction.relayerId);
     sum += chain.costOf(transaction);
   }

@@ -1,3 +1,4 @@
+import { IDEMPOTENCY_KEEP_MS } from '../domain/idempotency.ts';
 import type { Log } from '../observability/log.ts';
 import type { Store, Writer } from '../store/store.ts';
 import { type HeldLease, LeaseKeeper } from './lease-keeper.ts';
@@ -34,7 +35,7 @@ export interface RetentionDeps {
 
 /**
  * Deletes in small batches what nobody asks for any more: transactions that became final long ago, webhook events that
- * ended long ago, expired values of plugins. One instance of those on a store does it.
+ * ended long ago, expired values of plugins, idempotency keys whose time is over. One instance of those on a store does it.
  */
 export class Retention {
   readonly #deps: RetentionDeps;
@@ -81,11 +82,16 @@ export class Retention {
 
   async #round(lease: HeldLease): Promise<void> {
     const { store, keepMs, log } = this.#deps;
-    const before = (await store.now()) - keepMs;
+    const now = await store.now();
+    const before = now - keepMs;
     const transactions = await this.#inBatches(lease, (writer, limit) => writer.pruneTransactions(before, limit));
     const events = await this.#inBatches(lease, (writer, limit) => writer.pruneOutbox(before, limit));
     const values = await this.#inBatches(lease, (writer, limit) => writer.kvPrune(limit));
-    if (transactions + events + values > 0) log.info({ transactions, events, values }, 'pruned what had ended');
+    const unkeyed = now - IDEMPOTENCY_KEEP_MS;
+    const keys = await this.#inBatches(lease, (writer, limit) => writer.pruneKeys(unkeyed, limit));
+    if (transactions + events + values + keys > 0) {
+      log.info({ transactions, events, values, keys }, 'pruned what had ended');
+    }
   }
 
   async #inBatches(lease: HeldLease, prune: (writer: Writer, limit: number) => Promise<number>): Promise<number> {

@@ -74,7 +74,18 @@ class Scheduler implements Engine {
     const elapsed = () => clock.elapsed();
     const leases = new LeaseKeeper({ store, elapsed, log });
     this.#keeper = leases;
-    this.#health = new RelayerHealth({ store, leases, chains, connections, log, metrics, outbox, timing, elapsed, random });
+    this.#health = new RelayerHealth({
+      store,
+      leases,
+      chains,
+      connections,
+      log,
+      metrics,
+      outbox,
+      timing,
+      elapsed,
+      random,
+    });
     this.#laneDeps = {
       store,
       sources: { store, chains, connections, signerOf },

@@ -30,6 +30,7 @@ export async function renew(step: LaneStep): Promise<number> {
     const kind = version.purpose === 'void' ? 'voided' : 'bumped';
     const renewal = await signVersion(step, entry, version, kind);
     if (renewal.kind === 'signed') done += 1;
+    else if (renewal.kind === 'refused' && version.purpose === 'bump') await giveUp(step, entry, renewal.reason);
     else await putOff(step, entry, renewal.reason);
   }
   return done;
@@ -49,6 +50,11 @@ async function voidings(step: LaneStep): Promise<Change[]> {
     }
   }
   return changes;
+}
+
+/** What is asked can never be in a block, dearer or not. */
+async function giveUp(step: LaneStep, { transaction }: OpenEntry, reason: string): Promise<void> {
+  await applyToOpen(step, [asVoid(step, transaction, 'failed', 'refused', reason)]);
 }
 
 /** The decision that a transaction is to have no effect any more. */
@@ -103,7 +109,7 @@ export async function signVersion(
   const { transaction, attempts } = entry;
   try {
     const { sender, ...observed } = await observedOf(step, entry);
-    const committed = await committedCost(step, transaction.id);
+    const committed = await committedCost(step);
     const prepared: VersionPreparation = await sender.client.prepareVersion(observed, version, { committed });
     if (prepared.kind === 'refused') return prepared;
     if (prepared.kind === 'parked') return { kind: 'not now', reason: prepared.reason };

@@ -51,9 +51,12 @@ export class Crash {
   /** Half of the deaths come before the call has its effect, half after: the count goes down on either side of it. */
   async #call<T>(call: () => Promise<T>): Promise<T> {
     await this.#step();
-    const result = await call();
-    await this.#step();
-    return result;
+    try {
+      return await call();
+    } finally {
+      // The dead hear of failures no more than of answers.
+      await this.#step();
+    }
   }
 
   async #step(): Promise<void> {

@@ -14,7 +14,9 @@ import type { EngineMetrics } from '../../src/engine/engine-metrics.ts';
 import type { LaneStep } from '../../src/engine/lane-step.ts';
 import { LeaseKeeper } from '../../src/engine/lease-keeper.ts';
 import { Ledger } from '../../src/engine/ledger.ts';
+import type { LifeStep } from '../../src/engine/life-steps.ts';
 import { OfferBook } from '../../src/engine/offer-book.ts';
+import { OpenBook } from '../../src/engine/open-book.ts';
 import { Outbox } from '../../src/engine/outbox.ts';
 import { createEngine } from '../../src/engine/scheduler.ts';
 import { Senders } from '../../src/engine/sender.ts';
@@ -41,7 +43,11 @@ export const fastTiming: EngineTiming = {
   retryMs: 2,
   retryCapMs: 10,
   reofferMs: 20,
+  refusalMs: 5,
+  renewMs: 5,
+  intentMs: 300,
   driftMs: 30,
+  lossMs: 60,
   sweepMs: 20,
   sweepFloorMs: 2,
   firstCheckMs: 1_000,
@@ -85,6 +91,10 @@ export class EngineWorld {
   readonly metrics = new FakeEngineMetrics();
   readonly logLines: string[] = [];
   readonly log = createLog('info', { write: (line) => void this.logLines.push(line) });
+  /** The steps of the life of transactions that {@link EngineWorld.step} came to. */
+  readonly reached: LifeStep[] = [];
+  /** How often a step said that its picture is not what the store holds. */
+  distrusted = 0;
   /** How often it was said that events may have been committed. */
   hints = 0;
   readonly outbox = new Outbox({
@@ -161,7 +171,7 @@ export class EngineWorld {
   /** What one step of the relayer's lane works with, as of now. */
   async step(timing: Partial<EngineTiming> = {}): Promise<LaneStep> {
     const { store, log, family, client, signer } = this;
-    const entries = await store.read.openTransactions(LANE);
+    const open = await OpenBook.read(store.read, LANE);
     return {
       key: LANE,
       ledger: new Ledger(store, new ChangeFeed(() => {}), this.metrics, this.outbox),
@@ -171,13 +181,21 @@ export class EngineWorld {
         connections: { clientOf: () => client, close: async () => {} },
         signerOf: async () => signer,
       }),
-      planner: new SequencePlanner(fastTiming.driftMs),
+      planner: new SequencePlanner(fastTiming),
       offers: new OfferBook(),
-      open: new Map(entries.map((entry) => [entry.transaction.id, entry])),
+      open: open.entries,
       now: () => Date.now(),
       elapsed: () => performance.now(),
       isEnding: () => false,
       knownSequence: () => store.read.laneSequence(LANE),
+      settledSequence: () => open.settledSequence(),
+      find: (id) => store.read.transactionOfLane(LANE, id),
+      ended: ({ sequence }) => open.settled(sequence),
+      distrust: () => {
+        this.distrusted += 1;
+      },
+      newId: randomUUID,
+      reach: (step) => void this.reached.push(step),
       timing: { ...fastTiming, ...timing },
       random: () => 0,
       log,

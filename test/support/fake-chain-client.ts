@@ -127,7 +127,7 @@ export class FakeChainClient implements ChainClient {
   prepareVersion(
     { transaction, attempts }: ObservedEntry,
     version: NewVersion,
-    lane: LaneFigures,
+    _lane: LaneFigures,
   ): Promise<VersionPreparation> {
     return this.#ask('prepareVersion', () => {
       const paid = attempts.map(({ fields }) => BigInt(String(fields['price'])));
@@ -139,7 +139,7 @@ export class FakeChainClient implements ChainClient {
       }
       const request = requestOf(version, transaction);
       const cost = BigInt(String(request['cost'] ?? 1));
-      if (this.#chain.balance < lane.committed + cost) return { kind: 'refused', reason: 'Insufficient balance' };
+      if (this.#chain.balance < cost) return { kind: 'parked', reason: 'Insufficient balance', retryInMs: 10 };
       return { kind: 'ready', request, fields: { price: String(price) }, cost };
     });
   }

@@ -1,20 +1,19 @@
 import type { Clock } from '../../domain/clock.ts';
 import { chainOfLane } from '../../domain/lane.ts';
 import type { Network } from '../../domain/network.ts';
-import type { ReadOne, RpcClient } from '../../egress/rpc-client.ts';
+import type { RpcClient } from '../../egress/rpc-client.ts';
 import type { Chain, ChainClient, Observation, ObservedEntry } from '../chain.ts';
-import { cachedFor, freshShared } from '../single-flight.ts';
 import { addressOf } from './address.ts';
 import { broadcast } from './broadcast.ts';
 import { observe } from './confirm.ts';
 import { withProvider } from './errors.ts';
-import { readMarket } from './fees.ts';
 import { balanceOn, readChainId } from './identity.ts';
-import builtInNetworks from './networks.json' with { type: 'json' };
 import { signMessage, signTypedData } from './message.ts';
-import { minimumBalance, policySchema, policyView } from './policy.ts';
-import { costOf, type PrepareParts, prepare } from './prepare.ts';
-import { balance, onlyOn } from './provider.ts';
+import builtInNetworks from './networks.json' with { type: 'json' };
+import { minimumBalance, policyFault, policySchema, policyView } from './policy.ts';
+import { costOf, openPrepareParts, type PrepareParts, prepare } from './prepare.ts';
+import { onlyOn } from './provider.ts';
+import { checkReplacement, patienceMs, prepareVersion, voidRequest } from './replace.ts';
 import { parseRequest, requestSchema } from './request.ts';
 import { passThrough } from './rpc.ts';
 import { networkSchema, readSettings } from './schema.ts';
@@ -36,18 +35,22 @@ export function createEvmChain(clock: Clock): Chain {
     builtInNetworks,
     addressOf,
     policyView,
+    policyFault,
     minimumBalance,
+    lifetimeMs: LIFETIME_MS,
     parseRequest,
     transactionView,
     costOf,
+    voidRequest,
+    checkReplacement: (request, attempts, account) => checkReplacement(attempts, request, account, null),
     signMessage,
     signTypedData,
     connect: (network, rpc) => createEvmClient(network, rpc, clock),
   };
 }
 
-/** How long a price may be old, at most; a quarter of a block is always fresh enough. */
-const OLDEST_MARKET_MS = 2_000;
+/** That of the reference: a price, a signature's purpose or a client's patience seldom lasts longer. */
+const LIFETIME_MS = 8 * 3_600_000;
 
 /** What is asked about one chain, of nodes that serve it. */
 interface ChainSide {
@@ -57,8 +60,6 @@ interface ChainSide {
 
 function createEvmClient(network: Network, rpc: RpcClient, clock: Clock): ChainClient {
   const settings = readSettings(network);
-  const read: ReadOne = (method, params, parse) => rpc.read(method, params, parse);
-  const marketTtl = Math.min(settings.averageBlocktimeMs / 4, OLDEST_MARKET_MS);
   const sides = new Map<string, ChainSide>();
 
   /** The chain of an accepted transaction is that of its lane, whatever the endpoints serve by now. */
@@ -66,10 +67,7 @@ function createEvmClient(network: Network, rpc: RpcClient, clock: Clock): ChainC
     const known = sides.get(identity);
     if (known !== undefined) return known;
     const chainId = BigInt(identity);
-    const own = onlyOn(chainId, rpc);
-    const market = cachedFor(marketTtl, clock, () => own.onOne((one) => readMarket(one, settings.hasEip1559)));
-    const freshBalance = freshShared((address: string) => own.onOne((one) => balance(one, address)));
-    const side = { rpc: own, parts: { read, settings, chainId, market, balance: freshBalance } };
+    const side = { rpc: onlyOn(chainId, rpc), parts: openPrepareParts(rpc, settings, chainId, clock) };
     sides.set(identity, side);
     return side;
   }
@@ -90,7 +88,9 @@ function createEvmClient(network: Network, rpc: RpcClient, clock: Clock): ChainC
   return {
     // Asked anew each time: an endpoint can be moved to another chain.
     identity: (expected, onServed = () => {}) =>
-      guarded(async () => String(await readChainId(network, rpc, { expected: settings.declaredChainId ?? chainOf(expected), onServed }))),
+      guarded(async () =>
+        String(await readChainId(network, rpc, { expected: settings.declaredChainId ?? chainOf(expected), onServed })),
+      ),
     balance: (address, { identity, least } = {}) =>
       guarded(() => balanceOn(rpc, { chain: chainOf(identity), address, least })),
     nextSequence: (address, identity) => {
@@ -99,8 +99,11 @@ function createEvmClient(network: Network, rpc: RpcClient, clock: Clock): ChainC
     },
     prepare: (transaction, account, lane) =>
       guarded(() => prepare(sideFor(transaction).parts, transaction, account, lane)),
+    prepareVersion: (entry, version, lane) =>
+      guarded(() => prepareVersion(sideFor(entry.transaction).parts, entry, version, entry.account, lane)),
+    patienceMs: ({ transaction, attempts }) => patienceMs(settings, transaction, attempts.length),
     sign: signTransaction,
-    broadcast: (attempt) => broadcast(rpc, attempt),
+    broadcast: (attempts) => broadcast(rpc, attempts),
     observe: (entries) => guarded(() => observeAll(entries)),
     signTransaction: (body, account, signer) => signUnsent(body, account, signer, settings.declaredChainId),
     rpc: (body) => passThrough(rpc, body),

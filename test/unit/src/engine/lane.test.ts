@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { ChangeFeed } from '../../../../src/engine/change-feed.ts';
 import { Lane, type LaneDeps } from '../../../../src/engine/lane.ts';
@@ -20,6 +21,8 @@ async function laneOf(world: EngineWorld, more: Partial<LaneDeps> = {}): Promise
     random: () => 0,
     log: world.log,
     elapsed: () => performance.now(),
+    newId: randomUUID,
+    reach: () => {},
     onFault: (networkType) => faults.push(networkType),
     ...more,
   });
@@ -141,7 +144,8 @@ t.test('a lease that has run out by the own clock stops the lane before the next
   for (let index = 0; index < 3; index += 1) await world.accept(`pay ${index}`);
   const held = present(await world.leases().hold(LANE));
   let live = true;
-  const { lane } = await laneOf(world, { leases: { hold: async () => ({ ...held, isLive: () => live }) } });
+  const leases = { hold: async () => ({ ...held, isLive: () => live }) };
+  const { lane } = await laneOf(world, { leases, timing: { ...fastTiming, batch: 1 } });
   const { broadcast } = world.client;
   world.client.broadcast = async (attempt) => {
     live = false;

@@ -6,7 +6,16 @@ import { EngineWorld, LANE, relayerNamed } from '../../../support/engine-world.t
 
 function attemptOf({ id }: Transaction, sequence: bigint): Attempt {
   const hash = `hash of ${id}`;
-  return { transactionId: id, ordinal: 1, lane: LANE, sequence, raw: 'bytes', hash, createdAt: 1, acceptedAt: null };
+  const about = {
+    transactionId: id,
+    ordinal: 1,
+    lane: LANE,
+    sequence,
+    purpose: 'send',
+    request: {},
+    fields: {},
+  } as const;
+  return { ...about, raw: 'bytes', hash, createdAt: 1, acceptedAt: null };
 }
 
 t.test('changes are committed, then told and counted', async (t) => {

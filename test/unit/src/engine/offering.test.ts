@@ -18,11 +18,12 @@ async function signed(world: EngineWorld, count: number): Promise<{ step: LaneSt
 /** Lets the node answer the broadcasts in turn, and tells which sequences it was offered. */
 function answers(world: EngineWorld, outcomes: BroadcastOutcome['kind'][]): bigint[] {
   const offered: bigint[] = [];
-  world.client.broadcast = async ({ sequence }: Attempt) => {
-    offered.push(sequence);
-    const kind = outcomes.shift() ?? 'accepted';
-    return kind === 'accepted' ? { kind } : { kind, reason: `node says ${kind}` };
-  };
+  world.client.broadcast = async (attempts: readonly Attempt[]) =>
+    attempts.map(({ sequence }) => {
+      offered.push(sequence);
+      const kind = outcomes.shift() ?? 'accepted';
+      return kind === 'accepted' ? { kind } : { kind, reason: `node says ${kind}` };
+    });
   return offered;
 }
 
@@ -41,15 +42,15 @@ t.test('taken bytes are submitted, lowest sequence first', async (t) => {
   }
 });
 
-for (const kind of ['unknown', 'refused'] as const) {
+for (const kind of ['unknown', 'refused', 'busy', 'unfunded', 'sequence-used'] as const) {
   t.test(
-    `an offer with the outcome ${kind} is repeated later, with the same bytes, and so are those behind it`,
+    `an offer with the outcome ${kind} is repeated later, stops nobody and is looked for on the chain`,
     async (t) => {
       const world = await EngineWorld.open(t);
       const { step, transactions } = await signed(world, 3);
       const offered = answers(world, ['accepted', kind]);
       const { notTaken } = await offer(step);
-      t.strictSame(offered, [0n, 1n]);
+      t.strictSame(offered, [0n, 1n, 2n]);
       t.strictSame(
         notTaken.map(({ transaction }) => transaction.id),
         [transactions[1]?.id],
@@ -57,26 +58,39 @@ for (const kind of ['unknown', 'refused'] as const) {
       const [, failed, behind] = await Promise.all(transactions.map((transaction) => world.get(transaction)));
       t.match(failed, { status: 'sent', statusReason: `node says ${kind}`, hash: transactions[1]?.hash });
       t.ok((failed?.nextActionAt ?? 0) > (transactions[1]?.nextActionAt ?? 0));
-      t.match(behind, { status: 'sent', statusReason: null, nextActionAt: failed?.nextActionAt });
+      t.equal(behind?.status, 'submitted');
+      t.notOk(step.offers.wantsDearer(failed?.id ?? ''));
     },
   );
 }
 
-for (const kind of ['sequence-used', 'underpriced'] as const) {
-  t.test(`an offer with the outcome ${kind} stops nobody and is looked for on the chain`, async (t) => {
+for (const kind of ['underpriced', 'fee-too-low'] as const) {
+  t.test(`an offer with the outcome ${kind} asks for a dearer version`, async (t) => {
     const world = await EngineWorld.open(t);
-    const { step, transactions } = await signed(world, 2);
+    const { step, transactions } = await signed(world, 1);
     answers(world, [kind]);
-    const { notTaken } = await offer(step);
-    t.strictSame(
-      notTaken.map(({ transaction }) => transaction.id),
-      [transactions[0]?.id],
-    );
-    const [first, second] = await Promise.all(transactions.map((transaction) => world.get(transaction)));
-    t.match(first, { status: 'sent', statusReason: `node says ${kind}` });
-    t.equal(second?.status, 'submitted');
+    await offer(step);
+    t.ok(step.offers.wantsDearer(transactions[0]?.id ?? ''));
   });
 }
+
+t.test('what is to have no effect is not offered before its empty version is signed', async (t) => {
+  const world = await EngineWorld.open(t);
+  const { step, transactions } = await signed(world, 2);
+  const [first] = transactions;
+  const entry = present(step.open.get(first?.id ?? ''));
+  step.open.set(entry.transaction.id, { ...entry, transaction: { ...entry.transaction, voidAs: 'expired' } });
+  const offered = answers(world, ['sequence-ahead', 'sequence-ahead']);
+  await offer(step);
+  t.strictSame(offered, [1n, 1n], 'not even for a node that misses it');
+  const [attempt] = entry.attempts;
+  step.open.set(entry.transaction.id, {
+    ...present(step.open.get(entry.transaction.id)),
+    attempts: [{ ...present(attempt), purpose: 'void' }],
+  });
+  await offer(step);
+  t.equal(offered[2], 0n);
+});
 
 t.test('a node that misses a lower sequence gets all lower ones first, once in a round', async (t) => {
   const world = await EngineWorld.open(t);
@@ -90,9 +104,9 @@ t.test('a node that misses a lower sequence gets all lower ones first, once in a
     step.offers.forget(id);
   }
 
-  const offered = answers(world, ['sequence-ahead', 'accepted', 'accepted', 'sequence-ahead']);
+  const offered = answers(world, ['sequence-ahead', 'sequence-ahead', 'accepted', 'accepted', 'sequence-ahead']);
   await offer(step);
-  t.strictSame(offered, [1n, 0n, 1n, 2n]);
+  t.strictSame(offered, [1n, 2n, 0n, 1n, 2n]);
   const [first, second, third] = await Promise.all(transactions.map((transaction) => world.get(transaction)));
   t.equal(first?.status, 'submitted');
   t.match(second, { status: 'submitted', statusReason: null });
@@ -127,10 +141,8 @@ t.test('a fault in the client is no answer', async (t) => {
 t.test('bytes that are missing from the store are not made up', async (t) => {
   const world = await EngineWorld.open(t);
   const { step, transactions } = await signed(world, 1);
-  const [transaction] = transactions;
-  if (transaction === undefined) throw new Error('nothing was signed');
+  const transaction = present(transactions[0]);
   step.open.set(transaction.id, { transaction, attempts: [] });
-  await offer(step);
-  t.match(await world.get(transaction), { status: 'sent', statusReason: 'No signed bytes are stored for it' });
+  t.match(await offer(step), { offered: 0 });
   t.strictSame(world.chain.received, []);
 });
