@@ -82,6 +82,27 @@ export const notificationSchema = z.object({
 
 const decimal = z.string().nullable().meta({ description: 'Decimal digits' });
 
+/** A signature of an EVM account, without `0x`. */
+export const evmSignatureSchema = z.object({
+  r: z.string(),
+  s: z.string(),
+  v: z.int(),
+  sig: z.string().meta({ description: 'The other three in one' }),
+});
+
+const accessListSchema = z.array(z.object({ address: z.string(), storage_keys: z.array(z.string()) }));
+
+const authorizationListSchema = z.array(
+  z.object({
+    chain_id: z.union([z.int(), z.string()]),
+    address: z.string(),
+    nonce: z.union([z.int(), z.string()]),
+    y_parity: z.int(),
+    r: z.string(),
+    s: z.string(),
+  }),
+);
+
 const evmTransactionSchema = z.object({
   id: z.string(),
   hash: z.string().nullable(),
@@ -100,15 +121,37 @@ const evmTransactionSchema = z.object({
   data: z.string().nullable(),
   max_fee_per_gas: decimal,
   max_priority_fee_per_gas: decimal,
-  signature: z.object({ r: z.string(), s: z.string(), v: z.int(), sig: z.string() }).nullable(),
+  signature: evmSignatureSchema.nullable(),
   speed: z.enum(['fastest', 'fast', 'average', 'safeLow']).nullable(),
   is_canceled: z.boolean().nullable(),
+  access_list: accessListSchema.optional().meta({ description: 'Where one was given' }),
+  authorization_list: authorizationListSchema.optional().meta({ description: 'Where one was given' }),
 });
 
 /** Of every network type; the further keys are the type's own. */
 export const transactionSchema = z.union([
   evmTransactionSchema,
   z.looseObject({ id: z.string(), status: transactionStatusSchema, status_reason: z.string().nullable() }),
+]);
+
+/** What a family answers that signs a transaction without sending it. */
+export const signedTransactionSchema = z.union([
+  z.object({
+    hash: z.string(),
+    transaction: z.string().meta({ description: 'The signed bytes, 0x and hexadecimal' }),
+    signature: evmSignatureSchema,
+    chain_id: amount,
+    nonce: amount,
+    from: z.string(),
+    to: z.string().nullable(),
+    value: z.string().meta({ description: 'In wei, 0x and hexadecimal' }),
+    data: z.string().nullable(),
+    gas_limit: amount,
+    gas_price: decimal,
+    max_fee_per_gas: decimal,
+    max_priority_fee_per_gas: decimal,
+  }),
+  z.looseObject({ signature: z.string() }),
 ]);
 
 export const rpcAnswerSchema = z.object({

@@ -47,3 +47,18 @@ export interface Answer {
   schema: z.ZodType;
   contentType?: string;
 }
+
+/** What can be wrong with a body before anybody looks at what it says. */
+export const BODY: readonly ErrorCode[] = [
+  'INVALID_REQUEST',
+  'REQUEST_TIMEOUT',
+  'PAYLOAD_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+];
+export const OF_RELAYER: readonly ErrorCode[] = ['RELAYER_NOT_FOUND'];
+export const ACTING: readonly ErrorCode[] = ['RELAYER_PAUSED', 'RELAYER_DISABLED'];
+
+/** The usual answer of an operation. */
+export function found(description: string, schema: z.ZodType): Answer {
+  return { status: 200, description, schema };
+}

@@ -13,10 +13,10 @@ import {
   readinessSchema,
   relayerSchema,
   relayerStatusSchema,
-  rpcAnswerSchema,
   transactionSchema,
 } from './answers.ts';
-import type { Operation } from './operation.ts';
+import { ACTING, BODY, found, OF_RELAYER, type Operation } from './operation.ts';
+import { signingOperations } from './signing-operations.ts';
 
 /** What the chain families take, by the name of each. */
 export interface ChainBodies {
@@ -25,18 +25,9 @@ export interface ChainBodies {
 }
 
 const READ: readonly ErrorCode[] = ['INVALID_REQUEST'];
-const BODY: readonly ErrorCode[] = [
-  'INVALID_REQUEST',
-  'REQUEST_TIMEOUT',
-  'PAYLOAD_TOO_LARGE',
-  'UNSUPPORTED_MEDIA_TYPE',
-];
-const OF_RELAYER: readonly ErrorCode[] = ['RELAYER_NOT_FOUND'];
 const ON_NETWORK: readonly ErrorCode[] = ['RELAYER_NOT_FOUND', 'PROVIDER_FAILED', 'NOT_AVAILABLE_YET'];
-const ACTING: readonly ErrorCode[] = ['RELAYER_PAUSED', 'RELAYER_DISABLED'];
 
 const TEXT = 'text/plain; version=0.0.4; charset=utf-8';
-const found = (description: string, schema: z.ZodType) => ({ status: 200, description, schema });
 
 /** All operations, by method and path as the routes have them. A test compares them with the routes, both ways. */
 export function operations(chains: ChainBodies): Readonly<Record<string, Operation>> {
@@ -48,6 +39,7 @@ export function operations(chains: ChainBodies): Readonly<Record<string, Operati
     ),
     ...relayerOperations(chains),
     ...transactionOperations(chains),
+    ...signingOperations,
     ...notificationOperations,
     ...serviceOperations,
   };
@@ -171,35 +163,6 @@ function transactionOperations({ request }: ChainBodies): Record<string, Operati
       summary: 'One transaction',
       answer: found('The transaction', envelope(transactionSchema)),
       errors: [...OF_RELAYER, 'TRANSACTION_NOT_FOUND'],
-    },
-    'POST /api/v1/relayers/:id/sign-transaction': {
-      id: 'signTransaction',
-      tag: 'Signing',
-      summary: 'Sign a transaction that is not sent',
-      body: {
-        schema: z.looseObject({}),
-        required: true,
-        example: { to, value: 1, nonce: 0, gas_limit: 21_000, gas_price: 1 },
-      },
-      answer: found('The signature, in the form of the network type', envelope(z.looseObject({}))),
-      errors: [...BODY, ...OF_RELAYER, ...ACTING, 'SIGNER_FAILED', 'NOT_SUPPORTED', 'NOT_AVAILABLE_YET'],
-    },
-    'POST /api/v1/relayers/:id/rpc': {
-      id: 'callRpc',
-      tag: 'Signing',
-      summary: 'Pass a JSON-RPC call through to a node',
-      body: {
-        schema: z.looseObject({
-          jsonrpc: z.literal('2.0'),
-          method: z.string(),
-          params: z.unknown().optional(),
-          id: z.union([z.string(), z.number()]).optional(),
-        }),
-        required: true,
-        example: { jsonrpc: '2.0', method: 'eth_blockNumber', params: [], id: 1 },
-      },
-      answer: found('The bare JSON-RPC answer; a refusal of the node is one too', rpcAnswerSchema),
-      errors: [...BODY, ...OF_RELAYER, ...ACTING, 'NOT_AVAILABLE_YET'],
     },
   };
 }
