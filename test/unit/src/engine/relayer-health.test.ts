@@ -13,6 +13,7 @@ function healthOf(
   return new RelayerHealth({
     store: world.store,
     leases: world.leases(),
+    elapsed: () => performance.now(),
     random: () => 0,
     chains: new Map([['evm', world.family]]),
     connections: { clientOf: () => world.client, close: async () => {} },
@@ -110,6 +111,7 @@ t.test('a network or a family that is not known disables its relayer only', asyn
   const health = new RelayerHealth({
     store: world.store,
     leases: world.leases(),
+    elapsed: () => performance.now(),
     random: () => 0,
     chains: new Map([['evm', world.family]]),
     connections: {
@@ -302,4 +304,89 @@ t.test('leases that cannot be asked for are asked for again', async (t) => {
   await health.start();
   t.strictSame(world.metrics.checks, [true]);
   t.equal(world.logLines.filter((line) => /relayer check failed/.test(line)).length, 2);
+});
+
+t.test('a hiccup disables nobody who has worked', async (t) => {
+  const world = await EngineWorld.open(t);
+  let asked = 0;
+  world.chain.fault = (call) => (call === 'identity' && ++asked === 1 ? 'request-lost' : undefined);
+  await checkOnce(world);
+  t.equal(asked, 2);
+  t.equal((await relayer(world))?.disabledReason, null);
+  t.strictSame(world.metrics.checks, [true]);
+  t.notMatch(world.logLines.join(''), /disabled/);
+});
+
+t.test('what never worked needs no second look', async (t) => {
+  const world = await EngineWorld.open(t);
+  await world.store.write((writer) => writer.putRelayer(relayerNamed('r1', { network: 'fresh' })));
+  let asked = 0;
+  world.chain.fault = (call) => {
+    asked += call === 'identity' ? 1 : 0;
+    return 'request-lost';
+  };
+  await checkOnce(world);
+  t.equal(asked, 1);
+  t.match((await relayer(world))?.disabledReason, { type: 'Multiple' });
+});
+
+t.test('the second look is at the relayer as it is then, and comes early for a change', async (t) => {
+  const world = await EngineWorld.open(t);
+  world.chain.balance = 0n;
+  const health = healthOf(world, { firstCheckMs: 5, confirmMs: 600_000 });
+  t.teardown(() => health.close());
+  await health.start();
+  t.equal((await relayer(world))?.disabledReason, null, 'not certain yet');
+  await world.store.write((writer) => writer.putRelayer(relayerNamed('r1', { policies: { min_balance: '0' } })));
+  health.recheck('r1');
+  await world.until('it is found fit', async () => world.metrics.checks.length > 0);
+  t.strictSame(world.metrics.checks[0], true);
+  t.equal((await relayer(world))?.disabledReason, null);
+});
+
+t.test('an end before the second look leaves no verdict', async (t) => {
+  const world = await EngineWorld.open(t);
+  world.chain.balance = 0n;
+  const health = healthOf(world, { firstCheckMs: 5, confirmMs: 600_000 });
+  await health.start();
+  await health.close();
+  t.equal((await relayer(world))?.disabledReason, null);
+  t.strictSame(world.metrics.checks, []);
+});
+
+t.test(
+  'a relayer that becomes unfit while it runs is disabled, and enabled when it is fit: told once each',
+  async (t) => {
+    const world = await EngineWorld.open(t);
+    await world.store.write((writer) => writer.putRelayer(relayerNamed('r1', { notificationId: 'hook-1' })));
+    const health = healthOf(world, { healthMs: 10 });
+    t.teardown(() => health.close());
+    await health.start();
+    await world.until('nothing is watched', async () => health.watched.length === 0);
+    world.chain.balance = 0n;
+    await world.until('it is disabled', async () => (await relayer(world))?.disabledReason !== null);
+    t.strictSame((await relayer(world))?.disabledReason, {
+      type: 'BalanceCheckFailed',
+      details: 'Insufficient balance',
+    });
+    t.strictSame(health.watched, ['r1']);
+    world.chain.balance = 10n;
+    await world.until('it is enabled', async () => (await relayer(world))?.disabledReason === null);
+    await world.until('its lease is free', async () => health.watched.length === 0);
+    t.strictSame(
+      (await told(world)).map(({ payload_type: type }) => type),
+      ['relayer_disabled', 'relayer_enabled'],
+    );
+  },
+);
+
+t.test('a disabled relayer that nobody watches any more is taken up', async (t) => {
+  const world = await EngineWorld.open(t);
+  const health = healthOf(world, { healthMs: 10 });
+  t.teardown(() => health.close());
+  await health.start();
+  await world.until('nothing is watched', async () => health.watched.length === 0);
+  const disabledReason = { type: 'RpcValidationFailed', details: 'RPC endpoint validation failed' } as const;
+  await world.store.write((writer) => writer.putRelayer(relayerNamed('r1', { disabledReason })));
+  await world.until('it is enabled', async () => (await relayer(world))?.disabledReason === null);
 });

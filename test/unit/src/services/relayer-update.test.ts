@@ -180,6 +180,21 @@ t.test('endpoints of another chain are refused; those that do not answer are lef
   t.strictSame(rechecked, ['r1']);
 });
 
+t.test('one endpoint of another chain among right ones is refused as well', async (t) => {
+  const { world, update, stored } = await stage(t);
+  world.client.identity = async (expected, onServed) => {
+    t.equal(expected, '31337');
+    onServed?.('right.example', '31337');
+    onServed?.('wrong.example', '5');
+    return '31337';
+  };
+  await t.rejects(update('r1', { custom_rpc_urls: URLS }), {
+    code: 'INVALID_REQUEST',
+    message: 'custom_rpc_urls: the endpoints serve chain 5, but network fake is chain 31337',
+  });
+  t.equal((await stored())?.customRpcUrls, null);
+});
+
 t.test('changes that come at once all survive', async (t) => {
   const { update, stored } = await stage(t);
   await Promise.all([

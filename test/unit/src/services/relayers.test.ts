@@ -96,3 +96,34 @@ t.test('an unknown relayer is 404 everywhere; endpoints that fail are an error o
   await t.rejects(relayers.balance('r1'), { code: 'PROVIDER_FAILED' });
   await t.resolves(relayers.get('r1'));
 });
+
+t.test('the counter in the status goes on from what is signed, and never behind the chain', async (t) => {
+  const world = await EngineWorld.open(t);
+  const nonce = async () => (await world.services().relayers.status('r1'))['nonce'];
+  const transaction = await world.accept('pay');
+  await world.store.write((writer) =>
+    writer.updateTransaction(transaction.id, 'pending', { status: 'sent', sequence: 6n }),
+  );
+  t.equal(await nonce(), '7', 'no node has it yet');
+  world.client.nextSequence = async () => 9n;
+  t.equal(await nonce(), '9');
+});
+
+t.test('figures are asked of endpoints of the chain that the network was found to be', async (t) => {
+  const world = await EngineWorld.open(t);
+  const asked: unknown[] = [];
+  world.client.balance = async (...question: unknown[]) => {
+    asked.push(question[1]);
+    return 1n;
+  };
+  world.client.nextSequence = async (...question: unknown[]) => {
+    asked.push(question[1]);
+    return 1n;
+  };
+  const { relayers } = world.services();
+  await relayers.status('r1');
+  await relayers.balance('r1');
+  t.strictSame(asked, [{ identity: '31337' }, '31337', { identity: '31337' }]);
+  await world.store.write((writer) => writer.putRelayer(relayerNamed('new', { network: 'fresh' })));
+  t.match(await relayers.status('new'), { nonce: '1' }, 'also before the first contact');
+});

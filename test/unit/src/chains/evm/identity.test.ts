@@ -1,0 +1,114 @@
+import t, { type Test } from 'tap';
+import { balanceOn, readChainId } from '../../../../../src/chains/evm/identity.ts';
+import { openRpc } from '../../../../support/evm.ts';
+import { answersByMethod, type DoubleHandler, type RpcDouble, startRpcDouble } from '../../../../support/rpc-double.ts';
+
+const ADDRESS = '0x00000000000000000000000000000000000000b0';
+const SILENT: DoubleHandler = () => 'hang-up';
+
+/** Endpoints that answer by the handlers, in order, and what asks them. */
+async function stage(t: Test, handlers: readonly DoubleHandler[]) {
+  const doubles: RpcDouble[] = [];
+  for (const handler of handlers) doubles.push(await startRpcDouble(handler));
+  const urls = doubles.map(({ url }) => url);
+  const rpc = openRpc(urls);
+  t.teardown(() => Promise.all([rpc.close(), ...doubles.map((double) => double.stop())]));
+  const network = {
+    type: 'evm' as const,
+    name: 'testnet',
+    rpcUrls: urls.map((url) => ({ url: `${url}/v3/secret`, weight: 100 })),
+    settings: {},
+  };
+  const served: [number, string][] = [];
+  const onServed = (host: string, chain: string) =>
+    served.push([doubles.findIndex(({ port }) => host === `127.0.0.1:${port}`), chain]);
+  return { doubles, rpc, network, served, onServed };
+}
+
+const serving = (chain: number, wei = 0n): DoubleHandler =>
+  answersByMethod({ eth_chainId: `0x${chain.toString(16)}`, eth_getBalance: `0x${wei.toString(16)}` });
+
+t.test('one endpoint of the expected chain is enough, and every answer is told', async (t) => {
+  const { rpc, network, served, onServed } = await stage(t, [serving(5), SILENT, serving(1), serving(7)]);
+  t.equal(await readChainId(network, rpc, { expected: 1n, onServed }), 1n);
+  t.strictSame(served, [
+    [0, '5'],
+    [2, '1'],
+    [3, '7'],
+  ]);
+});
+
+t.test('none of the expected chain is a failure that names one and what it serves', async (t) => {
+  const { rpc, network, served, onServed, doubles } = await stage(t, [SILENT, serving(5)]);
+  await t.rejects(readChainId(network, rpc, { expected: 1n, onServed }), {
+    code: 'PROVIDER_FAILED',
+    message: `The RPC endpoints of network testnet failed: 127.0.0.1:${doubles[1]?.port} serves chain 5, not 1`,
+  });
+  t.strictSame(served, [[1, '5']]);
+});
+
+t.test('endpoints that disagree while nothing is expected are a failure: nobody can know', async (t) => {
+  const { rpc, network, onServed } = await stage(t, [serving(1), serving(1), serving(5)]);
+  await t.rejects(readChainId(network, rpc, { expected: null, onServed }), { message: /serves chain 5, not 1$/ });
+});
+
+t.test('those that agree are believed, whoever is silent or talks nonsense', async (t) => {
+  const { rpc, network, onServed } = await stage(t, [
+    SILENT,
+    serving(8),
+    answersByMethod({ eth_chainId: 'mainnet' }),
+    serving(8),
+  ]);
+  t.equal(await readChainId(network, rpc, { expected: null, onServed }), 8n);
+});
+
+t.test('no answer at all is a failure without the path of an endpoint', async (t) => {
+  const silent = await stage(t, [SILENT]);
+  const failure = await readChainId(silent.network, silent.rpc, { expected: 1n, onServed: silent.onServed }).catch(
+    String,
+  );
+  t.match(failure, /network testnet failed/);
+  t.notMatch(failure, /secret/);
+  t.strictSame(silent.served, []);
+  const nonsense = await stage(t, [answersByMethod({ eth_chainId: 7 })]);
+  await t.rejects(readChainId(nonsense.network, nonsense.rpc, { expected: null, onServed: nonsense.onServed }), {
+    message: /has no chain id$/,
+  });
+  const none = await stage(t, []);
+  await t.rejects(readChainId(none.network, none.rpc, { expected: null, onServed: none.onServed }), {
+    message: /no endpoint is switched on$/,
+  });
+});
+
+t.test('an account is as rich as the richest answer of its chain, once one falls short', async (t) => {
+  const question = { chain: 1n, address: ADDRESS };
+  const lying = await stage(t, [serving(1, 0n), serving(5, 99n), serving(1, 7n), SILENT]);
+  t.equal(await balanceOn(lying.rpc, { ...question, least: 3n }), 7n);
+  t.equal(await balanceOn(lying.rpc, { ...question, least: 8n }), 7n, 'the richer one is of another chain');
+  const poor = await stage(t, [serving(1, 2n), serving(1, 1n)]);
+  t.equal(await balanceOn(poor.rpc, { ...question, least: 3n }), 2n);
+});
+
+t.test('one answer that is enough is all that is asked for', async (t) => {
+  const { rpc, doubles } = await stage(t, [serving(1, 3n), serving(1, 9n)]);
+  t.equal(await balanceOn(rpc, { chain: 1n, address: ADDRESS, least: 3n }), 3n);
+  t.equal(await balanceOn(rpc, { chain: 1n, address: ADDRESS, least: undefined }), 3n);
+  t.equal(doubles[1]?.calls.length, 0);
+});
+
+t.test(
+  'an endpoint of another chain is not believed about a balance; any is while the chain is not known',
+  async (t) => {
+    const { rpc } = await stage(t, [serving(5, 4n), serving(1, 3n)]);
+    t.equal(await balanceOn(rpc, { chain: 1n, address: ADDRESS, least: undefined }), 3n);
+    const unknown = await stage(t, [serving(5, 4n)]);
+    t.equal(await balanceOn(unknown.rpc, { chain: null, address: ADDRESS, least: 1n }), 4n);
+  },
+);
+
+t.test('one endpoint of many that answers is found, and none is the failure of the endpoints', async (t) => {
+  const { rpc } = await stage(t, [...Array.from({ length: 12 }, () => SILENT), serving(1, 3n)]);
+  t.equal(await balanceOn(rpc, { chain: 1n, address: ADDRESS, least: 1n }), 3n);
+  const gone = await stage(t, [SILENT, SILENT]);
+  await t.rejects(balanceOn(gone.rpc, { chain: 1n, address: ADDRESS, least: 1n }), { name: 'RpcError' });
+});
