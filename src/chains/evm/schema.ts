@@ -182,6 +182,9 @@ const receiptSchema = z.strictObject({
   succeeded: z.boolean(),
   gas_used: amount,
   effective_gas_price: amount.nullable(),
+  // Of a failed one, once its cause was asked for.
+  revert_reason: z.string().exactOptional(),
+  revert_data: z.string().exactOptional(),
 });
 
 /** {@link import('../../domain/transaction.ts').Transaction.fields}. */
