@@ -134,13 +134,14 @@ function judgeState(
   // Where one key stands for several transactions, the effect of one says nothing of the others.
   const executed = ids.length === 1 && entries.some(({ succeeded }) => succeeded);
   if (entry !== undefined && entry.nonce !== nonce) verdict.wrong.push(`${told}; but mined under nonce ${entry.nonce}`);
+  if (entry !== undefined && !isOurs && !isVoid(entry)) verdict.wrong.push(`${told}; but that hash is another's`);
   switch (status) {
     case 'confirmed':
       verdict.confirmed += 1;
       if (!isOurs || !entry.succeeded) verdict.wrong.push(`${told}; but the chain has no such effect`);
       return;
     case 'failed':
-      if (executed || entry?.succeeded === true) verdict.wrong.push(`${told}; but it executed`);
+      if (executed || (isOurs && entry.succeeded)) verdict.wrong.push(`${told}; but it executed`);
       else if (!isOurs) verdict.givenUp.push(told);
       return;
     case 'canceled':

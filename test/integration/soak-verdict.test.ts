@@ -1,0 +1,176 @@
+/** The judge of the soaks: it must see each way in which the promises can be broken, or their silence means nothing. */
+import t, { type Test } from 'tap';
+import type { ChainEntry } from '../../soak/chain-record.ts';
+import { planOf } from '../../soak/plan.ts';
+import { describeRun } from '../../soak/report.ts';
+import { type Evidence, isKept, judge, type Shown, type Verdict } from '../../soak/verdict.ts';
+
+const ACCOUNT = '0x00000000000000000000000000000000000000aa';
+const relayers = [{ relayerId: 'relayer-0', address: ACCOUNT, privateKey: '0x01' }];
+const COUNT = 40;
+
+/** A run in which everything went well: each request accepted once, executed once, in order. */
+function goodRun() {
+  const intentions = planOf(1, COUNT, relayers);
+  const entries = intentions.map(
+    ({ to, data, value, kind }, nonce): ChainEntry => ({
+      hash: hashOf(nonce),
+      from: ACCOUNT,
+      nonce,
+      to,
+      data,
+      value,
+      succeeded: kind !== 'revert',
+    }),
+  );
+  const shown = intentions.map(
+    ({ to, data, kind }, index): Shown => ({
+      id: `id-${index}`,
+      status: kind === 'revert' ? 'failed' : 'confirmed',
+      status_reason: null,
+      nonce: index,
+      hash: hashOf(index),
+      to,
+      data,
+    }),
+  );
+  return {
+    intentions,
+    asked: {
+      accepted: new Map(intentions.map(({ index }) => [index, new Set([`id-${index}`])])),
+      unknown: new Set<number>(),
+      refused: new Map<number, string>(),
+    },
+    wishes: { canceled: new Set<string>(), replaced: new Map<string, never[]>() },
+    oncePerKey: true,
+    shown,
+    chain: {
+      entries,
+      accounts: new Map([[ACCOUNT, { mined: COUNT, pending: COUNT }]]),
+      pool: 0,
+      effects: new Map(intentions.map(({ index, kind }) => [index, kind === 'revert' ? 0n : 1n])),
+    },
+  } satisfies Evidence;
+}
+
+type Run = ReturnType<typeof goodRun>;
+
+const hashOf = (number: number) => `0x${number.toString(16).padStart(64, '0')}`;
+
+/** The first request of a kind, and what belongs to it. */
+function at(run: Run, kind: string) {
+  const index = run.intentions.findIndex((one) => one.kind === kind && one.worthMs === null);
+  const [intention, entry, shown] = [run.intentions[index], run.chain.entries[index], run.shown[index]];
+  if (intention === undefined || entry === undefined || shown === undefined) throw new Error(`no ${kind} in the plan`);
+  return { index, intention, entry, shown };
+}
+
+function finds(t: Test, what: keyof Verdict, spoil: (run: Run) => void, message: RegExp): void {
+  const run = goodRun();
+  spoil(run);
+  const verdict = judge(run);
+  t.notOk(isKept(verdict));
+  t.match((verdict[what] as string[]).join('\n'), message);
+}
+
+t.test('a run in which all went well', (t) => {
+  const run = goodRun();
+  const verdict = judge(run);
+  t.ok(isKept(verdict), describeRun([], verdict));
+  t.equal(verdict.accepted, COUNT);
+  t.equal(verdict.confirmed, run.shown.filter(({ status }) => status === 'confirmed').length);
+  const kinds = new Set(run.intentions.map(({ kind }) => kind));
+  t.same([...kinds].sort(), ['count', 'payment', 'revert']);
+  t.end();
+});
+
+t.test('lost', (t) => {
+  finds(t, 'lost', (run) => void run.shown.splice(3, 1), /does not know it/);
+  finds(t, 'lost', (run) => void (at(run, 'payment').shown.status = 'submitted'), /without an end/);
+  t.end();
+});
+
+t.test('doubled', (t) => {
+  const again = (run: Run) => {
+    const { index, entry } = at(run, 'payment');
+    run.chain.entries.push({ ...entry, nonce: COUNT, hash: hashOf(COUNT) });
+    run.chain.effects.set(index, 2n);
+    run.chain.accounts.set(ACCOUNT, { mined: COUNT + 1, pending: COUNT + 1 });
+  };
+  finds(t, 'doubled', again, /1 accepted, 2 in blocks/);
+  finds(t, 'doubled', (run) => void run.chain.effects.set(at(run, 'count').index, 2n), /executed 1 times, 2 effects/);
+  finds(t, 'doubled', (run) => void run.asked.accepted.get(5)?.add('id-6'), /one key, 2 transactions/);
+  const foreign = (run: Run) => void (at(run, 'payment').entry.to = '0x00000000000000000000000000000000000000ff');
+  finds(t, 'doubled', foreign, /nobody asked for/);
+  finds(t, 'doubled', (run) => void run.asked.accepted.delete(at(run, 'payment').index), /0 accepted, 1 in blocks/);
+  t.end();
+});
+
+t.test('gaps', (t) => {
+  finds(t, 'gaps', (run) => void (run.chain.pool = 1), /wait in the pool/);
+  const short = (run: Run) => void run.chain.accounts.set(ACCOUNT, { mined: COUNT - 1, pending: COUNT - 1 });
+  finds(t, 'gaps', short, /nonce 39 was signed, 39 are mined/);
+  const open = (run: Run) => void run.chain.accounts.set(ACCOUNT, { mined: COUNT, pending: COUNT + 2 });
+  finds(t, 'gaps', open, /the node counts 42/);
+  t.end();
+});
+
+t.test('states that the chain contradicts', (t) => {
+  finds(t, 'wrong', (run) => void (at(run, 'payment').shown.status = 'failed'), /but it executed/);
+  finds(t, 'wrong', (run) => void (at(run, 'revert').shown.status = 'confirmed'), /no such effect/);
+  finds(t, 'wrong', (run) => void (at(run, 'payment').shown.hash = hashOf(77_777)), /no such effect/);
+  finds(t, 'wrong', (run) => void (at(run, 'payment').shown.status = 'canceled'), /but it is in a block/);
+  finds(t, 'wrong', (run) => void (at(run, 'payment').shown.status = 'expired'), /but it is in a block/);
+  finds(t, 'wrong', (run) => void (at(run, 'payment').shown.nonce = 12_345), /but mined under nonce/);
+  finds(t, 'wrong', (run) => void (at(run, 'revert').shown.hash = at(run, 'payment').shown.hash), /hash is another's/);
+  const unasked = (run: Run) => {
+    const { index, entry, shown } = at(run, 'payment');
+    Object.assign(entry, { to: ACCOUNT, value: 0n, data: '0x' });
+    shown.status = 'canceled';
+    run.chain.effects.set(index, 0n);
+  };
+  finds(t, 'wrong', unasked, /nobody asked for that/);
+  t.end();
+});
+
+t.test('given up without a reason', (t) => {
+  const givenUp = (run: Run) => {
+    const { index, entry, shown } = at(run, 'payment');
+    Object.assign(entry, { to: ACCOUNT, value: 0n, data: '0x' });
+    Object.assign(shown, { status: 'failed', status_reason: 'a node said so' });
+    run.chain.effects.set(index, 0n);
+  };
+  finds(t, 'givenUp', givenUp, /failed, nonce \d+, .* a node said so/);
+  t.end();
+});
+
+t.test('what the client asked for is no fault', (t) => {
+  const run = goodRun();
+  const { index, entry, shown } = at(run, 'payment');
+  Object.assign(entry, { to: ACCOUNT, value: 0n, data: '0x' });
+  shown.status = 'canceled';
+  run.chain.effects.set(index, 0n);
+  run.wishes.canceled.add(shown.id);
+  t.ok(isKept(judge(run)), describeRun([], judge(run)));
+  t.end();
+});
+
+t.test('an answer that was lost is looked up in the list', (t) => {
+  const run = goodRun();
+  const { index } = at(run, 'payment');
+  run.asked.accepted.delete(index);
+  run.asked.unknown.add(index);
+  const verdict = judge(run);
+  t.ok(isKept(verdict), describeRun([], verdict));
+  t.equal(verdict.accepted, COUNT);
+  t.end();
+});
+
+t.test('the cases stand below the figures', (t) => {
+  const run = goodRun();
+  run.chain.pool = 7;
+  const text = describeRun([['seed', 1]], judge(run));
+  t.match(text, /^seed +1\naccepted +40\n/);
+  t.match(text, /gaps +1\n[^]*gaps: 7 transactions wait in the pool$/);
+  t.end();
+});
