@@ -19,8 +19,9 @@ const wholeSchema = z.object({
 
 /** Whoever hashes typed data follows its types into each other, which takes the longer the more there are. */
 const MOST_TYPES = 24;
-/** Values are hashed one by one, in the time of everybody. */
 const LONGEST_DATA = 65_536;
+/** Values are hashed one by one, in the time of everybody. */
+const MOST_VALUES = 1_024;
 
 /**
  * The digest of typed data (EIP-712): of its domain separator and the hash of its message where these are given, else of
@@ -109,12 +110,21 @@ function hashOf(place: string, name: string, types: Types, value: Record<string,
   try {
     const encoder = new TypedDataEncoder(types);
     if (encoder.primaryType !== name) throw new TypeError(`there is no type ${name}`);
-    encoder.visit(value, assertNoGuess);
+    encoder.visit(value, counting(assertNoGuess));
     return Buffer.from(encoder.hashStruct(name, value).slice(2), 'hex');
   } catch (error) {
     const reason = error instanceof Error ? error.message.slice(0, 200) : 'unreadable';
     throw invalidRequest(`\`${place}\` does not fit its type: ${reason}`, error);
   }
+}
+
+function counting(look: (type: string, value: unknown) => unknown): (type: string, value: unknown) => unknown {
+  let count = 0;
+  return (type, value) => {
+    count += 1;
+    if (count > MOST_VALUES) throw new TypeError(`it has more than ${MOST_VALUES} values`);
+    return look(type, value);
+  };
 }
 
 /** What is signed is what was sent: ethers would take an absent bool for false, and the text "false" for true. */
