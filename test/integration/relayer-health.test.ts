@@ -1,0 +1,197 @@
+/**
+ * The promise: a relayer is disabled when it cannot work and only then, and comes back by itself. What could break it:
+ * an endpoint that lies, lags or hangs beside good ones, a hiccup, an account that runs dry while everything runs.
+ */
+import t, { type Test } from 'tap';
+import { type Anvil, startAnvil } from '../support/anvil.ts';
+import { answersOf, healthStage } from '../support/health-stage.ts';
+import { type DoubleHandler, type RpcDouble, startRpcDouble } from '../support/rpc-double.ts';
+
+const SILENT: DoubleHandler = () => 'hang-up';
+const DISABLED = 'relayer_disabled';
+const ENABLED = 'relayer_enabled';
+
+const anvil = await startAnvil();
+t.teardown(() => anvil.stop());
+const other = await startAnvil({ args: ['--chain-id', '4242'] });
+t.teardown(() => other.stop());
+const address = anvil.accounts[0]?.address ?? '';
+
+async function double(t: Test, handler: DoubleHandler): Promise<RpcDouble> {
+  const started = await startRpcDouble(handler);
+  t.teardown(() => started.stop());
+  return started;
+}
+
+const setBalance = (node: Anvil, wei: bigint) => node.rpc('anvil_setBalance', [address, `0x${wei.toString(16)}`]);
+const typesOf = (payloads: readonly { payload_type: string }[]) => payloads.map(({ payload_type: type }) => type);
+
+t.test(
+  'an account that runs dry while all runs disables, and one that is filled enables: told once each',
+  async (t) => {
+    const stage = await healthStage(t, { urls: [anvil.url], address });
+    t.teardown(() => setBalance(anvil, 10n ** 20n));
+    await stage.health.start();
+    t.equal(await stage.reason(), null);
+    await setBalance(anvil, 0n);
+    await stage.until('it is disabled', async () => (await stage.reason()) !== null);
+    t.strictSame(await stage.reason(), { type: 'BalanceCheckFailed', details: 'Insufficient balance' });
+    await setBalance(anvil, 10n ** 20n);
+    await stage.until('it is enabled', async () => (await stage.reason()) === null);
+    const told = await stage.told();
+    t.strictSame(typesOf(told), [DISABLED, ENABLED]);
+    t.match(told[0], { disable_reason: 'Insufficient balance' });
+  },
+);
+
+t.test('one endpoint that answers among dead and hanging ones keeps it enabled', async (t) => {
+  const dead = await Promise.all([1, 2, 3, 4, 5].map(() => double(t, SILENT)));
+  const good = await double(t, answersOf(anvil));
+  const failing = await double(t, () => ({ status: 503, body: 'away' }));
+  const urls = [...dead, failing, good].map(({ url }) => url);
+  const stage = await healthStage(t, { urls, address });
+  await stage.health.start();
+  const asked = () => good.calls.filter(({ method }) => method === 'eth_getBalance').length;
+  await stage.until('several rounds', () => asked() > 5);
+  t.equal(await stage.reason(), null);
+  t.strictSame(await stage.told(), []);
+});
+
+t.test('all endpoints that were paused are tried all the same, and serve again (item 67)', async (t) => {
+  const doubles = [await double(t, answersOf(anvil)), await double(t, answersOf(anvil))];
+  const stage = await healthStage(t, { urls: doubles.map(({ url }) => url), address });
+  await stage.health.start();
+  t.equal(await stage.reason(), null);
+  for (const endpoint of doubles) endpoint.answer(SILENT);
+  await stage.until('it is disabled', async () => (await stage.reason()) !== null);
+  t.match(JSON.stringify(await stage.reason()), /RpcValidationFailed/);
+  // Each has failed often enough by now to be left alone for ten minutes.
+  for (const endpoint of doubles) endpoint.answer(answersOf(anvil));
+  await stage.until('it is enabled', async () => (await stage.reason()) === null);
+  t.strictSame(typesOf(await stage.told()), [DISABLED, ENABLED]);
+});
+
+t.test('a hiccup of all endpoints disables nobody', async (t) => {
+  let hiccups = 0;
+  const endpoint = await double(t, answersOf(anvil));
+  const stage = await healthStage(t, { urls: [endpoint.url], address, timing: { confirmMs: 50 } });
+  await stage.health.start();
+  const well = answersOf(anvil);
+  const until = performance.now() + 40;
+  endpoint.answer((call) => {
+    if (performance.now() > until) return well(call);
+    hiccups += 1;
+    return 'hang-up';
+  });
+  await stage.until('it was felt', () => performance.now() > until + 10);
+  const before = endpoint.calls.length;
+  await stage.until('it goes on', () => endpoint.calls.length > before + 10);
+  t.ok(hiccups > 0, `${hiccups} calls failed`);
+  t.equal(await stage.reason(), null);
+  t.strictSame(await stage.told(), []);
+});
+
+t.test('a wrong chain behind the URL is never enabled (item 73)', async (t) => {
+  const declared = await healthStage(t, { urls: [other.url], address, settings: { chain_id: 31_337 } });
+  await declared.health.start();
+  t.strictSame(await declared.reason(), {
+    type: 'RpcValidationFailed',
+    details: 'RPC endpoint validation failed',
+  });
+  t.match(declared.logLines.join(''), /serves chain 4242, not 31337/);
+  t.equal(await declared.store.read.chainIdentity('evm', 'local'), undefined, 'and nothing is pinned');
+
+  const moving = await double(t, answersOf(anvil));
+  const found = await healthStage(t, { urls: [moving.url], address });
+  await found.health.start();
+  t.equal(await found.reason(), null);
+  moving.answer(answersOf(other));
+  await found.until('it is disabled', async () => (await found.reason()) !== null);
+  t.match(await found.reason(), { type: 'RpcValidationFailed' });
+  moving.answer(answersOf(anvil));
+  await found.until('it is enabled', async () => (await found.reason()) === null);
+  t.strictSame(typesOf(await found.told()), [DISABLED, ENABLED]);
+});
+
+for (const [how, settings] of [
+  ['declared', { chain_id: 31_337 }],
+  ['found before', {}],
+] as const) {
+  t.test(`beside the chain that is ${how} an endpoint of another is left aside`, async (t) => {
+    const good = await double(t, answersOf(anvil));
+    // On the other chain the account has nothing.
+    const stray = await double(t, answersOf(other, { eth_getBalance: '0x0' }));
+    const stage = await healthStage(t, { urls: [stray.url, good.url], address, settings });
+    if (how === 'found before') await stage.store.write((writer) => writer.pinChainIdentity('evm', 'local', '31337'));
+    await stage.health.start();
+    const asked = () => good.calls.filter(({ method }) => method === 'eth_getBalance').length;
+    await stage.until('several rounds', () => asked() > 5);
+    t.equal(await stage.reason(), null);
+    const warnings = stage.logLines.filter((line) => /endpoint of another chain/.test(line));
+    t.equal(warnings.length, 1);
+    t.match(warnings[0], new RegExp(`"endpoint":"127\\.0\\.0\\.1:${stray.port}","serves":"4242","expected":"31337"`));
+
+    good.answer(SILENT);
+    await stage.until('it is disabled', async () => (await stage.reason()) !== null);
+    t.match(await stage.reason(), { type: 'RpcValidationFailed' }, 'the other chain alone is not enough');
+  });
+}
+
+t.test('endpoints that disagree while nobody knows the chain disable, with the cause in the log', async (t) => {
+  const stage = await healthStage(t, { urls: [anvil.url, other.url], address });
+  await stage.health.start();
+  t.strictSame(await stage.reason(), { type: 'RpcValidationFailed', details: 'RPC endpoint validation failed' });
+  t.match(stage.logLines.join(''), /serves chain 4242, not 31337/);
+  t.equal(await stage.store.read.chainIdentity('evm', 'local'), undefined);
+});
+
+t.test('one endpoint that lies about the balance is not believed, while another tells more', async (t) => {
+  const liar = await double(t, answersOf(anvil, { eth_getBalance: '0x0' }));
+  const good = await double(t, answersOf(anvil));
+  const stage = await healthStage(t, { urls: [liar.url, good.url], address });
+  await stage.health.start();
+  const lies = () => liar.calls.filter(({ method }) => method === 'eth_getBalance').length;
+  await stage.until('it has lied several times', () => lies() > 5);
+  t.equal(await stage.reason(), null);
+  good.answer(SILENT);
+  await stage.until('it is disabled', async () => (await stage.reason()) !== null);
+  t.match(await stage.reason(), { type: 'BalanceCheckFailed' }, 'the only one that is left is believed');
+});
+
+t.test('a disabled relayer is checked at the growing pace, and its way back is told once (item 76)', async (t) => {
+  const endpoint = await double(t, answersOf(anvil, { eth_getBalance: '0x0' }));
+  const pauses = [50, 100, 150, 225, 300];
+  const at: number[] = [];
+  const poor = answersOf(anvil, { eth_getBalance: '0x0' });
+  endpoint.answer((call) => {
+    if (call.method === 'eth_getTransactionCount' && call.params[1] === 'pending') at.push(performance.now());
+    return poor(call);
+  });
+  const stage = await healthStage(t, { urls: [endpoint.url], address, timing: { recheckMs: pauses } });
+  await stage.health.start();
+  await stage.until('eight checks', () => at.length >= 8);
+  const gaps = at.slice(1).map((time, index) => time - (at[index] ?? 0));
+  for (const [index, gap] of gaps.entries()) {
+    const pause = pauses[Math.min(index, pauses.length - 1)] ?? 0;
+    // A timer may end a millisecond early by another clock.
+    t.ok(gap >= pause - 5, `check ${index + 1} came ${Math.round(gap)} ms later, after at least ${pause}`);
+  }
+  endpoint.answer(answersOf(anvil));
+  await stage.until('it is enabled', async () => (await stage.reason()) === null);
+  const told = await stage.told();
+  t.strictSame(typesOf(told), [DISABLED, ENABLED]);
+  t.ok((told[1]?.retry_count ?? 0) >= 6, `${told[1]?.retry_count} repetitions had failed`);
+});
+
+t.test('a relayer that was disabled when all ended is enabled by the next start (item 74)', async (t) => {
+  const endpoint = await double(t, SILENT);
+  const before = await healthStage(t, { urls: [endpoint.url], address });
+  await before.health.start();
+  await before.health.close();
+  t.match(await before.reason(), { type: 'Multiple' });
+  endpoint.answer(answersOf(anvil));
+  const after = await healthStage(t, { urls: [endpoint.url], address, store: before.store });
+  await after.health.start();
+  t.equal(await after.reason(), null);
+  t.strictSame(typesOf(await after.told()), [DISABLED, ENABLED]);
+});

@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto';
+import type { Test } from 'tap';
+import { createConnections } from '../../src/chains/create-connections.ts';
+import { createEvmChain } from '../../src/chains/evm/index.ts';
+import { systemClock } from '../../src/domain/clock.ts';
+import type { JsonObject } from '../../src/domain/json.ts';
+import type { DisabledReason, Relayer } from '../../src/domain/relayer.ts';
+import { createAddressGuard } from '../../src/egress/address-guard.ts';
+import { createHttpClient } from '../../src/egress/http-client.ts';
+import { LeaseKeeper } from '../../src/engine/lease-keeper.ts';
+import { Outbox } from '../../src/engine/outbox.ts';
+import { RelayerHealth } from '../../src/engine/relayer-health.ts';
+import type { EngineTiming } from '../../src/engine/timing.ts';
+import { createLog } from '../../src/observability/log.ts';
+import type { Store } from '../../src/store/store.ts';
+import type { Anvil } from './anvil.ts';
+import { FakeEngineMetrics, fastTiming } from './engine-world.ts';
+import type { DoubleHandler } from './rpc-double.ts';
+import { storeFor } from './store.ts';
+
+export interface HealthStageOptions {
+  urls: readonly string[];
+  address: string;
+  /** Of the network entry. */
+  settings?: JsonObject;
+  timing?: Partial<EngineTiming>;
+  /** Shared with others; absent: one that goes with the test. */
+  store?: Store;
+}
+
+/** The checks of one relayer, `r1`, over real endpoints; its notification is never delivered. */
+export interface HealthStage {
+  store: Store;
+  health: RelayerHealth;
+  logLines: readonly string[];
+  reason(): Promise<DisabledReason | null>;
+  change(change: Partial<Relayer>): Promise<void>;
+  /** What was told since the last call, oldest first. */
+  told(): Promise<{ payload_type: string; retry_count?: number }[]>;
+  until(what: string, holds: () => boolean | Promise<boolean>): Promise<void>;
+}
+
+/** Makes the relayer and its checks, which the test starts; they end with the test. */
+export async function healthStage(t: Test, options: HealthStageOptions): Promise<HealthStage> {
+  const store = options.store ?? (await storeFor(t));
+  const logLines: string[] = [];
+  const log = createLog('info', { write: (line) => void logLines.push(line) });
+  const chains = new Map([['evm' as const, createEvmChain(systemClock)]]);
+  const http = createHttpClient(createAddressGuard({ allowedHosts: [], blockPrivate: false }));
+  const rpcUrls = options.urls.map((url) => ({ url, weight: 100 }));
+  const connections = createConnections({
+    networks: [{ type: 'evm', name: 'local', rpcUrls, settings: options.settings ?? {} }],
+    chains,
+    http,
+    clock: systemClock,
+    random: Math.random,
+    settings: { timeoutMs: 2_000, tries: 2, baseDelayMs: 1, maxDelayMs: 2, pauseMs: 600_000 },
+  });
+  const leases = new LeaseKeeper({ store, elapsed: () => systemClock.elapsed(), log });
+  const health = new RelayerHealth({
+    store,
+    leases,
+    chains,
+    connections,
+    log,
+    metrics: new FakeEngineMetrics(),
+    outbox: new Outbox({ chains, newId: randomUUID, now: systemClock.now, onCommitted: () => {}, log }),
+    timing: { ...fastTiming, healthMs: 30, confirmMs: 10, recheckMs: [10, 20], ...options.timing },
+    elapsed: () => systemClock.elapsed(),
+    random: Math.random,
+  });
+  t.teardown(async () => {
+    await health.close();
+    await leases.close();
+    await connections.close();
+    await http.close();
+  });
+  const relayer: Relayer = {
+    id: 'r1',
+    name: 'r1',
+    network: 'local',
+    networkType: 'evm',
+    address: options.address,
+    paused: false,
+    disabledReason: null,
+    signerId: 'signer-1',
+    notificationId: 'hook-1',
+    customRpcUrls: null,
+    policies: {},
+    declaration: null,
+  };
+  if ((await store.read.relayer('r1')) === undefined) await store.write((writer) => writer.putRelayer(relayer));
+  const current = async (): Promise<Relayer> => (await store.read.relayer('r1')) ?? relayer;
+  return {
+    store,
+    health,
+    logLines,
+    reason: async () => (await current()).disabledReason,
+    change: async (change) => {
+      await store.write(async (writer) => {
+        await writer.putRelayer({ ...relayer, ...(await writer.relayer('r1')), ...change });
+      });
+    },
+    told: () => drain(store),
+    async until(what, holds) {
+      const end = performance.now() + 20_000;
+      while (!(await holds())) {
+        if (performance.now() > end) throw new Error(`not within 20 s: ${what}\n${logLines.slice(-5).join('')}`);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    },
+  };
+}
+
+async function drain(store: Store): Promise<{ payload_type: string; retry_count?: number }[]> {
+  const payloads = [];
+  for (;;) {
+    const [event] = await store.write((writer) => writer.claimEvents('hook-1', 1, 0));
+    if (event === undefined) return payloads;
+    await store.write((writer) => writer.settleEvent(event, { outcome: '', end: 'delivered' }));
+    payloads.push(JSON.parse(event.body).payload);
+  }
+}
+
+/** Answers as the node does, but for what is overridden by method. */
+export function answersOf(anvil: Pick<Anvil, 'rpc'>, overrides: Readonly<Record<string, unknown>> = {}): DoubleHandler {
+  return async ({ method, params }) => {
+    if (method in overrides) return { result: overrides[method] };
+    try {
+      return { result: await anvil.rpc(method, params) };
+    } catch (error) {
+      return { error: { code: -32_000, message: String(error) } };
+    }
+  };
+}
