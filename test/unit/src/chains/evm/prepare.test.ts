@@ -1,7 +1,10 @@
 import t, { type Test } from 'tap';
-import { costOf } from '../../../../../src/chains/evm/prepare.ts';
+import { costOf, openPrepareParts, prepare as prepareWith } from '../../../../../src/chains/evm/prepare.ts';
+import { networkSchema, readSettings } from '../../../../../src/chains/evm/schema.ts';
+import { systemClock } from '../../../../../src/domain/clock.ts';
 import type { JsonObject } from '../../../../../src/domain/json.ts';
-import { openEvm, storedTransaction } from '../../../../support/evm.ts';
+import type { Network } from '../../../../../src/domain/network.ts';
+import { openRpc, storedTransaction } from '../../../../support/evm.ts';
 import { answersByMethod, type DoubleHandler, startRpcDouble } from '../../../../support/rpc-double.ts';
 
 const FROM = '0x00000000000000000000000000000000000000a1';
@@ -17,8 +20,7 @@ interface World {
   estimate?: DoubleHandler;
 }
 
-/** A node in a state that no real one can be brought into at will. */
-async function open(t: Test, world: World = {}, settings: JsonObject = {}) {
+function answersOf(world: World): DoubleHandler {
   const { balance = 10n ** 18n, baseFee = GWEI, gasPrice = 2n * GWEI, blockGasLimit = 30_000_000n } = world;
   const block = {
     number: '0x1',
@@ -26,7 +28,7 @@ async function open(t: Test, world: World = {}, settings: JsonObject = {}) {
     gasLimit: quantity(blockGasLimit),
     ...(baseFee === null ? {} : { baseFeePerGas: quantity(baseFee) }),
   };
-  const answers = answersByMethod(
+  return answersByMethod(
     {
       eth_chainId: '0x7a69',
       eth_getBalance: quantity(balance),
@@ -36,13 +38,21 @@ async function open(t: Test, world: World = {}, settings: JsonObject = {}) {
     },
     world.estimate ?? (() => ({ result: '0x5208' })),
   );
-  const double = await startRpcDouble(answers);
-  const { client, rpc } = openEvm([double.url], { average_blocktime_ms: 90_001, ...settings });
-  t.teardown(() => Promise.all([rpc.close(), double.stop()]));
+}
+
+/** A node in a state that no real one can be brought into at will; `others` stand beside it. */
+async function open(t: Test, world: World = {}, settings: JsonObject = {}, others: readonly World[] = []) {
+  const double = await startRpcDouble(answersOf(world));
+  const more = await Promise.all(others.map((other) => startRpcDouble(answersOf(other))));
+  const rpc = openRpc([double, ...more].map(({ url }) => url));
+  t.teardown(() => Promise.all([rpc.close(), ...[double, ...more].map((one) => one.stop())]));
+  const known = networkSchema.parse({ average_blocktime_ms: 90_001, ...settings });
+  const network: Network = { type: 'evm', name: 'testnet', rpcUrls: [], settings: known };
+  const parts = openPrepareParts(rpc, readSettings(network), 31_337n, systemClock);
   /** `later` are the policies of the moment, when they changed since the request was accepted. */
   const prepare = (body: JsonObject, policies: JsonObject = {}, committed = 0n, later = policies) => {
     const transaction = storedTransaction({ address: FROM, policies }, body);
-    return client.prepare(transaction, { address: FROM, policies: later }, { committed });
+    return prepareWith(parts, transaction, { address: FROM, policies: later }, { committed });
   };
   return { prepare, double };
 }
@@ -104,7 +114,11 @@ t.test('a call that cannot be estimated takes the reference’s limits', async (
     t.match(await prepare({ ...TRANSFER, data }, {}, 0n, switchedOff), { fields: { gas_limit: gas } });
   }
   const down = await open(t, { estimate: () => ({ status: 503 }) });
-  await t.rejects(down.prepare(TRANSFER), { code: 'PROVIDER_FAILED' }, 'no answer is not a revert');
+  const failure = await down.prepare(TRANSFER).catch((error: unknown) => error);
+  t.match(failure, { kind: 'http' }, 'no answer is not a revert');
+  const { prepare: withData } = await open(t, { estimate: reverting });
+  const long = { ...TRANSFER, data: 'ff'.repeat(10_000) };
+  t.match(await withData(long), { fields: { gas_limit: 421_000 } }, 'never less than nodes take (EIP-7623)');
 });
 
 t.test('a limit beyond the block’s can never be mined', async (t) => {
@@ -119,6 +133,11 @@ t.test('a limit beyond the block’s can never be mined', async (t) => {
 t.test('the reserve on an estimate never exceeds the block', async (t) => {
   const { prepare } = await open(t, { blockGasLimit: 100_000n, estimate: () => ({ result: quantity(95_000n) }) });
   t.match(await prepare(TRANSFER), { kind: 'ready', fields: { gas_limit: 100_000 } });
+  const large = await open(t, { blockGasLimit: 100_000n, estimate: () => ({ result: quantity(100_001n) }) });
+  const reason = 'Transaction gas limit (100001) exceeds block gas limit (100000)';
+  t.same(await large.prepare(TRANSFER), { kind: 'refused', reason }, 'with less it would only run out of gas');
+  const silent = await open(t, { blockGasLimit: 0n });
+  t.match(await silent.prepare(TRANSFER), { fields: { gas_limit: 23_100 } }, 'a block without a limit says nothing');
 });
 
 t.test('the type follows request, network and policy', async (t) => {
@@ -204,4 +223,75 @@ t.test('a price below the base fee waits for it, without a nonce', async (t) => 
   t.match(await prepare({ to: TO, value: 5, gas_price: 10 }), { kind: 'ready' });
   const free = await open(t, { baseFee: null });
   t.match(await free.prepare({ to: TO, value: 5, gas_price: 0 }), { kind: 'ready' }, 'without base fee it may be free');
+});
+
+t.test('what one node makes up about a block ends nothing', async (t) => {
+  const { prepare, double } = await open(t, { blockGasLimit: 1n });
+  const body = { ...TRANSFER, gas_limit: 100_000 };
+  let blocks = 0;
+  const honest = answersOf({});
+  const lying = answersOf({ blockGasLimit: 1n });
+  double.answer((call) => {
+    if (call.method !== 'eth_getBlockByNumber') return honest(call);
+    blocks += 1;
+    return blocks === 1 ? lying(call) : honest(call);
+  });
+  t.match(await prepare(body), { kind: 'ready' });
+  t.equal(blocks, 2, 'asked anew, past what was kept');
+});
+
+t.test('what one node makes up about a balance ends nothing', async (t) => {
+  const { prepare } = await open(t, { balance: 0n }, {}, [{}]);
+  t.match(await prepare({ ...TRANSFER, gas_limit: 21_000 }), { kind: 'ready' }, 'another one knows of more');
+  const poor = await open(t, { balance: 0n }, {}, [{ balance: 7n }]);
+  t.match(await poor.prepare({ ...TRANSFER, gas_limit: 21_000 }), {
+    kind: 'refused',
+    reason: /^Insufficient balance: Relayer balance 7 is insufficient/,
+  });
+});
+
+t.test('a speed pays its gas from the balance as well', async (t) => {
+  const { prepare } = await open(t, { balance: 6n });
+  t.match(await prepare(TRANSFER), { kind: 'refused', reason: /^Insufficient balance: Relayer balance 6/ });
+});
+
+t.test('the fee for a rollup’s data is part of the cost', async (t) => {
+  const fee = 10n ** 15n;
+  const estimate: DoubleHandler = ({ method }) => ({
+    result: method === 'eth_call' ? `0x${fee.toString(16).padStart(64, '0')}` : '0x5208',
+  });
+  const gas = 23_100n * (GWEI + 850_000_000n);
+  const { prepare } = await open(t, { estimate }, { tags: ['optimism-based'] });
+  const prepared = await prepare(TRANSFER);
+  t.match(prepared, { kind: 'ready', cost: gas + 5n + fee, fields: { data_fee: Number(fee) } });
+  const account = { address: FROM, policies: {} };
+  const { fields } = prepared.kind === 'ready' ? prepared : { fields: {} };
+  t.equal(costOf({ ...storedTransaction(account, TRANSFER), fields }), gas + 5n + fee, 'and is known again');
+  const poor = await open(t, { estimate, balance: gas + fee }, { tags: ['optimism-based'] });
+  t.match(await poor.prepare(TRANSFER), { kind: 'refused', reason: new RegExp(`cover ${gas + 5n + fee}`) });
+});
+
+t.test('a zkEVM node’s fee comes on top of the value', async (t) => {
+  const fee = 10n ** 15n;
+  const estimate: DoubleHandler = ({ method }) => {
+    if (method === 'zkevm_estimateFee') return { result: quantity(fee) };
+    if (method === 'zkevm_estimateGasPrice') return { result: '0x2' };
+    return { result: '0x5208' };
+  };
+  const zk = { tags: ['polygon-zkevm-based'], chain_id: 31_337 };
+  const { prepare } = await open(t, { estimate, baseFee: null }, zk);
+  t.match(await prepare(TRANSFER), { kind: 'ready', fields: { gas_price: 3 }, cost: fee + 5n });
+  const unsupported: DoubleHandler = ({ method }) =>
+    method.startsWith('zkevm') ? { error: { code: -32_601, message: 'no such method' } } : { result: '0x5208' };
+  const plain = await open(t, { estimate: unsupported, baseFee: null, gasPrice: 4n }, zk);
+  t.match(await plain.prepare(TRANSFER), { kind: 'ready', fields: { gas_price: 6 }, cost: 6n * 23_100n + 5n });
+});
+
+t.test('prices come from the cache that the network asks for', async (t) => {
+  const gas_price_cache = { enabled: true, stale_after_ms: 3_600_000, expire_after_ms: 7_200_000 };
+  const { prepare, double } = await open(t, {}, { average_blocktime_ms: 1, gas_price_cache });
+  const body = { ...TRANSFER, gas_limit: 21_000 };
+  const first = await prepare(body);
+  double.answer(answersOf({ baseFee: 5n * GWEI }));
+  t.same(await prepare(body), first);
 });

@@ -1,0 +1,480 @@
+import fc from 'fast-check';
+import t from 'tap';
+import type { NewVersion, VersionPreparation } from '../../../../../src/chains/chain.ts';
+import { capsOf, highestOf, minimumBump, type Price, priceFields } from '../../../../../src/chains/evm/fees.ts';
+import type { Market } from '../../../../../src/chains/evm/market.ts';
+import { openPrepareParts, type PrepareParts, prepare } from '../../../../../src/chains/evm/prepare.ts';
+import {
+  checkReplacement,
+  type EarlierVersion,
+  patienceMs,
+  prepareVersion,
+  voidRequest,
+} from '../../../../../src/chains/evm/replace.ts';
+import { networkSchema, readFields, readRequest, readSettings } from '../../../../../src/chains/evm/schema.ts';
+import { signTransaction } from '../../../../../src/chains/evm/signing.ts';
+import { systemClock } from '../../../../../src/domain/clock.ts';
+import type { JsonObject } from '../../../../../src/domain/json.ts';
+import type { Transaction } from '../../../../../src/domain/transaction.ts';
+import { RpcError } from '../../../../../src/egress/rpc-client.ts';
+import { startAnvil } from '../../../../support/anvil.ts';
+import { openRpc, signerOf, storedTransaction } from '../../../../support/evm.ts';
+
+const FROM = '0x00000000000000000000000000000000000000a1';
+const TO = '0x00000000000000000000000000000000000000b0';
+const GWEI = 1_000_000_000n;
+const RICH = 10n ** 40n;
+const TRANSFER = { to: TO, value: 5, speed: 'fast' };
+
+const settingsOf = (settings: JsonObject = {}) =>
+  readSettings({ type: 'evm', name: 'testnet', rpcUrls: [], settings: networkSchema.parse(settings) });
+
+interface World {
+  baseFee?: bigint | null;
+  gasPrice?: bigint;
+  tip?: bigint;
+  blockGasLimit?: bigint;
+  balance?: bigint;
+  /** Null: the node cannot estimate. */
+  estimate?: bigint | null;
+  settings?: JsonObject;
+}
+
+/** The network's side without a network: a block time so long that the base fee counts once. */
+function partsOf(world: World): PrepareParts {
+  const { baseFee = GWEI, gasPrice = 2n * GWEI, tip = 10n, blockGasLimit = 30_000_000n, balance = RICH } = world;
+  const { estimate = 21_000n } = world;
+  const market: Market = {
+    block: { number: 1n, hash: `0x${'1'.repeat(64)}`, gasLimit: blockGasLimit, baseFeePerGas: baseFee },
+    gasPrice,
+    tips: baseFee === null ? undefined : { safeLow: tip, average: tip, fast: tip, fastest: tip },
+  };
+  return {
+    read: async (method, _params, parse) => {
+      if (method !== 'eth_estimateGas' || estimate === null) throw new RpcError('node', 'execution reverted');
+      return parse(`0x${estimate.toString(16)}`);
+    },
+    settings: settingsOf({ average_blocktime_ms: 90_001, ...world.settings }),
+    chainId: 31_337n,
+    market: async () => market,
+    balance: async () => balance,
+  };
+}
+
+const dynamic = (maxFeePerGas: bigint, maxPriorityFeePerGas: bigint): Price => ({
+  kind: 'eip1559',
+  maxFeePerGas,
+  maxPriorityFeePerGas,
+});
+const feesOf = (price: Price) => priceFields(price) as JsonObject;
+const legacy = (gasPrice: bigint): Price => ({ kind: 'legacy', gasPrice });
+
+const account = (policies: JsonObject = {}) => ({ address: FROM, policies });
+
+interface History {
+  body?: JsonObject;
+  prices?: readonly Price[];
+  purpose?: EarlierVersion['purpose'];
+  gasLimit?: number;
+}
+
+/** A transaction with signed versions at these prices, the last for the given purpose. */
+function signed({ body = TRANSFER, prices = [dynamic(GWEI, 10n)], purpose = 'send', gasLimit = 21_000 }: History = {}) {
+  const pending = storedTransaction(account(), body);
+  const attempts = prices.map((price, index): EarlierVersion => {
+    const isLast = index === prices.length - 1;
+    const request = isLast && purpose === 'void' ? voidRequest(account()) : pending.request;
+    const fields = { chain_id: 31_337, from: FROM, gas_limit: gasLimit, ...feesOf(price) };
+    return { purpose: isLast ? purpose : 'send', request, fields };
+  });
+  const transaction: Transaction = { ...pending, fields: attempts.at(-1)?.fields ?? {}, sequence: 0n };
+  return { transaction, attempts };
+}
+
+const BUMP: NewVersion = { purpose: 'bump' };
+const VOID: NewVersion = { purpose: 'void' };
+const replaceBy = (body: JsonObject): NewVersion => ({
+  purpose: 'replace',
+  request: storedTransaction(account(), body).request,
+});
+
+function version(world: World, history: History, wanted: NewVersion, policies: JsonObject = {}, committed = 0n) {
+  return prepareVersion(partsOf(world), signed(history), wanted, account(policies), { committed });
+}
+
+t.test('a bump is a tenth dearer, or as dear as the market asks', async (t) => {
+  const over = await version({}, { prices: [dynamic(10n * GWEI, 100n), dynamic(9n * GWEI, 200n)] }, BUMP);
+  const fields = { max_fee_per_gas: 11_000_000_000, max_priority_fee_per_gas: 220 };
+  t.match(over, { kind: 'ready', fields: { ...fields, gas_limit: 21_000 }, cost: 21_000n * 11n * GWEI + 5n });
+  t.same(over.kind === 'ready' && over.request, signed().transaction.request, 'the same request');
+
+  const dear = await version({ baseFee: 50n * GWEI }, { prices: [dynamic(10n * GWEI, 1n)] }, BUMP);
+  t.match(dear, { fields: { max_fee_per_gas: Number(50n * GWEI) + 10, max_priority_fee_per_gas: 10 } });
+  const old = await version({ baseFee: null, gasPrice: 20n }, { prices: [legacy(10n)] }, BUMP);
+  t.match(old, { fields: { gas_price: 30 } }, 'the legacy price of the speed');
+  t.match(await version({ baseFee: null, gasPrice: 2n }, { prices: [legacy(100n)] }, BUMP), {
+    fields: { gas_price: 110 },
+  });
+});
+
+t.test('a price that was given is bumped as well, in its kind', async (t) => {
+  const body = { to: TO, value: 5, gas_price: Number(GWEI) };
+  const prices = [legacy(GWEI)];
+  t.match(await version({ gasPrice: 1n }, { body, prices }, BUMP), { fields: { gas_price: 1_100_000_000 } });
+  t.match(await version({ gasPrice: 4n * GWEI }, { body, prices }, BUMP), { fields: { gas_price: 6_000_000_000 } });
+  const both = { to: TO, value: 5, max_fee_per_gas: Number(2n * GWEI), max_priority_fee_per_gas: 20 };
+  const capped = await version({}, { body: both, prices: [dynamic(2n * GWEI, 20n)] }, BUMP, {
+    gas_price_cap: 2_100_000_000,
+  });
+  t.match(capped, { kind: 'parked' }, 'never above the cap');
+});
+
+t.test('a bump that the cap does not allow waits', async (t) => {
+  const prices = [dynamic(10n * GWEI, 100n)];
+  const parked = await version({}, { prices }, BUMP, { gas_price_cap: Number(11n * GWEI) - 1 });
+  t.match(parked, {
+    kind: 'parked',
+    reason:
+      'a version in the place of the earlier ones has to offer 11000000000 wei per gas, and the gas_price_cap is 10999999999',
+    retryInMs: 10_000,
+  });
+  const allowed = await version({ baseFee: 10n * GWEI, tip: 3n * GWEI }, { prices }, BUMP, {
+    gas_price_cap: Number(11n * GWEI),
+  });
+  t.match(allowed, { fields: { max_fee_per_gas: Number(11n * GWEI), max_priority_fee_per_gas: Number(3n * GWEI) } });
+  const hopeless = await version({ baseFee: 20n * GWEI }, { prices }, BUMP, { gas_price_cap: Number(15n * GWEI) });
+  t.match(hopeless, { kind: 'parked', reason: /^The network asks for 20000000000 wei per gas/ });
+});
+
+t.test('a bump is of the latest version', async (t) => {
+  const { transaction, attempts } = signed({ prices: [dynamic(GWEI, 10n), dynamic(2n * GWEI, 20n)] });
+  const { request } = storedTransaction(account(), { ...TRANSFER, value: 77 });
+  const replaced = attempts.map((one, index) => (index === 1 ? { ...one, purpose: 'replace' as const, request } : one));
+  const bumped = await prepareVersion(partsOf({}), { transaction, attempts: replaced }, BUMP, account(), {
+    committed: 0n,
+  });
+  t.same(bumped.kind === 'ready' && bumped.request, request);
+  const again = await version({}, { purpose: 'void', prices: [dynamic(50n * GWEI, 10n)] }, BUMP, { gas_price_cap: 1 });
+  t.match(again, { kind: 'ready', fields: { max_fee_per_gas: Number(55n * GWEI) } }, 'and that of a void is a void');
+  t.match(again, { request: voidRequest(account()) });
+});
+
+t.test('what no block could hold any more is refused, so that its nonce can be freed', async (t) => {
+  const refused = await version({ blockGasLimit: 50_000n }, { gasLimit: 50_001 }, BUMP);
+  t.same(refused, { kind: 'refused', reason: 'Transaction gas limit (50001) exceeds block gas limit (50000)' });
+  t.match(await version({ blockGasLimit: 50_000n }, { gasLimit: 50_001 }, VOID), { kind: 'ready' });
+});
+
+t.test('a void takes the nonce and does nothing, whatever the cap', async (t) => {
+  const made = await version({ baseFee: 90n * GWEI }, { prices: [legacy(100n * GWEI)] }, VOID, { gas_price_cap: 1 });
+  const maxFee = 90n * GWEI + 110n * GWEI;
+  t.match(made, {
+    kind: 'ready',
+    fields: {
+      gas_limit: 21_000,
+      max_fee_per_gas: Number(maxFee),
+      max_priority_fee_per_gas: Number(110n * GWEI),
+    },
+    cost: 21_000n * maxFee,
+  });
+  t.match(made.kind === 'ready' && readRequest(made.request), { to: FROM, value: 0n, data: null });
+  t.match(await version({ baseFee: null, gasPrice: 2n }, { prices: [] }, VOID), { fields: { gas_price: 3 } });
+});
+
+t.test('a void has the gas that doing nothing takes on its chain', async (t) => {
+  const gas = async (world: World) => {
+    const made = await version(world, {}, VOID);
+    return made.kind === 'ready' ? made.fields['gas_limit'] : made.reason;
+  };
+  const arbitrum = { tags: ['arbitrum-based'] };
+  t.equal(await gas({ estimate: 3n }), 21_000);
+  t.equal(await gas({ estimate: 100_000n }), 110_000);
+  t.equal(await gas({ estimate: null }), 21_000);
+  t.equal(await gas({ estimate: null, settings: arbitrum }), 50_000);
+  t.equal(await gas({ estimate: 400_000n, settings: arbitrum }), 440_000);
+});
+
+t.test('a void needs no more than it costs, and waits for that', async (t) => {
+  const cost = 21_000n * (GWEI + 10n + 1n);
+  const prices = [dynamic(1n, 10n)];
+  const policies = { min_balance: Number(GWEI) };
+  t.match(await version({ balance: cost }, { prices }, VOID, policies, RICH), { kind: 'ready', cost });
+  t.match(await version({ balance: cost - 1n }, { prices }, VOID), {
+    kind: 'parked',
+    reason: `Insufficient balance: Relayer balance ${cost - 1n} is insufficient to cover ${cost}`,
+  });
+});
+
+t.test('only what a version costs beyond the earlier ones is asked of the balance', async (t) => {
+  const prices = [dynamic(2n * GWEI, 10n)];
+  const before = 21_000n * 2n * GWEI + 5n;
+  const now = (21_000n * 22n * GWEI) / 10n + 5n;
+  const bump = (balance: bigint) => version({ balance }, { prices }, BUMP, {}, before + 1_000n);
+  t.match(await bump(now + 1_000n + 1n), { kind: 'ready', cost: now });
+  t.match(await bump(now + 1_000n), { kind: 'parked', reason: /while up to 1000 may be taken/ });
+  t.match(
+    await bump(now),
+    { kind: 'parked', reason: /enforced minimum balance of 1$/ },
+    'the earlier version stays good',
+  );
+  const refused = await version(
+    { balance: now },
+    { prices },
+    replaceBy({ ...TRANSFER, gas_limit: 21_000 }),
+    {},
+    before,
+  );
+  t.match(refused, { kind: 'refused', reason: /enforced minimum balance of 1$/ });
+});
+
+t.test('a replacement has exactly the fees that it gives', async (t) => {
+  const prices = [dynamic(10n * GWEI, 100n)];
+  const fees = (maxFee: bigint, tip: number) =>
+    replaceBy({ to: TO, value: 9, max_fee_per_gas: Number(maxFee), max_priority_fee_per_gas: tip });
+  const made = await version({ estimate: 40_000n }, { prices }, fees(11n * GWEI, 110));
+  t.match(made, {
+    kind: 'ready',
+    fields: { gas_limit: 44_000, max_fee_per_gas: Number(11n * GWEI), max_priority_fee_per_gas: 110 },
+  });
+  t.match(made.kind === 'ready' && readRequest(made.request), { value: 9n });
+  const short = { kind: 'refused', reason: 'Gas price increase does not meet minimum bump requirement' };
+  t.same(await version({}, { prices }, fees(11n * GWEI - 1n, 110)), short);
+  t.same(await version({}, { prices }, fees(11n * GWEI, 109)), short);
+  const capped = await version({}, { prices }, fees(12n * GWEI, 110), { gas_price_cap: Number(11n * GWEI) });
+  t.same(capped, { kind: 'refused', reason: 'Max fee per gas 12000000000 exceeds gas price cap 11000000000' });
+  const body = { to: TO, value: 9, gas_price: Number(12n * GWEI) };
+  const dear = await version({}, { prices }, replaceBy(body), { gas_price_cap: Number(11n * GWEI) });
+  t.same(dear, { kind: 'refused', reason: 'Gas price 12000000000 exceeds gas price cap 11000000000' });
+  const settings = { tags: ['no-mempool'] };
+  t.match(await version({ settings }, { prices }, fees(GWEI, 1)), { kind: 'ready' }, 'no pool, nothing to outbid');
+});
+
+t.test('a legacy version gives way to one of EIP-1559, and the reverse', async (t) => {
+  const modern = await version({}, { prices: [legacy(10n * GWEI)] }, replaceBy(TRANSFER));
+  t.match(modern, {
+    fields: { max_fee_per_gas: Number(12n * GWEI), max_priority_fee_per_gas: Number(11n * GWEI) },
+  });
+  const old = await version(
+    {},
+    { prices: [dynamic(10n * GWEI, 1n)] },
+    replaceBy({ to: TO, value: 1, gas_price: Number(11n * GWEI) }),
+  );
+  t.match(old, { fields: { gas_price: Number(11n * GWEI) } });
+});
+
+t.test('a replacement by speed that the cap does not allow is refused', async (t) => {
+  const prices = [dynamic(10n * GWEI, 100n)];
+  const refused = await version({}, { prices }, replaceBy(TRANSFER), { gas_price_cap: Number(10n * GWEI) });
+  t.match(refused, {
+    kind: 'refused',
+    reason: /^Unable to calculate sufficient price bump for speed-based replacement: .*gas_price_cap is 10000000000$/,
+  });
+  const capped = await version({ baseFee: 30n * GWEI }, { prices }, replaceBy(TRANSFER), {
+    gas_price_cap: Number(12n * GWEI),
+  });
+  t.match(
+    capped,
+    { kind: 'ready', fields: { max_fee_per_gas: Number(12n * GWEI) } },
+    'it waits at the cap as the first did',
+  );
+});
+
+t.test('where there is no pool, a bump follows the market and is not forced', async (t) => {
+  const settings = { tags: ['no-mempool'] };
+  const prices = [dynamic(2n * GWEI, 50n)];
+  const followed = await version({ settings, baseFee: 2n * GWEI + 1n }, { prices }, BUMP);
+  t.match(followed, { fields: { max_fee_per_gas: Number(2n * GWEI) + 51, max_priority_fee_per_gas: 50 } });
+  t.match(await version({ settings, baseFee: 2n * GWEI - 50n }, { prices }, BUMP), {
+    kind: 'parked',
+    reason: "The network's price is not above the 2000000000 wei per gas that were offered before",
+  });
+  const given = { to: TO, value: 5, max_fee_per_gas: Number(2n * GWEI), max_priority_fee_per_gas: 50 };
+  t.match(
+    await version({ settings, baseFee: 3n * GWEI }, { body: given, prices }, BUMP),
+    { kind: 'ready' },
+    'a given price too',
+  );
+  const capped = await version({ settings, baseFee: 3n * GWEI }, { prices }, BUMP, {
+    gas_price_cap: Number(2n * GWEI),
+  });
+  t.match(capped, { kind: 'parked' });
+});
+
+t.test('on Arbitrum, where gas pays for data, a bump has the gas that it takes by now', async (t) => {
+  const settings = { tags: ['arbitrum-based'] };
+  const prices = [dynamic(2n * GWEI, 10n)];
+  const bumped = await version({ settings, estimate: 200_000n }, { prices, gasLimit: 100_000 }, BUMP);
+  t.match(bumped, { kind: 'ready', fields: { gas_limit: 220_000, max_fee_per_gas: Number(2n * GWEI) } });
+  t.match(await version({ settings, estimate: 50_000n }, { prices, gasLimit: 100_000 }, BUMP), { kind: 'parked' });
+});
+
+t.test('what can be told of a replacement without the network', async (t) => {
+  const { attempts } = signed({ prices: [dynamic(10n * GWEI, 100n)] });
+  const check = (body: JsonObject, policies: JsonObject = {}, settings = settingsOf()) =>
+    checkReplacement(attempts, storedTransaction(account(), body).request, account(policies), settings);
+  const low = { to: TO, value: 1, gas_price: Number(10n * GWEI) };
+  const refused = { code: 'INVALID_REQUEST', message: 'Gas price increase does not meet minimum bump requirement' };
+  t.throws(() => check(low), refused);
+  t.throws(() => checkReplacement(attempts, storedTransaction(account(), low).request, account(), null), refused);
+  t.doesNotThrow(() => check(low, {}, settingsOf({ tags: ['optimism'] })));
+  t.doesNotThrow(() => check({ ...low, gas_price: Number(11n * GWEI) }));
+  t.doesNotThrow(() => check(TRANSFER));
+  t.throws(() => check(TRANSFER, { gas_price_cap: 1 }), { message: /^Unable to calculate sufficient price bump/ });
+  t.doesNotThrow(() =>
+    checkReplacement([], storedTransaction(account(), TRANSFER).request, account({ gas_price_cap: 1 }), null),
+  );
+});
+
+t.test('versions whose prices were not kept cost at least the transaction’s own', async (t) => {
+  const { transaction, attempts } = signed({ prices: [dynamic(10n * GWEI, 100n)] });
+  const bare = attempts.map((one) => ({ ...one, fields: {} }));
+  const bumped = await prepareVersion(partsOf({}), { transaction, attempts: bare }, BUMP, account(), { committed: 0n });
+  t.match(bumped, { fields: { gas_limit: 21_000, max_fee_per_gas: Number(11n * GWEI) } });
+});
+
+t.test('patience by speed, doubled each time and never more than an hour', async (t) => {
+  const settings = settingsOf();
+  const minutes = (body: JsonObject, attempts: number) =>
+    patienceMs(settings, storedTransaction(account(), body), attempts) / 60_000;
+  const bySpeed = { fastest: 2, fast: 3, average: 5, safeLow: 10 };
+  for (const [speed, first] of Object.entries(bySpeed)) {
+    t.same(
+      [1, 2, 3].map((attempts) => minutes({ ...TRANSFER, speed }, attempts)),
+      [first, 2 * first, 4 * first],
+    );
+    t.equal(minutes({ ...TRANSFER, speed }, 1_000_000), 60);
+    t.equal(minutes({ ...TRANSFER, speed }, 0), first);
+  }
+  t.equal(minutes({ to: TO, value: 1, gas_price: 1 }, 1), 3);
+  const voided = storedTransaction(account(), { ...TRANSFER, speed: 'safeLow' }, { voidAs: 'canceled' });
+  t.equal(patienceMs(settings, voided, 1), 3 * 60_000, 'what is canceled is in a hurry');
+  for (const tag of ['arbitrum-based', 'no-mempool', 'optimism-based']) {
+    t.equal(patienceMs(settingsOf({ tags: [tag] }), storedTransaction(account(), TRANSFER), 30), 20_000);
+  }
+});
+
+/** Prices of every size, the small and the huge more often than chance would have them. */
+const wei = fc.oneof(fc.bigInt(0n, 30n), fc.bigInt(0n, 200n * GWEI), fc.bigInt(0n, (1n << 128n) - 1n));
+const anyPrice: fc.Arbitrary<Price> = fc.oneof(
+  wei.map(legacy),
+  fc.tuple(wei, wei).map(([one, other]) => (one > other ? dynamic(one, other) : dynamic(other, one))),
+);
+const anyBody: fc.Arbitrary<JsonObject> = fc.oneof(
+  fc.constantFrom('safeLow', 'average', 'fast', 'fastest').map((speed) => ({ ...TRANSFER, speed })),
+  anyPrice.map((price) => ({ to: TO, value: 5, ...feesOf(price) })),
+);
+const anyVersion: fc.Arbitrary<NewVersion> = fc.oneof(
+  fc.constant(BUMP),
+  fc.constant(VOID),
+  anyBody.map((body) => replaceBy(body)),
+);
+
+t.test('a version that is ready beats every earlier one, within the cap unless it is a void', async (t) => {
+  let ready = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.record({
+        prices: fc.array(anyPrice, { minLength: 1, maxLength: 5 }),
+        body: anyBody,
+        purpose: fc.constantFrom('send', 'bump', 'void'),
+        baseFee: fc.option(wei),
+        gasPrice: wei,
+        tip: wei,
+        cap: fc.option(wei),
+        poolless: fc.boolean(),
+        legacyPolicy: fc.boolean(),
+        blocktime: fc.integer({ min: 1, max: 100_000 }),
+        wanted: anyVersion,
+      }),
+      async ({ prices, body, purpose, cap, poolless, legacyPolicy, blocktime, wanted, ...figures }) => {
+        const settings = { average_blocktime_ms: blocktime, ...(poolless ? { tags: ['no-mempool'] } : {}) };
+        const world = { ...figures, balance: 1n << 300n, settings };
+        const policies: JsonObject = {
+          ...(cap === null ? {} : { gas_price_cap: cap.toString() }),
+          ...(legacyPolicy ? { eip1559_pricing: false } : {}),
+        };
+        const history = signed({ body, prices, purpose });
+        const made: VersionPreparation = await prepareVersion(partsOf(world), history, wanted, account(policies), {
+          committed: 0n,
+        });
+        if (made.kind !== 'ready') return;
+        ready += 1;
+
+        const fields = readFields(made.fields);
+        const earlier = highestOf(
+          history.attempts.map((one) => readFields(one.fields)).filter((one) => one !== undefined),
+        );
+        const now = fields === undefined ? undefined : highestOf([fields]);
+        if (now === undefined || earlier === undefined) throw new Error('a version has a price');
+        const isVoid = wanted.purpose === 'void' || (wanted.purpose === 'bump' && purpose === 'void');
+        const given = wanted.purpose === 'replace' && readRequest(wanted.request).price.kind !== 'speed';
+        const isFollowing = poolless && wanted.purpose === 'bump' && !isVoid;
+        const least = isFollowing ? { fee: earlier.fee + 1n, tip: earlier.tip } : minimumBump(earlier);
+        const isFree = poolless && given;
+        if (!isFree && (now.fee < least.fee || now.tip < least.tip)) throw new Error('an earlier version is as dear');
+        if (now.tip > now.fee) throw new Error('the priority fee is more than the whole');
+        if (!isVoid && cap !== null && now.fee > cap) throw new Error('above the cap');
+        if (made.cost !== now.fee * BigInt(Number(fields?.gas_limit)) + readRequest(made.request).value) {
+          throw new Error('another cost');
+        }
+      },
+    ),
+    { numRuns: 2_000 },
+  );
+  t.ok(ready > 500, `${ready} of them were ready`);
+});
+
+t.test('a real node takes each version in the place of the one before', async (t) => {
+  const anvil = await startAnvil({ args: ['--no-mining'] });
+  const rpc = openRpc([anvil.url]);
+  t.teardown(() => Promise.all([rpc.close(), anvil.stop()]));
+  const [alice] = anvil.accounts;
+  if (alice === undefined) throw new Error('anvil has accounts');
+  const sender = { address: alice.address, policies: {} };
+  const parts = openPrepareParts(rpc, settingsOf({ average_blocktime_ms: 1_000 }), 31_337n, systemClock);
+  const signer = signerOf(alice);
+
+  const first = storedTransaction(sender, TRANSFER);
+  const prepared = await prepare(parts, first, sender, { committed: 0n });
+  if (prepared.kind !== 'ready') throw new Error(prepared.reason);
+  let transaction = { ...first, fields: prepared.fields, sequence: 0n };
+  const attempts: EarlierVersion[] = [];
+  const hashes: string[] = [];
+  const send = async (purpose: EarlierVersion['purpose'], request: JsonObject, fields: JsonObject) => {
+    const done = await signTransaction({ ...transaction, request }, fields, 0n, signer);
+    t.equal(await anvil.rpc('eth_sendRawTransaction', [done.raw]), done.hash, `${purpose} is taken`);
+    attempts.push({ purpose, request, fields: done.fields });
+    hashes.push(done.hash);
+    transaction = { ...transaction, request, fields: done.fields };
+  };
+  await send('send', first.request, prepared.fields);
+
+  const highest = () => {
+    const caps = capsOf(dynamic(0n, 0n));
+    return highestOf(attempts.map(({ fields }) => readFields(fields)).filter((one) => one !== undefined)) ?? caps;
+  };
+  const asLegacy = () => ({ to: TO, value: 7, gas_price: minimumBump(highest()).fee.toString() });
+  for (const next of [
+    () => BUMP,
+    () => replaceBy(asLegacy()),
+    () => replaceBy({ ...TRANSFER, value: 8 }),
+    () => BUMP,
+    () => VOID,
+    () => BUMP,
+  ]) {
+    const wanted = next();
+    const made = await prepareVersion(parts, { transaction, attempts }, wanted, sender, { committed: 0n });
+    if (made.kind !== 'ready') throw new Error(made.reason);
+    const purpose = attempts.at(-1)?.purpose === 'void' ? 'void' : wanted.purpose;
+    await send(purpose, made.request, made.fields);
+  }
+
+  await anvil.rpc('evm_mine');
+  t.equal(await anvil.rpc('eth_getTransactionCount', [alice.address, 'latest']), '0x1', 'one nonce in all');
+  const receipts = await Promise.all(hashes.map((hash) => anvil.rpc('eth_getTransactionReceipt', [hash])));
+  t.same(
+    receipts.map((receipt) => receipt !== null),
+    [false, false, false, false, false, false, true],
+  );
+  t.equal(await anvil.rpc('eth_getBalance', [TO, 'latest']), '0x0', 'nothing was paid');
+});
