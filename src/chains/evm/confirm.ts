@@ -1,78 +1,111 @@
 import { jsonAmount } from '../../domain/amount.ts';
 import type { Json, JsonObject } from '../../domain/json.ts';
-import { type ReadOne, type RpcClient, RpcError } from '../../egress/rpc-client.ts';
+import { EndpointUnfit, type ReadOne, type RpcClient } from '../../egress/rpc-client.ts';
 import type { Observation, ObservedEntry } from '../chain.ts';
 import { normalAddress } from './address.ts';
-import {
-  blockNumber,
-  blockReceipts,
-  hasBlock,
-  quantity,
-  type Receipt,
-  receiptOf,
-  transactionCount,
-} from './provider.ts';
+import { type HeadFloor, NO_FLOOR } from './head-floor.ts';
+import { blockHash, blockNumber, quantity, type Receipt, toReceipt, transactionCount } from './provider.ts';
+import { isReceiptOf, mapLimited, receiptsOf, type Sought, unsupported } from './receipts.ts';
+import { REVERTED, type Revert, revertReason } from './revert.ts';
 import { type EvmFields, readFields } from './schema.ts';
 import { whoUsedNonce } from './sequence.ts';
 
 const WAITING: Observation = { kind: 'waiting' };
 
-/** As many transactions in one block make its whole list of receipts cheaper than one call for each. */
-const WORTH_A_BLOCK = 4;
-const CALLS_AT_ONCE = 16;
+/** Farther below the floor a node is not a little behind: then the floor itself is in doubt. */
+const NO_MERE_LAG = 1_000n;
+
+/** More reverts than so are told without their cause, in one look. */
+const REVERTS_AT_ONCE = 32;
 
 /** One transaction that is looked for. */
-interface Wanted {
+interface Wanted extends Sought {
   entry: ObservedEntry;
-  account: string;
   sequence: bigint;
-  /** Of all its attempts, the latest first. */
-  hashes: string[];
-  /** Where it was seen before. */
-  seenIn: bigint | undefined;
+  /** As it was last seen in a block, for as long as it counts as being there. */
+  seen: EvmFields['receipt'] | undefined;
+}
+
+/** What is looked for, and how. */
+interface Look {
+  rpc: RpcClient;
+  wanted: readonly Wanted[];
+  confirmations: bigint;
+  /** No node has reached the block in which another showed something: none can deny what was seen. */
+  isLate: boolean;
 }
 
 /**
  * What one node's chain shows of each transaction. The account's transaction count tells which nonces are in blocks at
  * all, so that those that are not cost nothing; only of the others receipts are read, by block where many share one.
+ * A node below `floor` is passed over while another is above it.
  */
 export async function observe(
   rpc: RpcClient,
   entries: readonly ObservedEntry[],
   confirmations: bigint,
+  floor: HeadFloor = NO_FLOOR,
 ): Promise<Observation[]> {
-  const wanted = entries.map(asWanted);
-  return rpc.onOne(async (read) => {
-    const head = await blockNumber(read);
-    const counts = await countsOf(read, wanted);
-    const isUsed = (one: Wanted) => one.hashes.length > 0 && one.sequence < (counts.get(one.account) ?? 0n);
-    const receipts = await receiptsOf(read, wanted.filter(isUsed));
-    const isDeep = (one: Wanted) => {
-      const { blockNumber: block = 0n } = receipts.get(one) ?? {};
-      return isUsed(one) && head >= block + confirmations;
-    };
-    // What is called final stays so, and that hangs on the height alone.
-    const isHigh = wanted.some(isDeep) && (await hasBlock(read, head).catch(unsupported)) === true;
-
-    return mapLimited(wanted, async (one) => {
-      const receipt = receipts.get(one);
-      if (receipt !== undefined) return included(one, receipt, isHigh && isDeep(one));
-      if (isUsed(one)) return isHigh ? displaced(await whoUsedNonce(read, one, head - confirmations)) : WAITING;
-      return (await isBehind(rpc, one, head)) ? asSeen(one) : WAITING;
+  const look: Look = { rpc, wanted: entries.map(asWanted), confirmations, isLate: false };
+  const least = floor.height();
+  let someLag = false;
+  const lookAbove = (read: ReadOne) =>
+    lookOn(read, look, (head) => {
+      if (head >= least || head < least - NO_MERE_LAG) return;
+      someLag = true;
+      throw new EndpointUnfit(`its head is block ${head}, and block ${least} was seen`, { pauseMs: 0 });
     });
+  const observations = await rpc.onOne(lookAbove).catch((error: unknown) => {
+    if (!someLag) throw error;
+    return rpc.onOne((read) => lookOn(read, { ...look, isLate: true }, () => {}));
   });
+  for (const one of observations) {
+    if (one.kind === 'included') floor.raise(BigInt(readFields(one.fields)?.receipt?.block_number ?? -1));
+  }
+  return observations;
 }
 
 function asWanted(entry: ObservedEntry): Wanted {
-  const fields = readFields(entry.transaction.fields);
+  const { transaction, attempts } = entry;
+  const fields = readFields(transaction.fields);
   const { receipt } = fields ?? {};
   return {
     entry,
     account: normalAddress(fields?.from ?? ''),
-    sequence: entry.transaction.sequence ?? -1n,
-    hashes: entry.attempts.map(({ hash }) => hash.toLowerCase()).reverse(),
+    sequence: transaction.sequence ?? -1n,
+    hashes: attempts.map(({ hash }) => hash.toLowerCase()).reverse(),
     seenIn: receipt === undefined ? undefined : BigInt(receipt.block_number),
+    // What a reorganisation took back leaves its receipt behind.
+    seen: transaction.status === 'mined' ? receipt : undefined,
   };
+}
+
+async function lookOn(read: ReadOne, look: Look, checkHead: (head: bigint) => void): Promise<Observation[]> {
+  const { wanted, confirmations } = look;
+  const head = await blockNumber(read);
+  checkHead(head);
+  const counts = await countsOf(read, wanted);
+  const isUsed = (one: Wanted) => one.hashes.length > 0 && one.sequence < (counts.get(one.account) ?? 0n);
+  const receipts = await receiptsOf(read, wanted.filter(isUsed));
+  const isDeep = (one: Wanted) => {
+    const { blockNumber: block = 0n } = receipts.get(one) ?? {};
+    return isUsed(one) && head >= block + confirmations;
+  };
+  const hashAt = hashesOn(read);
+  // What is called final stays so, and that hangs on the height, and on the block being part of this very chain.
+  const isHigh = wanted.some(isDeep) && (await hashAt(head)) !== null;
+  const isFinal = async (one: Wanted, receipt: Receipt) =>
+    isHigh && isDeep(one) && (await hashAt(receipt.blockNumber)) === receipt.blockHash;
+  const explained = await explain(read, receipts);
+
+  return mapLimited(wanted, async (one) => {
+    const receipt = receipts.get(one);
+    if (receipt !== undefined) return included(one, receipt, await isFinal(one, receipt), explained.get(one));
+    if (await stillHolds(look, one, head, hashAt)) return asSeen(one);
+    if (!isUsed(one) || !isHigh) return WAITING;
+    const reason = await whoUsedNonce(read, one, head - confirmations);
+    return reason === undefined || (await isShownBySome(look.rpc, one)) ? WAITING : { kind: 'displaced', reason };
+  });
 }
 
 async function countsOf(read: ReadOne, wanted: readonly Wanted[]): Promise<Map<string, bigint>> {
@@ -82,98 +115,32 @@ async function countsOf(read: ReadOne, wanted: readonly Wanted[]): Promise<Map<s
   return new Map(accounts.map((account, index) => [account, counts[index] ?? 0n]));
 }
 
-/** The receipts of those that have one, whichever of their attempts it is. */
-async function receiptsOf(read: ReadOne, wanted: readonly Wanted[]): Promise<Map<Wanted, Receipt>> {
-  const found = new Map<Wanted, Receipt>();
-  let left = [...wanted];
-  const readBlocks = new Set<bigint>();
-
-  while (left.length >= WORTH_A_BLOCK) {
-    const block = await nextBlock(read, left, found, readBlocks);
-    if (block === undefined) break;
-    readBlocks.add(block);
-    const receipts = await blockReceipts(read, block).catch(unsupported);
-    if (receipts === undefined) break;
-    const byHash = new Map(receipts.map((receipt) => [receipt.transactionHash, receipt]));
-    for (const one of left) keep(found, one, one.hashes.map((hash) => byHash.get(hash)).find(isPresent));
-    left = left.filter((one) => !found.has(one));
-  }
-
-  await mapLimited(
-    left.filter((one) => !found.has(one)),
-    async (one) => {
-      for (const hash of one.hashes) {
-        if (keep(found, one, await receiptOf(read, hash))) return;
-      }
-    },
-  );
-  return found;
-}
-
-/** A block in which some of them are: where one was seen before, or where the first of the others turns up. */
-async function nextBlock(
-  read: ReadOne,
-  left: readonly Wanted[],
-  found: Map<Wanted, Receipt>,
-  readBlocks: ReadonlySet<bigint>,
-): Promise<bigint | undefined> {
-  const seen = left.map(({ seenIn }) => seenIn).find((block) => block !== undefined && !readBlocks.has(block));
-  if (seen !== undefined) return seen;
-  for (const one of left) {
-    if (found.has(one)) continue;
-    for (const hash of one.hashes) {
-      const receipt = await receiptOf(read, hash);
-      if (keep(found, one, receipt) && receipt !== null) return receipt.blockNumber;
-    }
-    // Not in any block although its nonce is used: looked at on its own later.
-    return undefined;
-  }
-  return undefined;
-}
-
-/** A receipt that is not of this very transaction is a lie or a mix-up, and counts as none. */
-function keep(found: Map<Wanted, Receipt>, one: Wanted, receipt: Receipt | null | undefined): boolean {
-  if (receipt == null || !one.hashes.includes(receipt.transactionHash) || receipt.from !== one.account) return false;
-  found.set(one, receipt);
-  return true;
-}
-
-/** A node that answers that it cannot. `eth_getBlockReceipts` is young (geth 1.13): then each receipt is asked for. */
-function unsupported(error: unknown): undefined {
-  if (error instanceof RpcError && error.kind === 'node') return undefined;
-  throw error;
-}
-
-function included(one: Wanted, receipt: Receipt, final: boolean): Observation {
-  const fields: EvmFields | undefined = readFields(one.entry.transaction.fields);
-  const mined = {
-    block_number: jsonAmount(receipt.blockNumber),
-    block_hash: receipt.blockHash,
-    succeeded: receipt.succeeded,
-    gas_used: jsonAmount(receipt.gasUsed),
-    effective_gas_price: receipt.effectiveGasPrice === null ? null : jsonAmount(receipt.effectiveGasPrice),
-  };
-  return {
-    kind: 'included',
-    hash: receipt.transactionHash,
-    succeeded: receipt.succeeded,
-    final,
-    reason: receipt.succeeded ? null : REVERTED,
-    fields: { ...fields, receipt: mined } as JsonObject,
+/** The node's block hashes, each asked for once. */
+function hashesOn(read: ReadOne): (block: bigint) => Promise<string | null | undefined> {
+  const known = new Map<bigint, Promise<string | null | undefined>>();
+  return (block) => {
+    const hash = known.get(block) ?? blockHash(read, block).catch(unsupported);
+    known.set(block, hash);
+    return hash;
   };
 }
 
-function displaced(reason: string | undefined): Observation {
-  return reason === undefined ? WAITING : { kind: 'displaced', reason };
-}
-
-const REVERTED = 'Transaction reverted on-chain (receipt status: failed)';
-
-/** Whether this node has not yet come to the block in which another showed the transaction. */
-async function isBehind(rpc: RpcClient, { seenIn }: Wanted, head: bigint): Promise<boolean> {
-  if (seenIn === undefined || head >= seenIn) return false;
+/**
+ * Whether what was seen before holds although this node shows no receipt: it has the very block, or has not come that
+ * far while another has.
+ */
+async function stillHolds(
+  { rpc, isLate }: Look,
+  { seen }: Wanted,
+  head: bigint,
+  hashAt: ReturnType<typeof hashesOn>,
+): Promise<boolean> {
+  if (seen === undefined) return false;
+  const block = BigInt(seen.block_number);
+  if (head >= block) return (await hashAt(block)) === seen.block_hash;
+  if (isLate) return true;
   const heads = await rpc.each('eth_blockNumber', []);
-  return heads.some((answer) => answer.status === 'fulfilled' && isAtLeast(answer.value, seenIn));
+  return heads.some((answer) => answer.status === 'fulfilled' && isAtLeast(answer.value, block));
 }
 
 function isAtLeast(answer: Json, block: bigint): boolean {
@@ -184,22 +151,83 @@ function isAtLeast(answer: Json, block: bigint): boolean {
   }
 }
 
-/** As it was seen; a node that is behind can neither confirm nor deny it. */
-function asSeen({ entry }: Wanted): Observation {
-  const { hash, fields } = entry.transaction;
-  const succeeded = readFields(fields)?.receipt?.succeeded ?? true;
-  if (hash === null) return WAITING;
-  return { kind: 'included', hash, succeeded, final: false, reason: succeeded ? null : REVERTED, fields };
-}
-
-function isPresent<T>(value: T | undefined): value is T {
-  return value !== undefined;
-}
-
-async function mapLimited<T, R>(items: readonly T[], run: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  for (let start = 0; start < items.length; start += CALLS_AT_ONCE) {
-    results.push(...(await Promise.all(items.slice(start, start + CALLS_AT_ONCE).map(run))));
+/** Whether any endpoint shows one of the attempts in a block: then no proof of one node makes it lost. */
+async function isShownBySome(rpc: RpcClient, one: Wanted): Promise<boolean> {
+  for (const hash of one.hashes) {
+    const answers = await rpc.each('eth_getTransactionReceipt', [hash]);
+    if (answers.some((answer) => answer.status === 'fulfilled' && isItsReceipt(one, answer.value))) return true;
   }
-  return results;
+  return false;
+}
+
+function isItsReceipt(one: Wanted, answer: Json): boolean {
+  try {
+    return isReceiptOf(one, toReceipt(answer));
+  } catch {
+    return false;
+  }
+}
+
+/** Why each failed one did, asked once for each block that shows it failed. */
+async function explain(read: ReadOne, receipts: ReadonlyMap<Wanted, Receipt>): Promise<Map<Wanted, Revert>> {
+  const news = [...receipts].filter(([one, receipt]) => receipt.succeeded === false && !knownRevert(one, receipt));
+  const asked = news.filter(([{ entry }]) => entry.account.policies['include_revert_data'] === true);
+  const reverts = await Promise.all(
+    asked.slice(0, REVERTS_AT_ONCE).map(async ([one, receipt]) => {
+      const request = attemptOf(one, receipt)?.request ?? one.entry.transaction.request;
+      const failed = { request, fields: fieldsOf(one, receipt), hash: receipt.transactionHash };
+      return [one, await revertReason(read, { ...failed, block: receipt.blockNumber })] as const;
+    }),
+  );
+  return new Map(reverts);
+}
+
+function knownRevert({ entry }: Wanted, { blockHash }: Receipt): Revert | undefined {
+  const { block_hash, revert_reason: reason, revert_data: data } = readFields(entry.transaction.fields)?.receipt ?? {};
+  return block_hash === blockHash && reason !== undefined ? { reason, data: data ?? null } : undefined;
+}
+
+function attemptOf({ entry }: Wanted, { transactionHash }: Receipt): ObservedEntry['attempts'][number] | undefined {
+  return entry.attempts.find(({ hash }) => hash.toLowerCase() === transactionHash);
+}
+
+/** What the chain decided for the version that is in the block. */
+function fieldsOf(one: Wanted, receipt: Receipt): EvmFields | undefined {
+  return readFields(attemptOf(one, receipt)?.fields ?? {}) ?? readFields(one.entry.transaction.fields);
+}
+
+function included(one: Wanted, receipt: Receipt, final: boolean, explained: Revert | undefined): Observation {
+  const fields = fieldsOf(one, receipt);
+  const succeeded = receipt.succeeded ?? !usedUp(receipt, fields);
+  const revert = succeeded ? undefined : (explained ?? knownRevert(one, receipt));
+  const mined: EvmFields['receipt'] = {
+    block_number: jsonAmount(receipt.blockNumber),
+    block_hash: receipt.blockHash,
+    succeeded,
+    gas_used: jsonAmount(receipt.gasUsed),
+    effective_gas_price: receipt.effectiveGasPrice === null ? null : jsonAmount(receipt.effectiveGasPrice),
+    ...(revert === undefined ? {} : { revert_reason: revert.reason }),
+    ...(revert === undefined || revert.data === null ? {} : { revert_data: revert.data }),
+  };
+  return {
+    kind: 'included',
+    hash: receipt.transactionHash,
+    succeeded,
+    final,
+    reason: succeeded ? null : (revert?.reason ?? REVERTED),
+    fields: { ...fields, receipt: mined } as JsonObject,
+  };
+}
+
+/** Before receipts told (EIP-658), every failure took all the gas; a plain transfer does so as well. */
+function usedUp({ gasUsed }: Receipt, fields: EvmFields | undefined): boolean {
+  return gasUsed > 21_000n && gasUsed === BigInt(fields?.gas_limit ?? 0);
+}
+
+/** As it was seen; a node that is behind can neither confirm nor deny it. */
+function asSeen({ entry, seen }: Wanted): Observation {
+  const { hash, fields } = entry.transaction;
+  if (hash === null || seen === undefined) return WAITING;
+  const { succeeded, revert_reason: reason = REVERTED } = seen;
+  return { kind: 'included', hash, succeeded, final: false, reason: succeeded ? null : reason, fields };
 }

@@ -20,7 +20,8 @@ export interface Receipt {
   from: string;
   blockNumber: bigint;
   blockHash: string;
-  succeeded: boolean;
+  /** Null before EIP-658, when receipts did not tell. */
+  succeeded: boolean | null;
   gasUsed: bigint;
   effectiveGasPrice: bigint | null;
 }
@@ -81,13 +82,16 @@ export function latestBlock(read: ReadOne): Promise<Block> {
   });
 }
 
-/** Whether the node can show a block of this number: one bad answer about the height must not count as depth. */
-export function hasBlock(read: ReadOne, number: bigint): Promise<boolean> {
-  return read(
-    'eth_getBlockByNumber',
-    [toQuantity(number), false],
-    (answer) => answer !== null && quantity(object(answer)['number']) === number,
-  );
+/**
+ * The hash of the node's block of this number; null where it has none, or shows another: one bad answer about the
+ * height must not count as depth.
+ */
+export function blockHash(read: ReadOne, number: bigint): Promise<string | null> {
+  return read('eth_getBlockByNumber', [toQuantity(number), false], (answer) => {
+    if (answer === null) return null;
+    const block = object(answer);
+    return quantity(block['number']) === number ? hash(block['hash']) : null;
+  });
 }
 
 /** The transactions of a block; those of a form without nonce or sender are left out. */
@@ -119,11 +123,56 @@ export function estimateGas(read: ReadOne, call: JsonObject): Promise<bigint> {
 
 /** Null when no block of the node's chain has the hash. */
 export function receiptOf(read: ReadOne, transactionHash: string): Promise<Receipt | null> {
-  return read('eth_getTransactionReceipt', [transactionHash], (answer) => (answer === null ? null : receipt(answer)));
+  return read('eth_getTransactionReceipt', [transactionHash], toReceipt);
 }
 
+/**
+ * Those receipts of a block that say what became of a transaction in it. Rollups list entries of other forms, and what
+ * a list leaves out can be asked for by its hash.
+ */
 export function blockReceipts(read: ReadOne, number: bigint): Promise<Receipt[]> {
-  return read('eth_getBlockReceipts', [toQuantity(number)], (answer) => array(answer).map(receipt));
+  return read('eth_getBlockReceipts', [toQuantity(number)], (answer) =>
+    (answer === null ? [] : array(answer))
+      .map(receiptIfAny)
+      .filter((one): one is Receipt => one?.blockNumber === number),
+  );
+}
+
+function receiptIfAny(answer: Json): Receipt | null {
+  try {
+    return toReceipt(answer);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Reads a receipt. Null for none, and for one without a block: some nodes show them of what waits in their pool.
+ * @throws TypeError
+ */
+export function toReceipt(answer: Json): Receipt | null {
+  if (answer === null) return null;
+  const found = object(answer);
+  if (found['blockNumber'] === null || found['blockHash'] === null) return null;
+  const price = found['effectiveGasPrice'];
+  return {
+    transactionHash: hash(found['transactionHash']),
+    from: address(found['from']),
+    blockNumber: quantity(found['blockNumber']),
+    blockHash: hash(found['blockHash']),
+    succeeded: succeeded(found),
+    gasUsed: quantity(found['gasUsed']),
+    effectiveGasPrice: price === undefined || price === null ? null : quantity(price),
+  };
+}
+
+/** EIP-658 put the status in the place of the state root; without either, the receipt has lost a part. */
+function succeeded({ status, root }: JsonObject): boolean | null {
+  if ((status === undefined || status === null) && root !== undefined && root !== null) {
+    hash(root);
+    return null;
+  }
+  return quantity(status) === 1n;
 }
 
 /** The node's name for the bytes; what it does with them is its own business. */
@@ -163,20 +212,6 @@ export function price(value: Json | undefined): bigint {
 /** Whether a node says that it does not have the method: -32601 of JSON-RPC, -32004 of EIP-1474. */
 export function lacksMethod(error: unknown): boolean {
   return error instanceof RpcError && error.kind === 'node' && (error.code === -32_601 || error.code === -32_004);
-}
-
-function receipt(answer: Json): Receipt {
-  const found = object(answer);
-  const price = found['effectiveGasPrice'];
-  return {
-    transactionHash: hash(found['transactionHash']),
-    from: address(found['from']),
-    blockNumber: quantity(found['blockNumber']),
-    blockHash: hash(found['blockHash']),
-    succeeded: quantity(found['status']) === 1n,
-    gasUsed: quantity(found['gasUsed']),
-    effectiveGasPrice: price === undefined || price === null ? null : quantity(price),
-  };
 }
 
 function hash(value: Json | undefined): string {

@@ -1,9 +1,13 @@
 // What the chain shows decides the state that clients see and whether money moves again, so each lie and each lag of a
 // node that could turn it is tried here.
+import { Interface } from 'ethers';
 import t, { type Test } from 'tap';
 import type { ObservedEntry } from '../../../../../src/chains/chain.ts';
 import { observe } from '../../../../../src/chains/evm/confirm.ts';
+import { createHeadFloor, type HeadFloor } from '../../../../../src/chains/evm/head-floor.ts';
 import type { JsonObject } from '../../../../../src/domain/json.ts';
+import type { Transaction } from '../../../../../src/domain/transaction.ts';
+import type { RpcClient } from '../../../../../src/egress/rpc-client.ts';
 import { startAnvil } from '../../../../support/anvil.ts';
 import {
   openEvm,
@@ -26,8 +30,10 @@ function entry(sequence: bigint, hashes: string[], receipt?: JsonObject): Observ
   const fields: JsonObject = { chain_id: 1, from: ACCOUNT.address, gas_limit: 21_000, gas_price: 1 };
   if (receipt !== undefined) fields['receipt'] = receipt;
   const stored = storedTransaction(ACCOUNT, { to: TO, value: 0, speed: 'fast' });
-  const transaction = { ...stored, fields, sequence, hash: hashes.at(-1) ?? null };
-  return { transaction, attempts: hashes.map((hash) => storedAttempt(transaction, sequence, '0x', hash)) };
+  const status = receipt === undefined ? 'submitted' : 'mined';
+  const transaction: Transaction = { ...stored, status, fields, sequence, hash: hashes.at(-1) ?? null };
+  const attempts = hashes.map((hash) => storedAttempt(transaction, sequence, '0x', hash));
+  return { transaction, attempts, account: ACCOUNT };
 }
 
 const receiptFor = (hash: string, over: object = {}) => ({
@@ -47,16 +53,22 @@ interface World {
   top?: number;
   count?: number;
   receipts?: Record<string, object | null>;
-  blocks?: Record<string, object[]>;
+  blocks?: Record<string, object[] | null>;
+  /** The hash of every block it shows. */
+  hash?: string;
+  /** What its blocks hold. */
+  transactions?: object[];
 }
 
-function node({ head = 20, top = head, count = 1, receipts = {}, blocks }: World): DoubleHandler {
+function node(world: World): DoubleHandler {
+  const { head = 20, top = head, count = 1, receipts = {}, blocks, hash = hashOf('e'), transactions = [] } = world;
   return answersByMethod({
     eth_blockNumber: quantity(head),
-    eth_getBlockByNumber: (number: string) => (Number(number) <= top ? { number, transactions: [] } : null),
-    eth_getTransactionCount: (_address: string, at: string) => (at === 'latest' ? quantity(count) : '0x0'),
+    eth_getBlockByNumber: (number: string) => (Number(number) <= top ? { number, hash, transactions } : null),
+    eth_getTransactionCount: (_address: string, at: string) =>
+      at === 'latest' || (transactions.length > 0 && Number(at) >= 5) ? quantity(count) : '0x0',
     eth_getTransactionReceipt: (hash: string) => receipts[hash] ?? null,
-    ...(blocks === undefined ? {} : { eth_getBlockReceipts: (number: string) => blocks[number] ?? [] }),
+    ...(blocks === undefined ? {} : { eth_getBlockReceipts: (number: string) => blocks[number] ?? null }),
   });
 }
 
@@ -66,7 +78,8 @@ async function open(t: Test, ...worlds: World[]) {
   t.teardown(() => Promise.all([rpc.close(), ...doubles.map((double) => double.stop())]));
   const asked = (method: string) =>
     doubles.flatMap(({ calls }) => calls).filter((call) => call.method === method).length;
-  return { doubles, asked, look: (entries: ObservedEntry[], depth = 10n) => observe(rpc, entries, depth) };
+  const look = (entries: ObservedEntry[], depth = 10n, floor?: HeadFloor) => observe(rpc, entries, depth, floor);
+  return { doubles, asked, look };
 }
 
 t.test('the depth decides what is final, for reverts too', async (t) => {
@@ -175,7 +188,11 @@ t.test('a receipt that is not of this very transaction is none', async (t) => {
     t.same(await look([entry(0n, [hash])]), [{ kind: 'waiting' }]);
   }
   const pending = await open(t, { receipts: { [hash]: receiptFor(hash, { blockNumber: null, blockHash: null }) } });
-  await t.rejects(pending.look([entry(0n, [hash])]), { name: 'RpcError', kind: 'malformed' });
+  t.same(await pending.look([entry(0n, [hash])]), [{ kind: 'waiting' }], 'of the pool, not of a block');
+  for (const lost of [{}, receiptFor(hash, { status: null }), receiptFor(hash, { gasUsed: undefined })]) {
+    const truncated = await open(t, { receipts: { [hash]: lost } });
+    await t.rejects(truncated.look([entry(0n, [hash])]), { name: 'RpcError', kind: 'malformed' });
+  }
   const liar = { receipts: { [hash]: receiptFor(hash, { blockHash: 'soon' }) } };
   const honest = { receipts: { [hash]: receiptFor(hash) } };
   const two = await open(t, liar, honest);
@@ -195,9 +212,148 @@ t.test('a node that is behind takes nothing back, a chain that went back does', 
   t.match(await lagging.look([seen]), [{ kind: 'included', hash, succeeded: false, final: false }]);
   const rewound = await open(t, { head: 20, count: 0 }, { head: 25, count: 0 });
   t.same(await rewound.look([seen]), [{ kind: 'waiting' }]);
-  const reorganised = await open(t, { head: 35, count: 0 });
+  const reorganised = await open(t, { head: 35, count: 0, hash: hashOf('f') });
   t.same(await reorganised.look([seen]), [{ kind: 'waiting' }]);
 });
+
+t.test('a receipt whose block is not in the chain that the node shows makes nothing final', async (t) => {
+  const hash = hashOf('1');
+  for (const status of ['0x0', '0x1']) {
+    const receipts = { [hash]: receiptFor(hash, { status }) };
+    const { look, asked } = await open(t, { receipts, hash: hashOf('f') });
+    t.match(await look([entry(0n, [hash])]), [{ kind: 'included', succeeded: status === '0x1', final: false }]);
+    t.equal(asked('eth_getBlockByNumber'), 2, 'the head and the receipt’s');
+  }
+  const many = Array.from({ length: 9 }, (_, index) => hashOf(String(index + 1)));
+  const receipts = Object.fromEntries(many.map((one) => [one, receiptFor(one)]));
+  const whole = await open(t, { count: 9, receipts });
+  const seen = await whole.look(many.map((one, index) => entry(BigInt(index), [one])));
+  t.ok(seen.every((one) => one.kind === 'included' && one.final));
+  t.equal(whole.asked('eth_getBlockByNumber'), 2, 'each block once');
+});
+
+t.test('a node that hides the receipt of what is in its own block takes nothing back', async (t) => {
+  const hash = hashOf('1');
+  const seen = entry(0n, [hash], mined(10));
+  for (const world of [{ head: 35 }, { head: 35, count: 0 }, { head: 300, transactions: [taker(hashOf('2'))] }]) {
+    const { look } = await open(t, world);
+    t.match(await look([seen]), [{ kind: 'included', hash, final: false }], JSON.stringify(world));
+  }
+});
+
+t.test('a list of a block’s receipts that is short, foreign or broken costs a call, not the truth', async (t) => {
+  const hashes = Array.from({ length: 6 }, (_, index) => hashOf(String(index)));
+  const whole = hashes.map((hash) => receiptFor(hash));
+  const receipts = Object.fromEntries(hashes.map((hash, index) => [hash, whole[index] ?? null]));
+  const entries = hashes.map((hash, index) => entry(BigInt(index), [hash]));
+  const lists = [[], null, whole.slice(0, 3), whole.map((one) => ({ ...one, blockNumber: '0xb' }))];
+  for (const list of [...lists, [...whole.slice(1), {}, { from: null }, 7]]) {
+    const { look, asked } = await open(t, { count: 6, receipts, blocks: { '0xa': list as object[] } });
+    const seen = await look(entries);
+    t.ok(
+      seen.every(({ kind }) => kind === 'included'),
+      JSON.stringify(list),
+    );
+    t.equal(asked('eth_getBlockReceipts'), 1, 'not again');
+  }
+});
+
+t.test('before receipts told, a failure is what used all its gas', async (t) => {
+  const hash = hashOf('1');
+  const old = (gasUsed: string) => receiptFor(hash, { status: undefined, root: hashOf('d'), gasUsed });
+  for (const [gasUsed, gasLimit, succeeded] of [
+    ['0x5208', 21_000, true],
+    ['0x7530', 30_000, false],
+    ['0x7530', 40_000, true],
+  ] as const) {
+    const { look } = await open(t, { receipts: { [hash]: old(gasUsed) } });
+    const one = entry(0n, [hash]);
+    const fields = { ...one.transaction.fields, gas_limit: gasLimit };
+    const [seen] = await look([
+      { ...one, transaction: { ...one.transaction, fields }, attempts: [attemptWith(one, fields)] },
+    ]);
+    t.match(seen, { kind: 'included', succeeded });
+  }
+});
+
+t.test('the version that is in the block decides what is kept', async (t) => {
+  const hashes = ['1', '2'].map(hashOf);
+  const [first = ''] = hashes;
+  const { look } = await open(t, { receipts: { [first]: receiptFor(first) } });
+  const one = entry(0n, hashes);
+  const [older, newer] = one.attempts;
+  if (older === undefined || newer === undefined) throw new Error('it has two attempts');
+  const cheap = { ...older, fields: { ...older.fields, gas_price: 77 } };
+  const [seen] = await look([{ ...one, attempts: [cheap, newer] }]);
+  t.match(seen, { kind: 'included', hash: first, fields: { gas_price: 77, receipt: { gas_used: 21_000 } } });
+});
+
+t.test('a node below what another has shown is passed over, without blame', async (t) => {
+  const hash = hashOf('1');
+  const time = { now: () => 0, elapsed: () => at };
+  let at = 0;
+  const floor = createHeadFloor(time);
+  const { doubles, look } = await open(t, { head: 8, count: 0 }, { head: 20, receipts: { [hash]: receiptFor(hash) } });
+  const [behind, ahead] = doubles;
+  t.same(await look([entry(0n, [hash])], 10n, floor), [{ kind: 'waiting' }], 'nothing was seen so far');
+  floor.raise(10n);
+  t.match(await look([entry(0n, [hash])], 10n, floor), [{ kind: 'included', hash }]);
+  t.equal(floor.height(), 10n);
+  behind?.answer(node({ head: 12, count: 0 }));
+  t.same(await look([entry(0n, [hash])], 10n, floor), [{ kind: 'waiting' }], 'it was not set aside');
+
+  behind?.answer(node({ head: 9, count: 0 }));
+  ahead?.answer(node({ head: 9, count: 0 }));
+  const seen = entry(0n, [hash], mined(10));
+  t.match(await look([seen, entry(1n, [hashOf('2')])], 10n, floor), [{ kind: 'included', hash }, { kind: 'waiting' }]);
+  at = 30_000;
+  t.same(await look([seen], 10n, floor), [{ kind: 'waiting' }], 'not for ever');
+});
+
+t.test('a liar’s far height does not rule out the honest nodes', async (t) => {
+  const hash = hashOf('1');
+  const floor = createHeadFloor({ now: () => 0, elapsed: () => 0 });
+  floor.raise(5_000_000n);
+  const { look, doubles } = await open(t, { receipts: { [hash]: receiptFor(hash) } }, { head: 5_000_000, count: 0 });
+  t.match(await look([entry(0n, [hash])], 10n, floor), [{ kind: 'included', hash }]);
+  t.equal(doubles[1]?.calls.length, 0);
+});
+
+/** Another transaction that takes nonce 0. */
+const taker = (hash: string) => ({ hash, from: ACCOUNT.address, nonce: '0x0' });
+
+t.test('nonce consumed outside: proved on one node, and denied by none', async (t) => {
+  const hash = hashOf('1');
+  const other = hashOf('2');
+  const proving = { head: 100, transactions: [taker(other)] };
+  const alone = await open(t, proving);
+  t.match(await alone.look([entry(0n, [hash])]), [
+    { kind: 'displaced', reason: new RegExp(`used by ${other} in block 5`) },
+  ]);
+
+  const denied = await open(t, proving, { head: 100, receipts: { [hash]: receiptFor(hash) } });
+  t.same(await denied.look([entry(0n, [hash])]), [{ kind: 'waiting' }], 'another node has our receipt');
+  const foreign = await open(t, proving, { head: 100, receipts: { [hash]: receiptFor(hash, { from: TO }) } });
+  t.match(await foreign.look([entry(0n, [hash])]), [{ kind: 'displaced' }], 'of somebody else’s transaction');
+  const halfDown = await open(t, proving, {});
+  halfDown.doubles[1]?.answer(() => ({ status: 503 }));
+  t.match(await halfDown.look([entry(0n, [hash])]), [{ kind: 'displaced' }], 'silence denies nothing');
+
+  const failing = await open(t, proving);
+  failing.doubles[0]?.answer((call) =>
+    call.method === 'eth_getTransactionReceipt' && call.params[0] === hash ? { status: 500 } : node(proving)(call),
+  );
+  await t.rejects(
+    failing.look([entry(0n, [other, hash])]),
+    { name: 'RpcError' },
+    'one failing look-up decides nothing',
+  );
+});
+
+function attemptWith({ attempts: [attempt] }: ObservedEntry, fields: JsonObject) {
+  if (attempt === undefined) throw new Error('it has an attempt');
+  return { ...attempt, fields };
+}
 
 t.test('nothing is said when nobody answers', async (t) => {
   const { look, doubles } = await open(t, {});
@@ -232,20 +388,45 @@ t.test('a real node: reorganised away, and displaced by another transaction', as
   });
 });
 
-t.test('a real node: a call that reverts is mined as failed', async (t) => {
+t.test('a real node: a call that reverts is mined as failed, with its cause where that is asked for', async (t) => {
   const anvil = await startAnvil();
   const [alice] = anvil.accounts;
   if (alice === undefined) throw new Error('anvil has accounts');
   const { client, rpc } = openEvm([anvil.url]);
   t.teardown(() => Promise.all([rpc.close(), anvil.stop()]));
-  // PUSH0 PUSH0 REVERT
-  await anvil.rpc('anvil_setCode', [TO, '0x5f5ffd']);
-  const account = { address: alice.address, policies: {} };
-  const sent = await sendThrough(client, account, signerOf(alice), { to: TO, value: 0, data: '0x', speed: 'fast' });
-  t.match(sent.transaction.fields, { gas_limit: 200_000 });
-  t.match(await untilIncluded(client, sent.entry), {
+  // CALLDATASIZE PUSH0 PUSH0 CALLDATACOPY CALLDATASIZE PUSH0 REVERT: reverts with what it was called with.
+  await anvil.rpc('anvil_setCode', [TO, '0x365f5f37365ffd']);
+  const data = new Interface(['error Empty(address who, uint256 left)']).encodeErrorResult('Empty', [TO, 7n]);
+  const send = async (policies: JsonObject) => {
+    const account = { address: alice.address, policies };
+    return sendThrough(client, account, signerOf(alice), { to: TO, value: 0, data, gas_limit: 100_000, speed: 'fast' });
+  };
+  const plain = await send({});
+  t.match(await untilIncluded(client, plain.entry), {
     kind: 'included',
     succeeded: false,
     reason: 'Transaction reverted on-chain (receipt status: failed)',
   });
+
+  const sent = await send({ include_revert_data: true });
+  const reason = `Transaction reverted on-chain (revert_data: ${data})`;
+  const seen = await untilIncluded(client, sent.entry);
+  t.match(seen, { succeeded: false, reason, fields: { receipt: { revert_reason: reason, revert_data: data } } });
+
+  // Asked once: the node has forgotten, and what was told stays.
+  await anvil.rpc('anvil_setCode', [TO, '0x']);
+  const transaction: Transaction = { ...sent.transaction, status: 'mined', fields: seen.fields };
+  const calls: string[] = [];
+  const watched: RpcClient = {
+    ...rpc,
+    onOne: (use) =>
+      rpc.onOne((read) =>
+        use((method, params, parse, options) => {
+          calls.push(method);
+          return read(method, params, parse, options);
+        }),
+      ),
+  };
+  t.match(await observe(watched, [{ ...sent.entry, transaction }], 1n), [{ kind: 'included', reason }]);
+  t.ok(calls.includes('eth_getTransactionReceipt') && !calls.includes('debug_traceTransaction'));
 });

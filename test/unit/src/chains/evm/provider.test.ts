@@ -1,6 +1,7 @@
 import t from 'tap';
 import {
   balance,
+  blockHash,
   blockNumber,
   blockReceipts,
   blockTransactions,
@@ -98,13 +99,37 @@ t.test('receipts are compared in lower case', async (t) => {
   t.equal(sentHash(HASH), HASH.toLowerCase());
 });
 
+t.test('a receipt of the time before they told, and one of what waits in a pool', async (t) => {
+  const { status: _status, ...untold } = RECEIPT;
+  const old = { ...untold, root: HASH };
+  t.match(await receiptOf(answering(old).read, HASH), { succeeded: null });
+  for (const over of [{ blockNumber: null }, { blockHash: null }]) {
+    t.equal(await receiptOf(answering({ ...RECEIPT, ...over }).read, HASH), null);
+  }
+});
+
+t.test('of a block’s list counts what is a receipt of that block', async (t) => {
+  const list = [RECEIPT, {}, null, 7, { ...RECEIPT, blockNumber: '0x11' }, { ...RECEIPT, from: undefined }];
+  t.equal((await blockReceipts(answering(list).read, 16n)).length, 1);
+  t.same(await blockReceipts(answering(null).read, 16n), []);
+});
+
+t.test('a block’s hash is that of the block with the very number', async (t) => {
+  t.equal(await blockHash(answering({ number: '0x10', hash: HASH }).read, 16n), HASH.toLowerCase());
+  t.equal(await blockHash(answering({ number: '0x11', hash: HASH }).read, 16n), null);
+  t.equal(await blockHash(answering(null).read, 16n), null);
+  await t.rejects(blockHash(answering({ number: '0x10', hash: null }).read, 16n), TypeError);
+});
+
 t.test('what no honest node answers is refused', async (t) => {
   for (const lie of [
     {},
     [],
     'ok',
     7,
-    { ...RECEIPT, blockNumber: null },
+    { ...RECEIPT, blockNumber: '10' },
+    { ...RECEIPT, status: null },
+    { ...RECEIPT, status: undefined, root: '0x12' },
     { ...RECEIPT, blockHash: '0x12' },
     { ...RECEIPT, from: '0x12' },
     { ...RECEIPT, status: true },

@@ -15,18 +15,21 @@ async function open(t: Test, handler: DoubleHandler) {
   return { rpc, double };
 }
 
-t.test('the pool counts, and a node without one does not lower the count', async (t) => {
-  for (const [pending, latest, next] of [
-    ['0x7', '0x5', 7n],
-    ['0x4', '0x5', 5n],
-  ] as const) {
-    const counts = (_address: string, at: string) => (at === 'pending' ? pending : latest);
-    const { rpc } = await open(t, answersByMethod({ eth_getTransactionCount: counts }));
-    t.equal(await nextNonce(rpc, ACCOUNT), next);
-  }
-});
+t.test(
+  'chain nonce read does not lower a counter: the pool counts, and a node without one lowers nothing',
+  async (t) => {
+    for (const [pending, latest, next] of [
+      ['0x7', '0x5', 7n],
+      ['0x4', '0x5', 5n],
+    ] as const) {
+      const counts = (_address: string, at: string) => (at === 'pending' ? pending : latest);
+      const { rpc } = await open(t, answersByMethod({ eth_getTransactionCount: counts }));
+      t.equal(await nextNonce(rpc, ACCOUNT), next);
+    }
+  },
+);
 
-t.test('a nonce that another transaction used is proved by that transaction', async (t) => {
+t.test('nonce consumed outside: proved by the transaction that used it, at final depth', async (t) => {
   const anvil = await startAnvil();
   const [alice, bob] = anvil.accounts;
   if (alice === undefined || bob === undefined) throw new Error('anvil has accounts');
@@ -62,6 +65,60 @@ t.test('a nonce used in the first blocks', async (t) => {
   const { rpc } = await open(t, answersByMethod(table));
   const lost = { account: ACCOUNT, sequence: 0n, hashes: [HASH] };
   t.match(await rpc.onOne((read) => whoUsedNonce(read, lost, 100n)), new RegExp(`used by ${OTHER} in block 0`));
+});
+
+const PROVING = {
+  eth_getTransactionCount: (_address: string, at: string) => (Number(at) >= 50 ? '0x1' : '0x0'),
+  eth_getBlockByNumber: { transactions: [{ hash: OTHER, from: ACCOUNT, nonce: '0x0' }] },
+  eth_getTransactionReceipt: () => null,
+};
+
+t.test('stale chain count from a lagging node proves nothing, in either direction', async (t) => {
+  const lost = { account: ACCOUNT, sequence: 0n, hashes: [HASH] };
+  const { rpc, double } = await open(t, answersByMethod({ ...PROVING, eth_getTransactionCount: '0x0' }));
+  t.equal(await rpc.onOne((read) => whoUsedNonce(read, lost, 100n)), undefined, 'it says unused');
+  t.equal(await nextNonce(rpc, ACCOUNT), 0n);
+  // A count that is ahead of the blocks behind it: nobody there used the nonce.
+  double.answer(answersByMethod({ ...PROVING, eth_getBlockByNumber: { transactions: [] } }));
+  t.equal(await rpc.onOne((read) => whoUsedNonce(read, lost, 100n)), undefined, 'it says used');
+});
+
+t.test('bumped broadcast accepted and its answer lost: any version of ours in the block is no stranger', async (t) => {
+  const versions = ['1', '2', '3'].map((digit) => `0x${digit.repeat(64)}`);
+  const lost = { account: ACCOUNT, sequence: 0n, hashes: versions };
+  const { rpc, double } = await open(t, answersByMethod(PROVING));
+  const ask = () => rpc.onOne((read) => whoUsedNonce(read, lost, 100n));
+  for (const hash of versions) {
+    const block = { transactions: [{ hash, from: ACCOUNT, nonce: '0x0' }] };
+    double.answer(answersByMethod({ ...PROVING, eth_getBlockByNumber: block }));
+    t.equal(await ask(), undefined, hash);
+  }
+  double.answer(answersByMethod(PROVING));
+  t.match(await ask(), new RegExp(`used by ${OTHER} in block 50`));
+});
+
+t.test('reconcile with one failing receipt lookup stays undecided', async (t) => {
+  const versions = ['1', '2', '3'].map((digit) => `0x${digit.repeat(64)}`);
+  const lost = { account: ACCOUNT, sequence: 0n, hashes: versions };
+  for (const failing of versions) {
+    for (const failure of ['hang-up', { status: 500 }, { result: {} }] as const) {
+      const { rpc } = await open(t, (call) => {
+        const isIt = call.method === 'eth_getTransactionReceipt' && call.params[0] === failing;
+        return isIt ? failure : answersByMethod(PROVING)(call);
+      });
+      await t.rejects(
+        rpc.onOne((read) => whoUsedNonce(read, lost, 100n)),
+        { name: 'RpcError' },
+      );
+    }
+  }
+});
+
+t.test('receipt node lags behind the nonce node: the block tells whose the nonce was', async (t) => {
+  const lost = { account: ACCOUNT, sequence: 0n, hashes: [HASH] };
+  const ours = { transactions: [{ hash: HASH, from: ACCOUNT, nonce: '0x0' }] };
+  const { rpc } = await open(t, answersByMethod({ ...PROVING, eth_getBlockByNumber: ours }));
+  t.equal(await rpc.onOne((read) => whoUsedNonce(read, lost, 100n)), undefined);
 });
 
 t.test('without proof nothing is given up', async (t) => {
