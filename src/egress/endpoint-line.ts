@@ -1,35 +1,23 @@
-import type { Clock } from '../domain/clock.ts';
 import type { Json } from '../domain/json.ts';
 import { createBatchSize } from './batch-size.ts';
 import { createConcurrencyLimit, type VisitEnd } from './concurrency-limit.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { EndpointPool } from './endpoint-pool.ts';
-import { type HttpClient, HttpFailure } from './http-client.ts';
-import { type JsonRpcCall, readAnswer, retryAfterMs } from './json-rpc-answer.ts';
-import { type BatchReading, blamesBatch, readBatch } from './json-rpc-batch.ts';
+import { type BatchReading, blamesBatch } from './json-rpc-batch.ts';
 import { type ReadOptions, RpcError } from './rpc-client.ts';
+import { type CallText, createRpcRequest, type RequestParts, type RequestSettings } from './rpc-request.ts';
 import { judgeFailure } from './rpc-verdict.ts';
 
-/** Times in milliseconds. */
-export interface LineSettings {
-  /** Of one request, from its leaving to the last byte of its answer; and of the wait for room before it. */
-  timeoutMs: number;
-  maxAnswerBytes: number;
+export interface LineSettings extends RequestSettings {
   /** Calls at once to one endpoint: at the beginning, and at most. */
   startConcurrency: number;
   maxConcurrency: number;
-  /** The longest that a `Retry-After` is heeded. */
-  pauseMs: number;
 }
 
-export interface LineParts {
-  endpoint: Endpoint;
-  http: HttpClient;
-  clock: Clock;
+export interface LineParts extends RequestParts {
   /** Learns what speaks against the endpoint, once for each request. */
   pool: Pick<EndpointPool, 'failed' | 'hold'>;
   settings: LineSettings;
-  nextId: () => number;
 }
 
 /** The way to one endpoint: no more calls at once than it bears, and those of one turn of the loop in one request. */
@@ -46,14 +34,9 @@ export interface EndpointLine {
   close(): void;
 }
 
-/** A call with its text, as it goes into a request. */
-interface Item {
-  call: JsonRpcCall;
-  text: string;
-  bytes: number;
-}
+type Refusal = Extract<BatchReading, { kind: 'refused' }>;
 
-interface WaitingRead extends Item {
+interface WaitingRead extends CallText {
   isAlone: boolean;
   isBestEffort: boolean;
   expiresAt: number;
@@ -68,7 +51,8 @@ const MOST_REQUESTS = 64;
 
 /** Opens nothing before the first call. */
 export function createEndpointLine(parts: LineParts): EndpointLine {
-  const { endpoint, http, clock, pool, settings } = parts;
+  const { endpoint, clock, pool, settings } = parts;
+  const request = createRpcRequest(parts);
   const batches = createBatchSize(clock);
   const limit = createConcurrencyLimit({
     start: settings.startConcurrency,
@@ -79,12 +63,6 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
   let isCollecting = false;
   let isDraining = false;
   let isClosed = false;
-
-  function itemOf(method: string, params: Json): Item {
-    const id = parts.nextId();
-    const text = JSON.stringify({ jsonrpc: '2.0', id, method, ...(params === null ? {} : { params }) });
-    return { call: { endpoint, id, method }, text, bytes: Buffer.byteLength(text) };
-  }
 
   /**
    * `setImmediate` runs after all that the loop's turn brought, so it collects the calls of continuations of any depth;
@@ -104,7 +82,8 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
     for (let head = waiting[0]; head !== undefined; head = waiting[0]) {
       let batch: WaitingRead[] = [];
       const take = (free: number) => {
-        batch = waiting.splice(0, head.isAlone ? 1 : fitting(waiting, Math.min(free, batches.most)));
+        // Others may have come to the front meanwhile.
+        batch = waiting.splice(0, waiting[0]?.isAlone === true ? 1 : fitting(waiting, Math.min(free, batches.most)));
         return batch.length;
       };
       const visit = await limit.enter(take, head.expiresAt - clock.elapsed());
@@ -129,7 +108,7 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
     const answers = answersOf(batch, reading);
     leave(isBestEffort || isRepeatable ? 'other' : endOf(answers));
     if (isRepeatable) {
-      if (reading.reason !== 'mixture') batches.refused(batch.length, reading.reason);
+      learn(batch.length, reading);
       repeat(batch, reading.reason !== 'size');
       return;
     }
@@ -142,9 +121,14 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
     });
   }
 
-  /** An endpoint that has answered batches before may mean something else by what could be a refusal. */
-  function isWorthRepeating({ reason, isCertain }: Extract<BatchReading, { kind: 'refused' }>): boolean {
-    return isCertain || reason === 'size' || !batches.isProven;
+  /** Where batches are known to be answered, a failure that could be a refusal is taken for what it says. */
+  function isWorthRepeating({ reason, isCertain }: Refusal): boolean {
+    return isCertain || reason !== 'batch' || !batches.isProven;
+  }
+
+  function learn(calls: number, { reason, isCertain }: Refusal): void {
+    if (reason !== 'mixture') batches.refused(calls, reason);
+    else if (!isCertain && !batches.isProven) batches.refused(calls, 'batch');
   }
 
   function repeat(reads: WaitingRead[], isAlone: boolean): void {
@@ -157,44 +141,11 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
     collect();
   }
 
-  /** One request; whatever comes of it is an entry for each of its calls. */
-  async function ask(items: readonly Item[]): Promise<BatchReading> {
-    const calls = items.map(({ call }) => call);
-    const [first, ...others] = calls;
-    if (first === undefined) return { kind: 'answers', answers: [] };
-    try {
-      const texts = items.map(({ text }) => text);
-      const response = await http.post(endpoint.url, {
-        headers: { 'content-type': 'application/json', accept: 'application/json' },
-        body: others.length === 0 ? texts.join() : `[${texts.join()}]`,
-        timeoutMs: settings.timeoutMs,
-        maxBytes: settings.maxAnswerBytes,
-      });
-      if (response.status === 429) {
-        const wait = retryAfterMs(response.headers['retry-after'], clock.now());
-        if (wait !== undefined) pool.hold(endpoint, Math.min(wait, settings.pauseMs));
-      }
-      if (others.length > 0) {
-        const reading = readBatch([first, ...others], response);
-        if (reading.kind === 'answers' && reading.answers.some(isFulfilled)) batches.answered();
-        return reading;
-      }
-      return { kind: 'answers', answers: [{ status: 'fulfilled', value: readAnswer(first, response) }] };
-    } catch (error) {
-      const failure = asRpcError(error);
-      if (others.length > 0 && error instanceof HttpFailure && error.kind === 'too-large') {
-        const tooLarge = new RpcError('malformed', `${endpoint.name}: ${error.message}`);
-        return { kind: 'refused', reason: 'size', isCertain: false, failure: () => tooLarge };
-      }
-      return { kind: 'answers', answers: calls.map(() => ({ status: 'rejected', reason: failure })) };
-    }
-  }
-
-  /** What is not of this layer stays what it is. */
-  function asRpcError(error: unknown): unknown {
-    if (!(error instanceof HttpFailure)) return error;
-    const kind = error.kind === 'too-large' ? 'malformed' : error.kind;
-    return new RpcError(kind, `${endpoint.name}: ${error.message}`, { cause: error });
+  async function ask(texts: readonly CallText[]): Promise<BatchReading> {
+    const reading = await request.send(texts);
+    const isAnswered = reading.kind === 'answers' && reading.answers.some(({ status }) => status === 'fulfilled');
+    if (texts.length > 1 && isAnswered) batches.answered();
+    return reading;
   }
 
   function note(answers: readonly PromiseSettledResult<Json>[]): void {
@@ -219,15 +170,15 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
       new Promise((resolve, reject) => {
         if (isClosed) throw closed();
         const expiresAt = clock.elapsed() + settings.timeoutMs;
-        const item = itemOf(method, params);
+        const text = request.textOf(method, params);
         // What may well fail must not take others with it.
-        waiting.push({ ...item, isAlone: bestEffort, isBestEffort: bestEffort, expiresAt, resolve, reject });
+        waiting.push({ ...text, isAlone: bestEffort, isBestEffort: bestEffort, expiresAt, resolve, reject });
         collect();
       }),
 
     async offer(method, params) {
       const answers: PromiseSettledResult<Json>[] = [];
-      const rest = params.map((each) => itemOf(method, each));
+      const rest = params.map((each) => request.textOf(method, each));
       const giveUp = (reason: RpcError) => [
         ...answers,
         ...rest.map((): PromiseSettledResult<Json> => ({ status: 'rejected', reason })),
@@ -245,7 +196,7 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
         if (reading.kind === 'refused' && reading.isCertain) {
           visit.leave('other');
           if (reading.reason === 'mixture') most = 1;
-          else batches.refused(batch.length, reading.reason);
+          learn(batch.length, reading);
           continue;
         }
         const settled = answersOf(batch, reading);
@@ -266,7 +217,7 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
 }
 
 /** How many of the first fit into one request, at least one. */
-function fitting(items: readonly (Item & { isAlone?: boolean })[], most: number): number {
+function fitting(items: readonly (CallText & { isAlone?: boolean })[], most: number): number {
   let bytes = 0;
   let count = 0;
   for (const item of items) {
@@ -277,13 +228,9 @@ function fitting(items: readonly (Item & { isAlone?: boolean })[], most: number)
   return count;
 }
 
-function answersOf(items: readonly Item[], reading: BatchReading): PromiseSettledResult<Json>[] {
+function answersOf(items: readonly CallText[], reading: BatchReading): PromiseSettledResult<Json>[] {
   if (reading.kind === 'answers') return reading.answers;
   return items.map(({ call }) => ({ status: 'rejected', reason: reading.failure(call) }));
-}
-
-function isFulfilled({ status }: PromiseSettledResult<Json>): boolean {
-  return status === 'fulfilled';
 }
 
 function speaksAgainst(answer: PromiseSettledResult<Json>): boolean {

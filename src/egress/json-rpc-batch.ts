@@ -36,8 +36,8 @@ export type BatchReading =
 const OF_BATCHES = /\bbatch/i;
 const OF_SIZE = /too (large|big|many|long)|limit|exceed|max|more than|larger|up to/i;
 const OF_METHODS = /unsupported methods?\b/i;
-/** The codes with which JSON-RPC 2.0 refuses a request before it looks for what it asks. */
-const UNREAD = new Set([-32_700, -32_600, -32_601, -32_602]);
+/** The codes with which JSON-RPC 2.0 refuses a request that it could not read as one, so that nothing of it ran. */
+const UNREAD = new Set([-32_700, -32_600]);
 const NOT_TAKEN = new Set([400, 405, 413, 415, 422, 501]);
 
 /**
@@ -91,10 +91,13 @@ function judgeWhole(calls: readonly JsonRpcCall[], error: RpcError): BatchReadin
     if (OF_METHODS.test(message)) return refused('mixture', true, failure);
     return refused(OF_SIZE.test(message) ? 'size' : 'batch', true, failure);
   }
+  if (status === 413) return refused('size', true, failure);
   const { meaning, overload, countsAgainst, retry } = judgeFailure(error);
   const isTurnedAway = overload || (meaning === 'endpoint' && countsAgainst && retry === 'elsewhere');
-  if (isTurnedAway) return allFail(calls, () => error);
-  return refused('batch', status < 500 && UNREAD.has(code), failure);
+  if (isTurnedAway || status > 500) return allFail(calls, () => error);
+  if (status === 500) return refused('batch', false, failure);
+  // Infura answers with the error of one call when any call of the batch fails; the others may have run.
+  return UNREAD.has(code) ? refused('batch', true, failure) : refused('mixture', false, failure);
 }
 
 function match(calls: readonly JsonRpcCall[], entries: readonly Json[], status: number): PromiseSettledResult<Json>[] {

@@ -39,25 +39,29 @@ const TEXTS: readonly (readonly [RpcVerdict, RegExp])[] = [
   // Wrapped in -32603 or -32002 by some: taking them for trouble of the node would pause every endpoint in turn.
   [
     STATE,
-    /nonce|already (known|imported)|same hash was already imported|\bknown transaction|underpriced|insufficient funds|revert|vm (execution|exception)|gas required exceeds|gas limit|base ?fee/i,
+    /nonce|already (known|imported)|same hash was already imported|\bknown transaction|underpriced|insufficient (funds|balance)|revert|vm (execution|exception)|out of gas|gas required exceeds|gas limit|base ?fee/i,
   ],
   [
     PERMANENT,
-    /execution aborted|intrinsic gas|invalid (sender|signature|chain)|invalid argument|query returned more than|block range/i,
+    /execution aborted|intrinsic gas|invalid (sender|signature|chain)|invalid argument|(returned|requested) more than|block range/i,
+  ],
+  // Before the refusals: a plan without archive is no reason not to ask for what is recent.
+  [
+    LACKS,
+    /method .*(not (found|exist|available|supported|allowed|whitelisted)|does ?n.t exist)|(unsupported|unknown) method|not included in your current plan|missing trie node|header .*not found|(unknown|missing) block|block .*(not (found|available)|out of range)|historical (state|data)|state .*(not available|unavailable)|no state available|pruned|pruning|archive|indexing is in progress/i,
   ],
   [
     REFUSES,
-    /monthly (capacity|quota)|capacity limit|daily (request|limit)|quota|billing|unauthori[sz]ed|must be authenticated|invalid (api|project|access).?(key|id|token)|(api|project|access).?(key|id|token) (is )?(not|disabled|missing|invalid|required)|legacy access/i,
+    /monthly|capacity limit|daily (request|limit)|quota|billing|free tier|unauthori[sz]ed|be authenticated|must authenticate|not allowed to access|legacy access|(api|project|access).?(key|id|token)( is)? (not|disabled|missing|invalid|required)|invalid (api|project|access).?(key|id|token)|token is invalid|project id settings/i,
   ],
   [
     OVERLOADED,
-    /rate.?limit|too many (requests|connections)|request rate|compute units per second|(requests?|credits) limited to|limit (was )?reached|throttl|over capacity|overloaded|server (is )?busy|timed? ?out|timeout|deadline exceeded/i,
+    /rate.?limit|too many (requests|connections)|request rate|compute units per second|(requests?|credits) limited to|limit (was )?reached|throttl|over capacity|too much load|overloaded|server (is )?busy|timed? ?out|deadline exceeded/i,
   ],
   [
-    LACKS,
-    /method .*(not (found|exist|available|supported|allowed|whitelisted)|does ?n.t exist)|(unsupported|unknown) method|missing trie node|header not found|(unknown|missing) block|block .*not (found|available)|historical (state|data)|state .*not available|pruned|archive/i,
+    TROUBLED,
+    /bad gateway|service unavailable|temporarily unavailable|upstream|backend|not healthy|connection (refused|reset)/i,
   ],
-  [TROUBLED, /bad gateway|service unavailable|temporarily unavailable|upstream|backend|connection (refused|reset)/i],
 ];
 
 /** Codes of JSON-RPC 2.0 section 5.1, EIP-1474 and, where marked, of single providers. */

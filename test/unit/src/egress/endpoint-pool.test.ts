@@ -82,3 +82,33 @@ t.test('an endpoint that asks to be left alone is', async (t) => {
   t.equal(pool.heldForMs(), 0);
   t.same(order(), ['b', 'a']);
 });
+
+t.test('an endpoint that is set aside is left out, and comes back by itself', async (t) => {
+  const { pool, clock, endpoint, order } = poolOf({ a: 100, b: 100 });
+  t.ok(pool.setAside(endpoint('a'), 1_000));
+  t.same(order(), ['b']);
+  t.notOk(pool.isReady(endpoint('a')));
+  clock.time = 1_000;
+  t.same(order(), ['a', 'b']);
+  t.ok(pool.isReady(endpoint('a')));
+});
+
+t.test('the last that is left is never set aside, however badly the others do', async (t) => {
+  const { pool, clock, endpoint, order } = poolOf({ a: 100, b: 100, off: 0 });
+  for (let count = 0; count < 3; count += 1) pool.failed(endpoint('b'));
+  t.ok(pool.setAside(endpoint('a'), 1_000));
+  t.notOk(pool.setAside(endpoint('b'), 1_000));
+  t.same(order(), ['b']);
+  t.notOk(pool.isReady(endpoint('b')), 'it is paused');
+  clock.time = 999;
+  t.notOk(pool.setAside(endpoint('b'), 1_000));
+  const single = poolOf({ only: 100 });
+  t.notOk(single.pool.setAside(single.endpoint('only'), 1_000));
+});
+
+t.test('one that is set aside gives no hope to those that wait', async (t) => {
+  const { pool, endpoint } = poolOf({ a: 100, b: 100 });
+  pool.setAside(endpoint('a'), 1_000);
+  pool.hold(endpoint('b'), 500);
+  t.equal(pool.heldForMs(), 500);
+});

@@ -1,46 +1,171 @@
 import t from 'tap';
-import { RpcError } from '../../../../src/egress/rpc-client.ts';
+import { EndpointUnfit, RpcError } from '../../../../src/egress/rpc-client.ts';
 import { judgeFailure } from '../../../../src/egress/rpc-verdict.ts';
 
 const node = (code: number, message: string, status = 200) => new RpcError('node', message, { code, status });
 const http = (status: number) => new RpcError('http', `HTTP status ${status}`, { status });
 
-t.test('what no retry can change is final and speaks against nobody', async (t) => {
-  for (const error of [
-    node(-32_603, 'nonce too low: next nonce 5, tx nonce 4'),
-    node(-32_002, 'already known'),
-    node(-32_603, 'replacement transaction underpriced'),
-    node(-32_603, 'execution reverted: paused'),
-    node(-32_603, 'insufficient funds for gas * price + value', 500),
-    node(-32_000, 'some text that nobody knows'),
-    node(-32_601, 'the method eth_x does not exist'),
-    node(3, 'execution reverted'),
-  ]) {
-    t.match(judgeFailure(error), { retry: 'final', countsAgainst: false }, error.message);
-  }
+/** What each meaning must lead to, in the order of the table in `rpc-verdict.ts`. */
+const VERDICTS = {
+  permanent: { meaning: 'permanent', retry: 'final', countsAgainst: false, overload: false },
+  state: { meaning: 'state', retry: 'final', countsAgainst: false, overload: false },
+  lacks: { meaning: 'endpoint', retry: 'elsewhere', countsAgainst: false, overload: false },
+  refuses: { meaning: 'endpoint', retry: 'elsewhere', countsAgainst: true, overload: false },
+  troubled: { meaning: 'endpoint', retry: 'again', countsAgainst: true, overload: false },
+  overloaded: { meaning: 'endpoint', retry: 'again', countsAgainst: true, overload: true },
+} as const;
+
+/**
+ * What nodes, hosted providers and gateways say: code, text, HTTP status, and where the text is from. A GitHub
+ * repository with an issue or a path: read there. `memory`: known to the author, not looked up.
+ */
+const CORPUS: Record<keyof typeof VERDICTS, [code: number, text: string, source: string, status?: number][]> = {
+  state: [
+    [-32_603, 'Transaction nonce too low', 'OpenZeppelin/openzeppelin-relayer issue 681'],
+    [-32_002, 'nonce too low: next nonce 5, tx nonce 4', 'the same, under another code: memory'],
+    [-32_000, 'nonce too low', 'tradingstrategy-ai/web3-ethereum-defi pull 153'],
+    [32_001, 'Nonce too low. Provided nonce: 81, current nonce: 81', 'hiero-ledger/hiero-json-rpc-relay issue 1791'],
+    [-32_000, 'already known', 'ethereum/go-ethereum issue 29475'],
+    [-32_010, 'Transaction with the same hash was already imported.', 'memory: openethereum'],
+    [-32_000, 'known transaction: 0x2a', 'memory: geth before 1.9'],
+    [-32_603, 'replacement transaction underpriced', 'memory: geth core/txpool/errors.go'],
+    [-32_603, 'insufficient funds for gas * price + value', 'erpc/erpc architecture/evm/error_normalizer.go', 500],
+    [-32_000, 'insufficient balance', 'erpc/erpc architecture/evm/error_normalizer.go'],
+    [-32_015, 'VM execution error.', 'public code search: parity and its kin'],
+    [-32_603, 'execution reverted: paused', 'memory: geth'],
+    [3, 'execution reverted', 'erpc/erpc thirdparty/alchemy.go (code 3)'],
+    [-32_010, 'Transaction cost exceeds current gas limit', 'erpc/erpc thirdparty/quicknode.go'],
+    [-32_000, 'max fee per gas less than block base fee', 'memory: geth core/error.go'],
+  ],
+  permanent: [
+    [-32_602, 'invalid argument 0: json: cannot unmarshal hex string', 'erpc/erpc thirdparty/quicknode.go'],
+    [-32_600, 'Invalid Request', 'hiero-ledger/hiero-json-rpc-relay issue 1820'],
+    [-32_700, 'parse error', 'ethereum-optimism/infra proxyd/backend.go', 400],
+    [-32_602, 'missing value for required argument 0', 'memory: geth', 500],
+    [-32_005, 'query returned more than 10000 results', 'erpc/erpc error_normalizer.go (returned more than)'],
+    [-32_005, 'Limit exceeded: Query requested more than 10.000 blocks', 'energywebfoundation/origin issue 2378'],
+    [-32_000, 'execution aborted (timeout = 5s)', 'memory: geth, a call that computes for too long anywhere'],
+    [-32_000, 'unknown transaction', 'memory: no pool says with it that it has one'],
+    [-32_614, 'eth_getLogs is limited to a 10,000 range', 'erpc/erpc thirdparty/quicknode.go (-32614)'],
+    [-32_000, 'some text that nobody knows', 'invented'],
+  ],
+  lacks: [
+    [-32_601, 'the method eth_x does not exist/is not available', 'ethereum/go-ethereum rpc/errors.go'],
+    [-32_601, 'rpc method is not whitelisted', 'ethereum-optimism/infra proxyd/backend.go', 403],
+    [-32_004, 'Method not supported', 'EIP-1474: memory'],
+    [35, 'method is not available on freetier, please upgrade to paid tier', 'drpcorg/nodecore pull 159'],
+    [-32_000, 'Unsupported method: trace_block', 'erpc/erpc architecture/evm/error_normalizer.go'],
+    [-32_000, 'missing trie node c6eb (path ) state 0xc6eb is not available, not found', '0xPolygon/bor issue 1303'],
+    [-32_000, 'header not found', 'public code search, several'],
+    [-32_000, 'header not found', 'the same behind a gateway: invented', 503],
+    [-32_002, 'project ID is required to access archive state', 'ethereum-development-with-go-book issue 42', 403],
+    [-32_000, 'project ID does not have access to archive state', 'public code search: hardhat’s guide'],
+    [
+      -32_000,
+      'This request is not supported because your node is running with state pruning.',
+      'openethereum issue 178',
+    ],
+    [-32_000, 'state does not maintain archive data', '0xsoniclabs/sonic issue 1046'],
+    [-32_000, 'transaction indexing is in progress', 'ethereum/go-ethereum issue 29956'],
+    [-32_019, 'block is out of range', 'ethereum-optimism/infra proxyd/backend.go', 400],
+    [-32_000, 'World state unavailable', 'memory: besu'],
+    [-32_000, 'No state available for block 0x1', 'memory: nethermind'],
+    [-32_000, 'required historical state unavailable (reexec=128)', 'memory: geth'],
+  ],
+  refuses: [
+    [-32_600, 'Monthly capacity limit exceeded. Visit https://…', 'xmtp/xmtpd issue 672 (Alchemy)', 403],
+    [-32_000, 'Monthly capacity limit exceeded. Visit https://…', 'a16z/zkdocs issue 9 (Alchemy)'],
+    [-32_600, 'Must be authenticated!', 'erpc/erpc thirdparty/alchemy.go', 401],
+    [-32_005, 'daily request count exceeded, request rate limited', 'gochain/web3 issue 180 (Infura)', 429],
+    [-32_005, 'legacy access request rate exceeded', 'herdius/herdius-core pull 58 (Infura)', 429],
+    [-32_002, 'rejected due to project ID settings', 'xclud/web3dart issue 15 (Infura)'],
+    [
+      -32_000,
+      'Unauthorized: You must authenticate your request with an API key.',
+      'BitteProtocol/near-ca pull 173 (Ankr)',
+    ],
+    [-32_052, 'API key is not allowed to access blockchain', 'wevm/viem issue 3476 (Ankr)', 403],
+    [-32_000, 'UNAUTHORIZED', 'erpc/erpc thirdparty/quicknode.go'],
+    [4, 'token is invalid', 'erpc/erpc thirdparty/drpc.go'],
+    [-32_000, 'You have reached the free tier limit', 'erpc/erpc error_normalizer.go (reached the free tier)'],
+    [-32_600, 'a text that nobody knows', 'invented', 403],
+  ],
+  overloaded: [
+    [429, 'Your app has exceeded its compute units per second capacity.', 'conduitxyz/node issue 36 (Alchemy)', 429],
+    [-32_000, 'Your app has exceeded its compute units per second capacity.', 'LimeChain/hashport-validator issue 473'],
+    [
+      -32_007,
+      '100/second request limit reached - reduce calls per second',
+      'foundry-rs/foundry issue 4894 (QuickNode)',
+    ],
+    [-32_000, 'credits limited to 500/sec', 'support.quicknode.com article 20633265909521'],
+    [-32_000, '429 Too Many Requests: {"error":{"code":-32016,"message":"over rate limit"}}', 'base/node issue 368'],
+    [-32_016, 'over rate limit', 'ethereum-optimism/infra proxyd/backend.go', 429],
+    [-32_012, 'backend is over capacity', 'ethereum-optimism/infra proxyd/backend.go', 429],
+    [-32_015, 'gateway timeout', 'ethereum-optimism/infra proxyd/backend.go', 504],
+    [-31_999, 'rate limit exceeded', 'Ankr-network/ankr-docs issue 1645'],
+    [-32_005, 'rate limit exceeded', 'fluencelabs/dev-rewards issue 20 (Tenderly)'],
+    [-32_005, 'limit exceeded', 'EIP-1474: memory'],
+    [-32_000, 'under too much load', 'erpc/erpc architecture/evm/error_normalizer.go'],
+    [-32_002, 'request timed out', 'geth rpc/errors.go errMsgTimeout, by public code search'],
+    [-32_000, 'a text that nobody knows', 'invented', 429],
+  ],
+  troubled: [
+    [-32_011, 'no backend is currently healthy to serve traffic', 'ethereum-optimism/infra proxyd/backend.go', 503],
+    [-32_010, 'backend offline', 'ethereum-optimism/infra proxyd/backend.go', 503],
+    [-32_013, 'backend returned an invalid response', 'ethereum-optimism/infra proxyd/backend.go', 500],
+    [-32_603, 'internal error', 'JSON-RPC 2.0 section 5.1'],
+    [-32_002, 'resource unavailable', 'EIP-1474: memory'],
+    [-32_000, 'internal error', 'ethereum-optimism/infra proxyd/backend.go', 500],
+    [-32_000, 'service temporarily unavailable, please try again later', 'public code search: Infura'],
+  ],
+};
+
+for (const [meaning, texts] of Object.entries(CORPUS) as [keyof typeof VERDICTS, (typeof CORPUS)['state']][]) {
+  t.test(`what is said by nodes and providers: ${meaning}`, async (t) => {
+    for (const [code, text, source, status] of texts) {
+      t.same(judgeFailure(node(code, text, status)), VERDICTS[meaning], `${code} ${text} (${source})`);
+    }
+  });
+}
+
+t.test(
+  'statuses without a JSON-RPC error say whether the endpoint refuses, is in trouble or has too much',
+  async (t) => {
+    for (const status of [401, 402, 403, 404, 410, 501, 505]) {
+      t.same(judgeFailure(http(status)), VERDICTS.refuses, String(status));
+    }
+    // 503 is also what nginx answers beyond its limits (limit_req_status); 522 and 524 are Cloudflare's time limits.
+    for (const status of [408, 429, 503, 504, 522, 524, 529]) {
+      t.same(judgeFailure(http(status)), VERDICTS.overloaded, String(status));
+    }
+    for (const status of [425, 500, 502, 506, 520, 521, 523, 530, 599]) {
+      t.same(judgeFailure(http(status)), VERDICTS.troubled, String(status));
+    }
+    for (const status of [302, 400, 405, 413, 415, 422]) {
+      t.same(judgeFailure(http(status)), VERDICTS.lacks, String(status));
+    }
+  },
+);
+
+t.test('no usable answer is tried again; silence also means less at once', async (t) => {
+  const again = { meaning: 'transport', retry: 'again', countsAgainst: true };
+  t.match(judgeFailure(new RpcError('timeout', 'no answer within 10000 ms')), { ...again, overload: true });
+  t.match(judgeFailure(new RpcError('transport', 'connection failed (ECONNRESET)')), { ...again, overload: false });
+  t.match(judgeFailure(new RpcError('malformed', 'nonsense')), { ...again, overload: false });
 });
 
-t.test('what may pass is tried again, and counts', async (t) => {
-  for (const error of [
-    node(-32_005, 'limit exceeded'),
-    node(-32_603, 'internal error'),
-    node(-32_002, 'resource unavailable'),
-    node(-32_000, 'Too Many Requests'),
-    node(-32_000, 'header not found', 503),
-    new RpcError('timeout', 'no answer'),
-    new RpcError('transport', 'connection failed (ECONNRESET)'),
-    new RpcError('malformed', 'nonsense'),
-    ...[408, 425, 429, 500, 502, 503, 504, 521].map(http),
-  ]) {
-    t.match(judgeFailure(error), { retry: 'again', countsAgainst: true }, error.message);
-  }
+t.test('our own guard’s refusal is not the endpoint’s fault, and does not change', async (t) => {
+  t.match(judgeFailure(new RpcError('blocked', 'refused')), {
+    meaning: 'transport',
+    retry: 'elsewhere',
+    countsAgainst: false,
+  });
 });
 
-t.test('what this endpoint will never serve is asked of another', async (t) => {
-  for (const status of [401, 403, 404, 410, 501, 505]) {
-    t.match(judgeFailure(http(status)), { retry: 'elsewhere', countsAgainst: true }, String(status));
-  }
-  for (const error of [http(302), http(400), http(413), new RpcError('blocked', 'refused')]) {
-    t.match(judgeFailure(error), { retry: 'elsewhere', countsAgainst: false }, error.message);
-  }
+t.test('an endpoint that the adapter calls unfit is left, with blame or without', async (t) => {
+  const unfit = (pauseMs: number) =>
+    new RpcError('malformed', 'unfit', { cause: new EndpointUnfit('behind', { pauseMs }) });
+  t.same(judgeFailure(unfit(60_000)), VERDICTS.refuses);
+  t.same(judgeFailure(unfit(0)), VERDICTS.lacks);
 });
