@@ -1,4 +1,6 @@
 import t from 'tap';
+import type { Account } from '../../../../src/chains/chain.ts';
+import type { Signer } from '../../../../src/signers/signer.ts';
 import { EngineWorld, relayerNamed } from '../../../support/engine-world.ts';
 
 t.test('the chain signs what the body says', async (t) => {
@@ -15,4 +17,44 @@ t.test('a paused or disabled relayer signs nothing', async (t) => {
   await world.store.write((writer) => writer.putRelayer(relayerNamed('r1', { disabledReason })));
   await t.rejects(signing.signTransaction('r1', {}), { code: 'RELAYER_DISABLED' });
   await t.rejects(signing.signTransaction('none', {}), { code: 'RELAYER_NOT_FOUND' });
+});
+
+t.test('the family signs texts and typed data, gated alike; one that cannot says so', async (t) => {
+  const world = await EngineWorld.open(t);
+  const { signing } = world.services();
+  for (const [method, what] of [
+    ['signMessage', 'Signing messages'],
+    ['signTypedData', 'Signing typed data'],
+  ] as const) {
+    await t.rejects(signing[method]('r1', {}), {
+      code: 'NOT_SUPPORTED',
+      status: 501,
+      message: `${what} is not supported for evm relayers`,
+    });
+    Object.assign(world.family, {
+      [method]: async (body: unknown, { address }: Account, { id }: Signer) => ({
+        body: JSON.stringify(body),
+        address,
+        id,
+      }),
+    });
+    t.match(await signing[method]('r1', { a: 1 }), { body: '{"a":1}', address: '0xaa', id: world.signer.id });
+    await t.rejects(signing[method]('none', {}), { code: 'RELAYER_NOT_FOUND' });
+  }
+  await world.store.write((writer) => writer.putRelayer(relayerNamed('r1', { paused: true })));
+  await t.rejects(signing.signMessage('r1', {}), { code: 'RELAYER_PAUSED' });
+  await t.rejects(signing.signTypedData('r1', {}), { code: 'RELAYER_PAUSED' });
+});
+
+t.test('a transaction is signed for the chain that the network is pinned to', async (t) => {
+  const world = await EngineWorld.open(t);
+  const asked: (string | undefined)[] = [];
+  world.client.signTransaction = async (_body: unknown, account?: Account) => {
+    asked.push(account?.identity);
+    return {};
+  };
+  await world.services().signing.signTransaction('r1', {});
+  await world.store.write((writer) => writer.putRelayer(relayerNamed('r2', { network: 'new' })));
+  await world.services().signing.signTransaction('r2', {});
+  t.strictSame(asked, ['31337', undefined]);
 });

@@ -1,7 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { computeAddress, hexlify, recoverAddress, Signature, SigningKey } from 'ethers';
 import t from 'tap';
-import { assertSignedBy, isSecp256k1Scalar, secp256k1PublicKey, signDigest } from '../../../../src/signers/ecdsa.ts';
+import {
+  assertSignedBy,
+  isSecp256k1Scalar,
+  recoverPublicKey,
+  secp256k1PublicKey,
+  signDigest,
+} from '../../../../src/signers/ecdsa.ts';
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 const bytes = (value: bigint) => Buffer.from(value.toString(16).padStart(64, '0'), 'hex');
@@ -51,4 +57,18 @@ t.test('a signature of another key, for another digest or with another recovery 
   flipped[64] = 27;
   t.throws(() => assertSignedBy(digest, flipped, publicKey), { message: /recovery id of 0 or 1/ });
   t.throws(() => assertSignedBy(digest, signed.subarray(0, 64), publicKey), { message: /recovery id of 0 or 1/ });
+});
+
+t.test('a signature leads back to its key, and nonsense to none', async (t) => {
+  const key = randomBytes(32);
+  const publicKey = secp256k1PublicKey(key);
+  const digest = randomBytes(32);
+  const signed = signDigest(digest, key, publicKey);
+  t.same(recoverPublicKey(digest, signed), publicKey);
+  t.not(hexlify(recoverPublicKey(randomBytes(32), signed) ?? '0x'), hexlify(publicKey));
+  const withRecovery = (recovery: number) => Uint8Array.from([...signed.subarray(0, 64), recovery]);
+  t.equal(recoverPublicKey(digest, withRecovery(2)), undefined);
+  t.equal(recoverPublicKey(digest, signed.subarray(0, 64)), undefined);
+  t.equal(recoverPublicKey(digest, Buffer.alloc(65)), undefined, 'zero is no scalar');
+  t.equal(recoverPublicKey(digest, Buffer.concat([Buffer.alloc(64, 0xff), Buffer.alloc(1)])), undefined);
 });

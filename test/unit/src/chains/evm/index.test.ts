@@ -67,12 +67,19 @@ t.test('against a real node', async (t) => {
     });
   });
 
-  await t.test('transactions cannot be signed without being sent', async (t) => {
-    const account = { address: alice.address, policies: {} };
-    await t.rejects(client.signTransaction({}, account, signerOf(alice)), {
-      message: 'sign_transaction not supported for EVM',
-    });
-  });
+  await t.test(
+    'a transaction can be signed without being sent, for the chain that is declared or pinned',
+    async (t) => {
+      const account = { address: alice.address, policies: {} };
+      const body = { to: RECEIVER, value: 1, nonce: 99, gas_limit: 21_000, gas_price: 1 };
+      const signed = await client.signTransaction(body, { ...account, identity: '31337' }, signerOf(alice));
+      t.match(EthersTransaction.from(String(signed['transaction'])), { nonce: 99, chainId: 31_337n });
+      await t.rejects(client.signTransaction(body, account, signerOf(alice)), { code: 'RELAYER_DISABLED' });
+      const declared = openEvm([], { chain_id: 5 });
+      t.teardown(() => declared.rpc.close());
+      t.match(await declared.client.signTransaction(body, account, signerOf(alice)), { chain_id: 5n });
+    },
+  );
 });
 
 t.test('the chain behind the endpoints', async (t) => {

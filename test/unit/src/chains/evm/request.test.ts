@@ -1,3 +1,4 @@
+import { type BaseWallet, Transaction as EthersTransaction, Signature, Wallet } from 'ethers';
 import t from 'tap';
 import { parseRequest } from '../../../../../src/chains/evm/request.ts';
 import { readRequest } from '../../../../../src/chains/evm/schema.ts';
@@ -8,13 +9,21 @@ const OTHER = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 const NOW = Date.parse('2026-01-01T00:00:00Z');
 const VALID = { to: OTHER, value: 0, speed: 'fast' };
 
+/** A wallet that is not the relayer's. */
+const wallet = new Wallet(`0x${'46'.repeat(32)}`);
+
+function authorization(chainId: number, key: BaseWallet = wallet) {
+  const { r, s, yParity } = key.authorizeSync({ address: OTHER, chainId, nonce: 0 }).signature;
+  return { chainId, address: OTHER, nonce: 0, yParity, r, s };
+}
+
 const parse = (body: unknown, policies: JsonObject = {}) => parseRequest(body, { address: OWN, policies }, NOW);
 const without = (key: string) => Object.fromEntries(Object.entries(VALID).filter(([name]) => name !== key));
 
 t.test('what is asked is kept as given, and numbers keep every digit', async (t) => {
   const { request, validUntil } = parse({
     to: OTHER,
-    value: '115792089237316195423570985008687907853269984665640564039457584007913129639935',
+    value: '57896044618658097711785492504343953926634992332820282019728792003956564819968',
     data: '0xABcd',
     gas_limit: 100_000,
     max_fee_per_gas: '340282366920938463463374607431768211455',
@@ -24,7 +33,7 @@ t.test('what is asked is kept as given, and numbers keep every digit', async (t)
   });
   t.same(request, {
     to: OTHER,
-    value: `0x${'f'.repeat(64)}`,
+    value: `0x8${'0'.repeat(63)}`,
     data: '0xABcd',
     gas_limit: 100_000,
     gas_price: null,
@@ -34,7 +43,7 @@ t.test('what is asked is kept as given, and numbers keep every digit', async (t)
   });
   t.equal(validUntil, NOW + 500);
   t.match(readRequest(request), {
-    value: (1n << 256n) - 1n,
+    value: 1n << 255n,
     gasLimit: 100_000n,
     price: { kind: 'eip1559', maxFeePerGas: (1n << 128n) - 1n, maxPriorityFeePerGas: 1n },
   });
@@ -73,6 +82,12 @@ t.test('what has not even the form of a request', async (t) => {
     [{ ...VALID, gas_limit: -1 }, 'invalid `gas_limit`: negative value cannot be converted to u64'],
     [{ ...VALID, gas_limit: '18446744073709551616' }, /^invalid `gas_limit`/],
     [{ ...VALID, speed: 'safelow' }, /^invalid `speed`/],
+    [{ ...VALID, access_list: [{ address: '0x' }] }, /^invalid `access_list.0.address`: expected an address/],
+    [{ ...VALID, accessList: [{}] }, /^invalid `accessList.0.address`/],
+    [{ ...VALID, authorization_list: [] }, 'invalid `authorization_list`: expected at least one authorization'],
+    [{ ...VALID, authorization_list: [{}] }, /^invalid `authorization_list.0.address`/],
+    [{ ...VALID, abi: ['error X('] }, /^invalid `abi`: expected errors/],
+    [{ ...VALID, access_list: [], accessList: [] }, 'Give access_list or accessList, not both'],
     [{ ...VALID, valid_until: 5 }, /^invalid `valid_until`/],
   ] as const) {
     t.throws(() => parse(body), { code: 'INVALID_REQUEST', message: said }, JSON.stringify(body));
@@ -95,9 +110,9 @@ t.test('the rules of the reference, in its order and its words', async (t) => {
     ],
     [{ ...VALID, gas_limit: 20_999 }, {}, 'gas_limit is too low, intrinsic gas is 21000 and gas_limit is 20999'],
     [
-      { data: '0x0001', value: 0, gas_limit: 53_019, valid_until: 'x' },
+      { data: '0x0001', value: 0, gas_limit: 53_021, valid_until: 'x' },
       {},
-      'gas_limit is too low, intrinsic gas is 53020 and gas_limit is 53019',
+      'gas_limit is too low, intrinsic gas is 53022 and gas_limit is 53021',
     ],
     [{ to: OTHER, value: 0, valid_until: '2026-01-01' }, {}, 'Invalid validUntil datetime format'],
     [{ ...VALID, valid_until: '2025-12-31T23:59:59Z' }, {}, 'The validUntil time cannot be in the past'],
@@ -144,4 +159,135 @@ t.test('a price up to the cap is accepted, and a dynamic one above it too: it is
   const policies = { gas_price_cap: 10 };
   t.ok(parse({ to: OTHER, value: 0, gas_price: 10 }, policies));
   t.ok(parse({ to: OTHER, value: 0, max_fee_per_gas: 99, max_priority_fee_per_gas: 99 }, policies));
+});
+
+t.test('lists and errors are kept in one form, and left out where there are none', async (t) => {
+  const key = `0x${'01'.repeat(32)}`;
+  const { request } = parse({
+    ...VALID,
+    accessList: [{ address: OTHER, storageKeys: [key] }],
+    authorizationList: [authorization(0)],
+    abi: ['function f()', 'error Bad()'],
+  });
+  const stored = authorization(0);
+  t.match(request, {
+    access_list: [{ address: OTHER.toLowerCase(), storage_keys: [key] }],
+    authorization_list: [{ chain_id: 0, address: OTHER.toLowerCase(), nonce: 0, r: stored.r, s: stored.s }],
+    abi: ['error Bad()'],
+  });
+  t.notOk(Object.keys(request).some((name) => /[A-Z]/.test(name)));
+  const none = parse({ ...VALID, access_list: [], accessList: null, authorization_list: null, abi: ['function f()'] });
+  t.same(none.request, parse(VALID).request);
+  t.match(readRequest(none.request), { accessList: [], authorizationList: [], abi: [] });
+});
+
+t.test('an authorization that would do nothing, or harm, is refused', async (t) => {
+  const own = new Wallet(`0x${'77'.repeat(32)}`);
+  const account = { address: own.address.toLowerCase(), policies: {}, identity: '5' };
+  const listed = { ...account, policies: { whitelist_receivers: [OTHER] } };
+  const dynamic = { to: OTHER, value: 0, max_fee_per_gas: 2, max_priority_fee_per_gas: 1 };
+  const accepted = { ...dynamic, authorization_list: [authorization(0), authorization(5)] };
+  t.ok(parseRequest(accepted, listed, NOW));
+  t.ok(parseRequest({ ...accepted, authorization_list: [authorization(6)] }, { ...account, identity: undefined }, NOW));
+  const { to: _, ...creation } = { ...accepted, data: '0x00' };
+  for (const [body, who, said] of [
+    [{ ...dynamic, authorization_list: [authorization(6)] }, account, /^authorization_list.0 is for chain 6, and/],
+    [{ ...VALID, speed: null, gas_price: 1, authorization_list: [authorization(5)] }, account, /EIP1559 parameters$/],
+    [
+      { ...VALID, authorization_list: [authorization(5)] },
+      { ...account, policies: { eip1559_pricing: false } },
+      /EIP1559 parameters$/,
+    ],
+    [creation, account, /requires `to`/],
+    [{ ...dynamic, authorization_list: [authorization(5, own)] }, listed, /^authorization_list.0 is signed by the/],
+    [
+      { ...dynamic, authorization_list: [authorization(0), authorization(0, own)] },
+      account,
+      /^authorization_list.1 is signed by the relayer's own key/,
+    ],
+  ] as const) {
+    t.throws(() => parseRequest(body, who, NOW), { code: 'INVALID_REQUEST', message: said });
+  }
+});
+
+t.test('blobs are never left out without a word', async (t) => {
+  for (const name of ['blobs', 'blob_versioned_hashes', 'blobVersionedHashes', 'max_fee_per_blob_gas']) {
+    t.throws(() => parse({ ...VALID, [name]: [] }), {
+      message: `Blob transactions (EIP-4844) are not supported: remove ${name}`,
+    });
+    t.ok(parse({ ...VALID, [name]: null }));
+  }
+});
+
+t.test('what no node takes is refused before it has a nonce', async (t) => {
+  const code = (bytes: number) => ({ value: 0, data: `0x${'01'.repeat(bytes)}`, speed: 'fast' });
+  t.ok(parse(code(49_152)));
+  t.throws(() => parse(code(49_153)), {
+    message: 'data is too large, init code has 49153 bytes and 49152 are allowed',
+  });
+  t.ok(parse({ ...code(130_816), to: OTHER }));
+  t.throws(() => parse({ ...code(130_817), to: OTHER }), {
+    message: 'Transaction is too large, it has 130817 bytes and 130816 are allowed',
+  });
+  const keys = Array.from({ length: 3_964 }, () => `0x${'01'.repeat(32)}`);
+  const listed = (count: number) => ({
+    ...VALID,
+    access_list: [{ address: OTHER, storage_keys: keys.slice(0, count) }],
+  });
+  t.ok(parse(listed(3_963)));
+  t.throws(() => parse(listed(3_964)), { message: /^Transaction is too large/ });
+
+  const most = { ...VALID, value: ((1n << 256n) - 1n).toString() };
+  t.ok(parse(most), 'what the price will be is not known yet');
+  const priced = { ...most, speed: null, gas_price: 1, gas_limit: 21_000 };
+  t.throws(() => parse(priced), { message: 'The sum of value and fees exceeds 256 bits' });
+  t.ok(parse({ ...priced, value: ((1n << 256n) - 21_001n).toString() }));
+  t.throws(() => parse({ ...priced, gas_limit: null, value: ((1n << 256n) - 21_000n).toString() }), {
+    message: /256 bits/,
+  });
+});
+
+t.test('the gas limit covers lists, and the floor of the data', async (t) => {
+  const data = `0x${'ff'.repeat(1_000)}`;
+  t.throws(() => parse({ ...VALID, data, gas_limit: 60_999 }), {
+    message: 'gas_limit is too low, intrinsic gas is 61000 and gas_limit is 60999',
+  });
+  t.ok(parse({ ...VALID, data, gas_limit: 61_000 }));
+  const accesses = { access_list: [{ address: OTHER, storageKeys: [] }], authorization_list: [authorization(0)] };
+  t.throws(() => parse({ ...VALID, ...accesses, gas_limit: 48_399 }), { message: /intrinsic gas is 48400/ });
+  t.ok(parse({ ...VALID, ...accesses, gas_limit: 48_400 }));
+  t.ok(parse({ ...VALID, gas_limit: 30_000_000 }), 'whether 2^24 is too much is for the network to say (EIP-7825)');
+});
+
+t.test('the encoded size is never more than was reckoned', async (t) => {
+  const authorizations = Array.from({ length: 3 }, () => authorization(0));
+  const body = {
+    to: OTHER,
+    value: '0x8'.padEnd(66, '0'),
+    data: `0x${'01'.repeat(1_000)}`,
+    max_fee_per_gas: ((1n << 127n) - 1n).toString(),
+    max_priority_fee_per_gas: ((1n << 127n) - 1n).toString(),
+    gas_limit: '1000000',
+  };
+  const most = EthersTransaction.from({
+    type: 4,
+    to: OTHER,
+    value: BigInt(body.value),
+    data: body.data,
+    chainId: (1n << 64n) - 1n,
+    nonce: Number.MAX_SAFE_INTEGER,
+    gasLimit: (1n << 64n) - 1n,
+    maxFeePerGas: (1n << 128n) - 1n,
+    maxPriorityFeePerGas: (1n << 128n) - 1n,
+    accessList: [[OTHER, [`0x${'01'.repeat(32)}`]]],
+    authorizationList: authorizations.map(({ r, s, yParity }) => ({
+      chainId: (1n << 64n) - 1n,
+      address: OTHER,
+      nonce: (1n << 64n) - 2n,
+      signature: Signature.from({ r, s, yParity: yParity === 1 ? 1 : 0 }),
+    })),
+    signature: { r: `0x${'f'.repeat(64)}`, s: `0x7${'f'.repeat(63)}`, yParity: 1 },
+  });
+  const bytes = (most.serialized.length - 2) / 2;
+  t.ok(bytes <= 256 + 1_000 + 29 + 33 + 3 * 136, `${bytes} bytes`);
 });

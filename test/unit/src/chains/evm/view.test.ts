@@ -1,3 +1,4 @@
+import { Wallet } from 'ethers';
 import t from 'tap';
 import { transactionView } from '../../../../../src/chains/evm/view.ts';
 import { storedTransaction } from '../../../../support/evm.ts';
@@ -73,4 +74,21 @@ t.test('afterwards it shows what was decided', async (t) => {
     signature,
   });
   t.same(Object.keys(view['signature'] as object), ['r', 's', 'v', 'sig']);
+});
+
+t.test('lists are shown where they were given, after all other keys; the ABI never is', async (t) => {
+  const list = [{ address: RECEIVER.toLowerCase(), storage_keys: [] }];
+  const body = { to: RECEIVER, value: 0, speed: 'fast', access_list: [{ address: RECEIVER }], abi: ['error X()'] };
+  const view = transactionView(storedTransaction(account, body), account);
+  t.same(Object.keys(view), [...KEYS, 'access_list']);
+  t.same(view['access_list'], list);
+  const { r, s, yParity } = new Wallet(`0x${'46'.repeat(32)}`).authorizeSync({
+    address: RECEIVER,
+    nonce: 3,
+    chainId: 0,
+  }).signature;
+  const authorization = { chain_id: 0, address: RECEIVER.toLowerCase(), nonce: 3, y_parity: yParity, r, s };
+  const withBoth = storedTransaction(account, { ...body, authorization_list: [authorization] });
+  t.same(Object.keys(transactionView(withBoth, account)), [...KEYS, 'access_list', 'authorization_list']);
+  t.same(transactionView(withBoth, account)['authorization_list'], [authorization]);
 });

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { createSolanaChain } from '../../../../../src/chains/solana/index.ts';
+import { FakeSigner } from '../../../../support/fake-signer.ts';
 
 t.test('what the chain says of itself', async (t) => {
   const chain = createSolanaChain();
@@ -23,4 +24,18 @@ t.test('the built-in networks', async (t) => {
     t.equal(type, 'solana');
     t.match(chain.networkSchema.parse(settings), { is_testnet: network !== 'mainnet-beta', average_blocktime_ms: 400 });
   }
+});
+
+t.test('texts and typed data are refused in the words that clients know', async (t) => {
+  const chain = createSolanaChain();
+  const [account, signer] = [{ address: '', policies: {} }, new FakeSigner()];
+  const refused = { code: 'INVALID_REQUEST', status: 400 };
+  await t.rejects(async () => chain.signMessage?.({}, account, signer), {
+    ...refused,
+    message: 'Endpoint is not supported for Solana relayers',
+  });
+  await t.rejects(async () => chain.signTypedData?.({}, account, signer), {
+    ...refused,
+    message: 'Endpoint is not supported for Solana relayers',
+  });
 });

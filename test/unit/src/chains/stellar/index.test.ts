@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import t from 'tap';
 import { createStellarChain } from '../../../../../src/chains/stellar/index.ts';
+import { FakeSigner } from '../../../../support/fake-signer.ts';
 
 t.test('what the chain says of itself', async (t) => {
   const chain = createStellarChain();
@@ -42,4 +43,18 @@ t.test('the built-in networks', async (t) => {
     t.equal(hash('sha256', String(passphrases.get(network)), 'hex'), id, network);
   }
   t.equal(passphrases.get('standalone'), 'Standalone Network ; February 2017');
+});
+
+t.test('texts and typed data are refused in the words that clients know', async (t) => {
+  const chain = createStellarChain();
+  const [account, signer] = [{ address: '', policies: {} }, new FakeSigner()];
+  const refused = { code: 'INVALID_REQUEST', status: 400 };
+  await t.rejects(async () => chain.signMessage?.({}, account, signer), {
+    ...refused,
+    message: 'Signing data not supported for Stellar',
+  });
+  await t.rejects(async () => chain.signTypedData?.({}, account, signer), {
+    ...refused,
+    message: 'Signing typed data not supported for Stellar',
+  });
 });

@@ -8,3 +8,14 @@ t.test('the body goes to the signing service and its answer into the envelope', 
   t.strictSame(answer.json, { success: true, data: { signature: '{"transaction":"AAA="}' }, error: null });
   t.equal((await call('/api/v1/relayers/r1/sign-transaction', { method: 'POST' })).status, 400);
 });
+
+t.test('texts and typed data go the same way', async (t) => {
+  const { post, call } = await startHttp(t);
+  const message = await post('/api/v1/relayers/r1/sign', '{"message":"x"}');
+  t.strictSame(message.json, { success: true, data: { message: '{"message":"x"}' }, error: null });
+  const typed = await post('/api/v1/relayers/r1/sign-typed-data', '{"domain_separator":"00"}');
+  t.strictSame(typed.json, { success: true, data: { typedData: '{"domain_separator":"00"}' }, error: null });
+  for (const path of ['sign', 'sign-typed-data']) {
+    t.equal((await call(`/api/v1/relayers/r1/${path}`, { method: 'POST' })).status, 400);
+  }
+});
