@@ -1,3 +1,4 @@
+import { Wallet } from 'ethers';
 import t, { type Test } from 'tap';
 import { costOf, openPrepareParts, prepare as prepareWith } from '../../../../../src/chains/evm/prepare.ts';
 import { networkSchema, readSettings } from '../../../../../src/chains/evm/schema.ts';
@@ -154,6 +155,17 @@ t.test('the type follows request, network and policy', async (t) => {
   t.match(await old.prepare(TRANSFER), { fields: legacy });
   const declared = await open(t, {}, { chain_id: 31_337 });
   t.match(await declared.prepare(TRANSFER), { fields: legacy }, 'a whole entry without features');
+});
+
+t.test('authorizations are refused where the network has no fees for them', async (t) => {
+  const { r, s, yParity } = Wallet.createRandom().authorizeSync({ address: TO, nonce: 0, chainId: 31_337 }).signature;
+  const list = [{ chain_id: 31_337, address: TO, nonce: 0, y_parity: yParity, r, s }];
+  const body = { ...TRANSFER, authorization_list: list };
+  const old = await open(t, { baseFee: null });
+  const reason = 'authorization_list requires EIP-1559 fees, and the network has none';
+  t.same(await old.prepare(body), { kind: 'refused', reason });
+  const modern = await open(t);
+  t.match(await modern.prepare(body), { kind: 'ready' });
 });
 
 t.test('prices are lowered to the cap, and wait while the network asks for more', async (t) => {

@@ -1,6 +1,6 @@
 import { Transaction as EthersTransaction } from 'ethers';
 import t from 'tap';
-import { dataFee, type UnsignedVersion } from '../../../../../src/chains/evm/rollup.ts';
+import { dataFee, type UnsignedVersion, zkEvmGasPrice } from '../../../../../src/chains/evm/rollup.ts';
 import { type EvmSettings, readSettings } from '../../../../../src/chains/evm/schema.ts';
 import type { Json, JsonObject } from '../../../../../src/domain/json.ts';
 import type { ReadOne } from '../../../../../src/egress/rpc-client.ts';
@@ -118,6 +118,17 @@ t.test('a zkEVM node’s figure counts where it is more than gas limit times pri
   }
   double.answer(() => ({ status: 503 }));
   t.match(await dataFee(read, ZKEVM, version).catch((error: unknown) => error), { kind: 'http' });
+});
+
+t.test('a zkEVM node’s own price, or the usual one where it has none', async (t) => {
+  const { read, double } = await reading(t, answersByMethod({ zkevm_estimateGasPrice: '0x9', eth_gasPrice: '0x7' }));
+  t.equal(await zkEvmGasPrice(read), 9n);
+  double.answer(answersByMethod({ zkevm_estimateGasPrice: 'cheap', eth_gasPrice: '0x7' }));
+  t.equal(await zkEvmGasPrice(read), 7n, 'an answer that is no price');
+  double.answer(answersByMethod({ eth_gasPrice: '0x7' }));
+  t.equal(await zkEvmGasPrice(read), 7n, 'no such method');
+  double.answer(() => 'hang-up');
+  t.match(await zkEvmGasPrice(read).catch((error: unknown) => error), { kind: 'transport' });
 });
 
 t.test('elsewhere nothing is asked', async (t) => {
