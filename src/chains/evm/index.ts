@@ -7,6 +7,7 @@ import { addressOf } from './address.ts';
 import { broadcast } from './broadcast.ts';
 import { observe } from './confirm.ts';
 import { withProvider } from './errors.ts';
+import { createHeadFloor, type HeadFloor } from './head-floor.ts';
 import { balanceOn, readChainId } from './identity.ts';
 import { signMessage, signTypedData } from './message.ts';
 import builtInNetworks from './networks.json' with { type: 'json' };
@@ -56,6 +57,7 @@ const LIFETIME_MS = 8 * 3_600_000;
 interface ChainSide {
   rpc: RpcClient;
   parts: PrepareParts;
+  floor: HeadFloor;
 }
 
 function createEvmClient(network: Network, rpc: RpcClient, clock: Clock): ChainClient {
@@ -67,7 +69,8 @@ function createEvmClient(network: Network, rpc: RpcClient, clock: Clock): ChainC
     const known = sides.get(identity);
     if (known !== undefined) return known;
     const chainId = BigInt(identity);
-    const side = { rpc: onlyOn(chainId, rpc), parts: openPrepareParts(rpc, settings, chainId, clock) };
+    const parts = openPrepareParts(rpc, settings, chainId, clock);
+    const side = { rpc: onlyOn(chainId, rpc), parts, floor: createHeadFloor(clock) };
     sides.set(identity, side);
     return side;
   }
@@ -77,7 +80,7 @@ function createEvmClient(network: Network, rpc: RpcClient, clock: Clock): ChainC
     const [first] = entries;
     if (first === undefined) return [];
     const side = sideFor(first.transaction);
-    return observe(side.rpc, entries, settings.confirmationsOn(side.parts.chainId));
+    return observe(side.rpc, entries, settings.confirmationsOn(side.parts.chainId), side.floor);
   }
 
   const guarded = <T>(use: () => Promise<T>): Promise<T> => withProvider(network.name, use);
