@@ -25,3 +25,11 @@ export interface Intent {
   wish: Wish;
   createdAt: Timestamp;
 }
+
+/** What became of a wish, for whoever asks: `settledAt` null while it waits, `refusal` null unless it was refused. */
+export interface WishRecord {
+  kind: Wish['kind'];
+  createdAt: Timestamp;
+  settledAt: Timestamp | null;
+  refusal: string | null;
+}

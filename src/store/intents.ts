@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { type Intent, wishSchema } from '../domain/intent.ts';
+import { type Intent, type WishRecord, wishSchema } from '../domain/intent.ts';
 import type { Connection } from './connection.ts';
 import type { Reader, Writer } from './store.ts';
-import { jsonText, readRecord, timestampSchema } from './stored-record.ts';
+import { jsonText, readRecord, storableText, timestampSchema } from './stored-record.ts';
 
 const rowSchema = z
   .object({
@@ -22,8 +22,24 @@ const rowSchema = z
     }),
   );
 
+const recordSchema = z
+  .object({
+    wish: jsonText(wishSchema),
+    created_at: timestampSchema,
+    settled_at: timestampSchema.nullable(),
+    refusal: z.string().nullable(),
+  })
+  .transform(
+    (row): WishRecord => ({
+      kind: row.wish.kind,
+      createdAt: row.created_at,
+      settledAt: row.settled_at,
+      refusal: row.refusal,
+    }),
+  );
+
 /** Reads of the table `intents`. */
-export function intentReads({ db }: Connection): Pick<Reader, 'intents' | 'intentOutcome'> {
+export function intentReads({ db }: Connection): Pick<Reader, 'intents' | 'intentOutcome' | 'wishes'> {
   return {
     async intents(lane, limit) {
       const rows = await db
@@ -45,6 +61,17 @@ export function intentReads({ db }: Connection): Pick<Reader, 'intents' | 'inten
         .executeTakeFirst();
       if (row === undefined) return undefined;
       return row.settled_at === null ? 'waiting' : { refusal: row.refusal };
+    },
+
+    async wishes(transactionId, limit) {
+      const rows = await db
+        .selectFrom('intents')
+        .select(['wish', 'created_at', 'settled_at', 'refusal'])
+        .where('transaction_id', '=', transactionId)
+        .orderBy('position', 'desc')
+        .limit(limit)
+        .execute();
+      return rows.reverse().map((row) => readRecord(recordSchema, 'intents', `of ${transactionId}`, row));
     },
   };
 }
@@ -71,7 +98,7 @@ export function intentWrites({ db, now }: Connection): Pick<Writer, 'insertInten
     async settleIntent(position, refusal) {
       await db
         .updateTable('intents')
-        .set({ settled_at: now(), refusal })
+        .set({ settled_at: now(), refusal: refusal && storableText(refusal) })
         .where('position', '=', position)
         .where('settled_at', 'is', null)
         .execute();

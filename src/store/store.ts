@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import type { Decision } from '../domain/decision.ts';
 import type { Claim, Effect, KeptAnswer, KeyedRequest } from '../domain/idempotency.ts';
-import type { Intent } from '../domain/intent.ts';
+import type { Intent, WishRecord } from '../domain/intent.ts';
 import type { Json } from '../domain/json.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { Notification } from '../domain/notification.ts';
@@ -59,6 +59,8 @@ export interface Reader {
   transactions(relayerId: string, page: PageRequest, status?: TransactionStatus): Promise<Page<Transaction>>;
   /** The latest of a relayer's that was given the sequence. */
   transactionBySequence(relayerId: string, sequence: bigint): Promise<Transaction | undefined>;
+  /** When a transaction became final; null while it is not. */
+  endedAt(transactionId: string): Promise<Timestamp | null>;
   /** By ordinal. */
   attempts(transactionId: string): Promise<Attempt[]>;
   /** The latest, at most `limit`, the oldest first. */
@@ -69,6 +71,8 @@ export interface Reader {
   intents(lane: string, limit: number): Promise<Intent[]>;
   /** What came of an intent: `refusal` null when it was carried out. */
   intentOutcome(position: number): Promise<{ refusal: string | null } | 'waiting' | undefined>;
+  /** The latest that was wished of a transaction, at most `limit`, the oldest first. */
+  wishes(transactionId: string, limit: number): Promise<WishRecord[]>;
   /** Lanes that have a transaction whose `nextActionAt` is due, or an intent that waits. */
   dueLanes(now: Timestamp): Promise<string[]>;
   /** A transaction of a lane, whoever's it is. */

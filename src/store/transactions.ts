@@ -24,6 +24,7 @@ type TransactionReads =
   | 'dueLanes'
   | 'transactionBySequence'
   | 'cancelable'
+  | 'endedAt'
   | 'transactionOfLane'
   | 'settledSequence'
   | 'duePending'
@@ -73,6 +74,11 @@ export function transactionReads({ db }: Connection): Pick<Reader, TransactionRe
         .limit(1)
         .executeTakeFirst();
       return row && transactionOfRow(row);
+    },
+
+    async endedAt(id) {
+      const row = await db.selectFrom('transactions').select('ended_at').where('id', '=', id).executeTakeFirst();
+      return row?.ended_at ?? null;
     },
 
     async transactionOfLane(lane, id) {

@@ -1,4 +1,5 @@
 import type { Test } from 'tap';
+import { attemptPurposeSchema } from '../../../src/domain/transaction.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { attemptOf, transactionOf } from '../store.ts';
 
@@ -28,6 +29,27 @@ export function attemptsContract(t: Test, open: (t: Test) => Promise<Store>): vo
       attempts.toSorted((a, b) => a.ordinal - b.ordinal),
     );
     t.strictSame(await store.read.attempts('no such'), []);
+  });
+
+  t.test('each version keeps what it is for, what it asks and what was decided for it', async (t) => {
+    const store = await open(t);
+    const transaction = transactionOf({ request: { value: '0x1' }, fields: { price: '9' } });
+    const attempts = attemptPurposeSchema.options.map((purpose, index) =>
+      attemptOf(transaction, {
+        ordinal: index + 1,
+        purpose,
+        request: { value: String(2n ** 256n - BigInt(index)), text: '\0 "\ud800"' },
+        fields: { price: String(index), nested: { list: [1.5, null] } },
+      }),
+    );
+    await store.write(async (writer) => {
+      await writer.insertTransaction(transaction);
+      for (const attempt of attempts) await writer.insertAttempt(attempt);
+      await writer.updateTransaction(transaction.id, 'pending', { status: 'sent', sequence: 0n, request: {} });
+    });
+    t.same(await store.read.attempts(transaction.id), attempts);
+    const [found] = await store.read.openTransactions(transaction.lane);
+    t.same(found?.attempts, attempts, 'and so does the picture of a lane');
   });
 
   t.test('an ordinal and a hash are taken once', async (t) => {

@@ -3,6 +3,8 @@ import type { Store } from '../../../src/store/store.ts';
 import { attemptsContract } from './attempts.ts';
 import { bodiesContract } from './bodies.ts';
 import { chainIdentitiesContract } from './chain-identities.ts';
+import { decisionsContract } from './decisions.ts';
+import { intentsContract } from './intents.ts';
 import { kvContract } from './kv.ts';
 import { leasesContract } from './leases.ts';
 import { notificationsContract } from './notifications.ts';
@@ -16,6 +18,8 @@ export function storeContract(t: Test, open: (t: Test) => Promise<Store>): void 
   relayersContract(t, open);
   transactionsContract(t, open);
   attemptsContract(t, open);
+  intentsContract(t, open);
+  decisionsContract(t, open);
   chainIdentitiesContract(t, open);
   notificationsContract(t, open);
   outboxContract(t, open);

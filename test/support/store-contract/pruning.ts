@@ -36,6 +36,31 @@ export function pruningContract(t: Test, open: (t: Test) => Promise<Store>): voi
     t.equal((await store.read.openTransactions('lane')).length, 3);
   });
 
+  t.test('with what was wished of it and decided about it', async (t) => {
+    const store = await open(t);
+    for (const [sequence, status] of [
+      [0n, 'confirmed'],
+      [1n, 'sent'],
+    ] as const)
+      await signed(store, sequence, status);
+    const positions: number[] = [];
+    await store.write(async (writer) => {
+      for (const transactionId of ['lane-0', 'lane-1']) {
+        await writer.insertDecision(transactionId, { kind: 'bumped', text: 'why' });
+        positions.push(await writer.insertIntent({ transactionId, lane: 'lane', wish: { kind: 'cancel' } }));
+      }
+    });
+    const later = (await store.now()) + 1000;
+    t.equal(await store.write((writer) => writer.pruneTransactions(later, 100)), 1);
+    const [gone = 0, kept = 0] = positions;
+    t.strictSame(await store.read.decisions('lane-0', 10), []);
+    t.strictSame(await store.read.wishes('lane-0', 10), []);
+    t.equal(await store.read.intentOutcome(gone), undefined);
+    t.equal((await store.read.decisions('lane-1', 10)).length, 1);
+    t.equal(await store.read.intentOutcome(kept), 'waiting');
+    t.strictSame(await store.read.dueLanes(0), ['lane'], 'what waits still makes its lane due');
+  });
+
   t.test('what became final lately stays, however old it is', async (t) => {
     const store = await open(t);
     const before = await store.now();
@@ -65,6 +90,8 @@ export function pruningContract(t: Test, open: (t: Test) => Promise<Store>): voi
     t.equal((await store.read.transactions('relayer-1', PAGE)).total, 0);
     t.equal(await store.read.laneSequence('lane'), 10n);
     t.equal(await store.read.laneSequence('other'), 4n);
+    t.equal(await store.read.settledSequence('lane'), 10n);
+    t.equal(await store.read.settledSequence('nobody'), null);
     t.equal(await store.read.laneSequence('nobody'), null);
     await signed(store, 10n, 'sent');
     t.equal(await store.read.laneSequence('lane'), 11n);

@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
 import type { Transaction } from '../../../src/domain/transaction.ts';
 import { canBecome, transactionStatusSchema } from '../../../src/domain/transaction-state.ts';
-import type { Store } from '../../../src/store/store.ts';
+import type { Store, TransactionChange } from '../../../src/store/store.ts';
 import { attemptOf, relayerOf, transactionOf } from '../store.ts';
 
 const FIRST = { page: 1, perPage: 100 };
@@ -25,7 +25,7 @@ export function transactionsContract(t: Test, open: (t: Test) => Promise<Store>)
       fields: { gas: 9_007_199_254_740_991 },
       sequence: 2n ** 64n - 1n,
       hash: '0xabc',
-      isCanceled: true,
+      voidAs: 'expired',
       nextActionAt: null,
     });
     await insert(store, transaction);
@@ -56,10 +56,10 @@ export function transactionsContract(t: Test, open: (t: Test) => Promise<Store>)
       transactionOf({ id, createdAt, ...given });
     await insert(
       store,
-      of('b', 20),
+      of('b', 20, { voidAs: 'expired' }),
       of('d', 10),
-      of('a', 20, { isCanceled: true }),
-      of('c', 30, { status: 'confirmed', isCanceled: true }),
+      of('a', 20, { voidAs: 'canceled' }),
+      of('c', 30, { status: 'confirmed', voidAs: 'canceled' }),
       of('e', 40, { relayerId: 'relayer-2' }),
     );
     const ids = async (...args: Parameters<Store['read']['transactions']>) => {
@@ -87,15 +87,80 @@ export function transactionsContract(t: Test, open: (t: Test) => Promise<Store>)
       transactionOf({ id: 'w', lane: 'two', nextActionAt: 100 }),
       transactionOf({ id: 'v', lane: 'one', nextActionAt: null, status: 'failed' }),
       transactionOf({ id: 'u', lane: 'one', nextActionAt: 100 }),
+      transactionOf({ id: 'signed', lane: 'three', nextActionAt: 100, status: 'sent', sequence: 1n }),
     );
-    t.strictSame(await store.read.dueLanes(100), ['one', 'two']);
+    t.strictSame((await store.read.dueLanes(100)).sort(), ['one', 'three', 'two']);
     t.strictSame(await store.read.dueLanes(99), ['one']);
     t.strictSame(await store.read.dueLanes(9), []);
     const ids = (due: Transaction[]) => due.map(({ id }) => id);
-    t.strictSame(ids(await store.read.dueTransactions('one', 100, 10)), ['z', 'y', 'u']);
-    t.strictSame(ids(await store.read.dueTransactions('one', 100, 1)), ['z']);
-    t.strictSame(ids(await store.read.dueTransactions('three', 100, 1)), []);
+    t.strictSame(ids(await store.read.duePending('one', 100, 10)), ['z', 'y', 'u']);
+    t.strictSame(ids(await store.read.duePending('one', 100, 1)), ['z']);
+    t.strictSame(ids(await store.read.duePending('three', 100, 1)), [], 'what is signed is no longer taken up');
+    t.strictSame(ids(await store.read.duePending('four', 100, 1)), []);
     t.equal(await store.read.nextActionAt(), 10);
+  });
+
+  t.test('a sequence finds the latest that was given it, under its own relayer only', async (t) => {
+    const store = await open(t);
+    const sequence = 2n ** 64n - 1n;
+    await insert(
+      store,
+      transactionOf({ id: 'first', sequence, status: 'failed', createdAt: 9 }),
+      transactionOf({ id: 'second', sequence, status: 'canceled', createdAt: 1 }),
+      transactionOf({ id: 'stranger', sequence, relayerId: 'relayer-2', status: 'sent' }),
+      transactionOf({ id: 'zero', sequence: 0n, status: 'confirmed' }),
+      transactionOf({ id: 'unsigned' }),
+    );
+    const found = async (relayerId: string, of: bigint) =>
+      (await store.read.transactionBySequence(relayerId, of))?.id ?? null;
+    t.equal(await found('relayer-1', sequence), 'second', 'by acceptance, whatever the clock said');
+    t.equal(await found('relayer-2', sequence), 'stranger');
+    t.equal(await found('relayer-1', 0n), 'zero');
+    t.equal(await found('relayer-2', 0n), null);
+    t.equal(await found('relayer-1', 1n), null);
+  });
+
+  t.test('what can be canceled is what waits, is sent or submitted and not being canceled', async (t) => {
+    const store = await open(t);
+    t.strictSame(await store.read.cancelable('relayer-1'), []);
+    await insert(
+      store,
+      ...transactionStatusSchema.options.toReversed().map((status) => transactionOf({ id: status, status })),
+      transactionOf({ id: 'being canceled', status: 'sent', voidAs: 'canceled' }),
+      transactionOf({ id: 'being given up', lane: 'other', status: 'sent', voidAs: 'expired' }),
+      transactionOf({ id: 'stranger', relayerId: 'relayer-2' }),
+    );
+    const { lane } = transactionOf();
+    t.same(await store.read.cancelable('relayer-1'), [
+      { id: 'submitted', lane },
+      { id: 'sent', lane },
+      { id: 'pending', lane },
+      { id: 'being given up', lane: 'other' },
+    ]);
+  });
+
+  t.test('a transaction of a lane is found whoever it belongs to', async (t) => {
+    const store = await open(t);
+    const transaction = transactionOf({ relayerId: 'relayer-2', lane: 'one' });
+    await insert(store, transaction);
+    t.same(await store.read.transactionOfLane('one', transaction.id), transaction);
+    t.equal(await store.read.transactionOfLane('two', transaction.id), undefined);
+    t.equal(await store.read.transactionOfLane('one', 'no such'), undefined);
+  });
+
+  t.test('the settled sequence of a lane follows the highest that is final', async (t) => {
+    const store = await open(t);
+    t.equal(await store.read.settledSequence('one'), null);
+    await insert(
+      store,
+      transactionOf({ lane: 'one', sequence: 2n, status: 'confirmed' }),
+      transactionOf({ lane: 'one', sequence: 2n ** 53n + 1n, status: 'canceled' }),
+      transactionOf({ lane: 'one', sequence: 10n ** 17n, status: 'mined' }),
+      transactionOf({ lane: 'one', status: 'failed' }),
+      transactionOf({ lane: 'two', status: 'failed' }),
+    );
+    t.equal(await store.read.settledSequence('one'), 2n ** 53n + 2n);
+    t.equal(await store.read.settledSequence('two'), null, 'what never had a sequence settles none');
   });
 
   t.test('open transactions come by sequence, with all their attempts', async (t) => {
@@ -198,10 +263,11 @@ export function transactionsContract(t: Test, open: (t: Test) => Promise<Store>)
       hash: 'h',
       sentAt: 1,
       confirmedAt: 2,
-      isCanceled: true,
+      voidAs: 'canceled',
+      validUntil: 3,
     });
     await insert(store, transaction);
-    const changes = [
+    const changes: TransactionChange[] = [
       {},
       { statusReason: 'new\0' },
       { statusReason: null },
@@ -209,10 +275,14 @@ export function transactionsContract(t: Test, open: (t: Test) => Promise<Store>)
       { hash: null },
       { sentAt: null },
       { confirmedAt: null },
-      { isCanceled: false },
+      { voidAs: 'failed' },
+      { voidAs: null },
+      { validUntil: 4 },
+      { request: { value: '0x2' } },
+      { fields: { gas: 2 } },
       { nextActionAt: 77 },
       { status: 'pending' },
-    ] as const;
+    ];
     let expected = transaction;
     for (const change of changes) {
       t.equal(await store.write((writer) => writer.updateTransaction(transaction.id, 'pending', change)), true);
@@ -251,6 +321,18 @@ export function transactionsContract(t: Test, open: (t: Test) => Promise<Store>)
     );
     t.equal((await store.read.transaction('relayer-1', transaction.id))?.nextActionAt, null);
     t.equal(await store.read.nextActionAt(), null);
+  });
+
+  t.test('when it became final is known', async (t) => {
+    const store = await open(t);
+    const [going, done] = [transactionOf(), transactionOf({ createdAt: 1 })];
+    await insert(store, going, done);
+    const before = await store.now();
+    await store.write((writer) => writer.updateTransaction(done.id, 'pending', { status: 'failed' }));
+    t.equal(await store.read.endedAt(going.id), null);
+    t.equal(await store.read.endedAt('no such'), null);
+    const endedAt = Number(await store.read.endedAt(done.id));
+    t.ok(endedAt >= before && endedAt <= (await store.now()), String(endedAt));
   });
 
   t.test('what cannot be kept exactly is refused', async (t) => {

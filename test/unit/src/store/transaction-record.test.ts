@@ -3,7 +3,7 @@ import { changedColumns, transactionOfRow, transactionRow } from '../../../../sr
 import { transactionOf } from '../../../support/store.ts';
 
 t.test('a transaction comes back from its row', async (t) => {
-  const transaction = transactionOf({ sequence: 2n ** 64n - 1n, isCanceled: true, fields: { big: `${2n ** 256n}` } });
+  const transaction = transactionOf({ sequence: 2n ** 64n - 1n, voidAs: 'canceled', fields: { big: `${2n ** 256n}` } });
   t.strictSame(transactionOfRow({ ...transactionRow(transaction), accepted: 1 } as never), transaction);
 });
 
@@ -14,11 +14,13 @@ t.test('a row of unknown shape is refused', async (t) => {
 
 t.test('a change names its columns only, and a final status clears the next action', async (t) => {
   t.strictSame(changedColumns({}), {});
-  t.strictSame(changedColumns({ sequence: 7n, isCanceled: true, statusReason: null }), {
+  t.strictSame(changedColumns({ sequence: 7n, voidAs: 'canceled', statusReason: null }), {
     sequence: '00000000000000000007',
+    void_as: 'canceled',
     is_canceled: 1,
     status_reason: null,
   });
+  t.strictSame(changedColumns({ voidAs: 'expired' }), { void_as: 'expired', is_canceled: 0 });
   t.strictSame(changedColumns({ status: 'sent', nextActionAt: 5 }), { status: 'sent', next_action_at: 5 });
   t.strictSame(changedColumns({ status: 'failed', nextActionAt: 5 }), { status: 'failed', next_action_at: null });
 });

@@ -15,7 +15,7 @@ t.test('a record of unknown shape is an error that names it', async (t) => {
   });
   const vandal = new DatabaseSync(path);
   t.teardown(() => vandal.close());
-  for (const damage of [`status = 'lost'`, `sequence = '7'`, `fields = '{"a":'`, `is_canceled = 2`]) {
+  for (const damage of [`status = 'lost'`, `sequence = '7'`, `fields = '{"a":'`, `void_as = 'lost'`]) {
     vandal.exec(`update transactions set ${damage} where id = '${bad.id}'`);
     await t.rejects(
       store.read.transaction('relayer-1', bad.id),
