@@ -1,28 +1,36 @@
 /**
  * `npm run bench`: a warm plugin call and a call in a fresh isolate, over HTTP, against an empty fastify route and
- * workerd with the same handler. All take turns in one run on the same cores, so the ratios mean something and the
- * absolute figures only describe this machine.
+ * workerd with the same handler, all in turns; and transactions through the server against a bare loop that sends to
+ * the same node. What is compared is taken in one run on the same cores, so the ratios mean something and the absolute
+ * figures only describe this machine. `npm run bench -- plugins` or `-- evm` runs one of the two.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startService } from '../test/support/service.ts';
 import { createWorkspace } from '../test/support/workspace.ts';
+import { benchEvm } from './evm.ts';
 import { medianOf, type Round, saturate, steady, type Target } from './load.ts';
 import { startEmptyRoute, startWorkerd } from './peers.ts';
-import { printTable } from './table.ts';
+import { printEvmTable, printTable } from './table.ts';
 
 const ROUNDS = 3;
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 4);
 const STEADY_RATE = 50;
+const EVM = { transactions: 2_000, accounts: [1, 4, 16], steadyRate: 20, seconds: 2 * SECONDS };
 
 const cleanUp: (() => Promise<unknown>)[] = [];
-try {
-  await bench();
-} finally {
-  for (const step of cleanUp.reverse()) await step();
+const [only] = process.argv.slice(2);
+if (only !== undefined && only !== 'plugins' && only !== 'evm') throw new Error(`There is no bench ${only}.`);
+if (only !== 'evm') {
+  try {
+    await benchPlugins();
+  } finally {
+    for (const step of cleanUp.reverse()) await step();
+  }
 }
+if (only !== 'plugins') printEvmTable(await benchEvm(EVM), EVM);
 
-async function bench(): Promise<void> {
+async function benchPlugins(): Promise<void> {
   const empty = await startEmptyRoute();
   cleanUp.push(() => empty.stop());
   const workerd = await startWorkerd();

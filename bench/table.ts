@@ -1,3 +1,4 @@
+import type { EvmBench, EvmFigures } from './evm.ts';
 import type { Round } from './load.ts';
 
 /** One line of the result. */
@@ -13,10 +14,6 @@ export interface Row {
 export function printTable(rows: readonly Row[], run: { seconds: number; rounds: number; steadyRate: number }): void {
   const [empty, workerd] = rows;
   if (empty === undefined || workerd === undefined) throw new Error('nothing to compare with');
-  const line = (cells: readonly string[]): void => {
-    const [name = '', ...figures] = cells;
-    process.stdout.write(`${name.padEnd(26)}${figures.map((cell) => cell.padStart(15)).join('')}\n`);
-  };
   process.stdout.write(
     `\nMedians of ${run.rounds} rounds of ${run.seconds} s, taken in turns; the load generator shares the cores.\n\n`,
   );
@@ -32,4 +29,28 @@ export function printTable(rows: readonly Row[], run: { seconds: number; rounds:
       `${(quiet.p50 / workerd.quiet.p50).toFixed(2)}×`,
     ]);
   }
+}
+
+/** Prints what each number of accounts came to, with mined transactions as a ratio to the bare loop. */
+export function printEvmTable(rows: readonly EvmFigures[], { transactions, steadyRate }: EvmBench): void {
+  process.stdout.write(
+    `\n${transactions} transactions over HTTP to a node that mines each at once; all share the cores.\n\n`,
+  );
+  const latency = `p50/p99 at ${steadyRate}/s`;
+  line(['accounts', 'bare loop/s', 'accepted/s', 'mined/s', 'to bare loop', latency, 'longest stall']);
+  for (const { accounts, bare, accepted, mined, p50, p99, stallMs } of rows) {
+    const rates = [bare, accepted, mined].map((rate) => rate.toFixed(0));
+    line([
+      String(accounts),
+      ...rates,
+      `${(mined / bare).toFixed(2)}×`,
+      `${p50.toFixed(0)}/${p99.toFixed(0)} ms`,
+      `${stallMs.toFixed(0)} ms`,
+    ]);
+  }
+}
+
+function line(cells: readonly string[]): void {
+  const [name = '', ...figures] = cells;
+  process.stdout.write(`${name.padEnd(26)}${figures.map((cell) => cell.padStart(16)).join('')}\n`);
 }

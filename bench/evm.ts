@@ -1,0 +1,235 @@
+/**
+ * What relaying costs: transactions accepted and mined a second through the server over HTTP, against a bare loop that
+ * sends signed bytes to the same node, for one account and for many. The node mines each transaction at once, so that
+ * no block time hides anything; server, node and load share the cores.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Wallet } from 'ethers';
+import { Agent, request } from 'undici';
+import { type Anvil, startAnvil } from '../test/support/anvil.ts';
+import { declareRelayers, type RelayerAccount } from '../test/support/relayer-accounts.ts';
+import { type RunningService, startService } from '../test/support/service.ts';
+import { createWorkspace } from '../test/support/workspace.ts';
+
+/** What one number of accounts came to. */
+export interface EvmFigures {
+  accounts: number;
+  /** Transactions per second of the bare loop, from the first request until the last is mined. */
+  bare: number;
+  /** Answers of 200 per second. */
+  accepted: number;
+  /** From the first request until the last is mined. */
+  mined: number;
+  /** From the request until the node has mined it, at a steady rate, in milliseconds. */
+  p50: number;
+  p99: number;
+  /** The longest time for which the server's main loop did nothing else, in milliseconds, while both were measured. */
+  stallMs: number;
+}
+
+export interface EvmBench {
+  /** Transactions of one round. */
+  transactions: number;
+  accounts: readonly number[];
+  /** Requests per second while the latency is measured, and for how long. */
+  steadyRate: number;
+  seconds: number;
+}
+
+const IN_FLIGHT = 32;
+const CHAIN_ID = 31_337;
+const RECEIVER = '0x00000000000000000000000000000000000abcde';
+/** prom-client's histogram of the loop's delay counts its own timer of 10 ms. */
+const TIMER_MS = 10;
+const PATIENCE_MS = 120_000;
+
+/** Runs the bench for each number of accounts: a round of the bare loop, then one through a server of its own. */
+export async function benchEvm(bench: EvmBench): Promise<EvmFigures[]> {
+  const figures: EvmFigures[] = [];
+  for (const accounts of bench.accounts) figures.push(await measure(bench, accounts));
+  return figures;
+}
+
+async function measure(bench: EvmBench, accounts: number): Promise<EvmFigures> {
+  const anvil = await startAnvil({ args: ['--accounts', String(accounts)] });
+  const agent = new Agent({ connections: IN_FLIGHT });
+  const workspace = await createWorkspace({
+    rpcUrl: anvil.url,
+    env: { RATE_LIMIT_REQUESTS_PER_SECOND: '1000000', RATE_LIMIT_BURST_SIZE: '1000000', LOG_LEVEL: 'warn' },
+  });
+  try {
+    const bare = await bareLoop(anvil, agent, bench.transactions, accounts);
+    const relayers = await declareRelayers(workspace, anvil, { relayers: accounts });
+    // The line with the address, for which the start is waited for, is one of level info.
+    const service = await startService({
+      ...workspace.env,
+      LOG_LEVEL: 'info',
+      METRICS_ENABLED: 'true',
+      METRICS_PORT: '0',
+    });
+    try {
+      await throughService(service, anvil, agent, relayers, 2 * accounts);
+      await longestStallMs(service);
+      const { accepted, mined } = await throughService(service, anvil, agent, relayers, bench.transactions);
+      const { p50, p99 } = await steadyLatency(service, anvil, agent, relayers, bench);
+      return { accounts, bare, accepted, mined, p50, p99, stallMs: await longestStallMs(service) };
+    } finally {
+      await service.stop();
+    }
+  } finally {
+    await agent.close();
+    await anvil.stop();
+    await workspace.remove();
+  }
+}
+
+/** Sends bytes that are signed beforehand, in the order of their nonces, and waits until all are mined. */
+async function bareLoop(anvil: Anvil, agent: Agent, count: number, accounts: number): Promise<number> {
+  const wallets = anvil.accounts.slice(0, accounts).map(({ privateKey }) => new Wallet(privateKey));
+  const signed = await Promise.all(
+    Array.from({ length: count }, (_, index) => sign(wallets[index % accounts], Math.floor(index / accounts))),
+  );
+  const began = performance.now();
+  await each(signed, async (raw) => {
+    await rpc(anvil, agent, 'eth_sendRawTransaction', [raw]);
+  });
+  await untilMined(
+    anvil,
+    agent,
+    wallets.map(({ address }) => address),
+    count,
+  );
+  return perSecond(count, began);
+}
+
+async function sign(wallet: Wallet | undefined, nonce: number): Promise<string> {
+  if (wallet === undefined) throw new Error('no account to sign with');
+  return await wallet.signTransaction({
+    type: 2,
+    chainId: CHAIN_ID,
+    nonce,
+    to: RECEIVER,
+    value: 1,
+    gasLimit: 21_000,
+    maxFeePerGas: 100_000_000_000n,
+    maxPriorityFeePerGas: 1_000_000_000n,
+  });
+}
+
+async function throughService(
+  service: RunningService,
+  anvil: Anvil,
+  agent: Agent,
+  relayers: readonly RelayerAccount[],
+  count: number,
+): Promise<{ accepted: number; mined: number }> {
+  const addresses = relayers.map(({ address }) => address);
+  const before = await countOf(anvil, agent, addresses);
+  const began = performance.now();
+  const indices = Array.from({ length: count }, (_, index) => index);
+  await each(indices, (index) => post(service, agent, relayers[index % relayers.length], RECEIVER));
+  const accepted = perSecond(count, began);
+  await untilMined(anvil, agent, addresses, before + count);
+  return { accepted, mined: perSecond(count, began) };
+}
+
+/** Each request pays a receiver of its own; the node is watched for the moment when that one is paid. */
+async function steadyLatency(
+  service: RunningService,
+  anvil: Anvil,
+  agent: Agent,
+  relayers: readonly RelayerAccount[],
+  { steadyRate, seconds }: EvmBench,
+): Promise<{ p50: number; p99: number }> {
+  const latencies: number[] = [];
+  const sending: Promise<void>[] = [];
+  const began = performance.now();
+  for (let sent = 0; sent < steadyRate * seconds; sent += 1) {
+    await sleep(Math.max(0, began + (sent * 1000) / steadyRate - performance.now()));
+    const receiver = `0x${(0xfeed_0000_0000 + sent).toString(16).padStart(40, '0')}`;
+    const one = async () => {
+      const asked = performance.now();
+      await post(service, agent, relayers[sent % relayers.length], receiver);
+      await untilPaid(anvil, agent, receiver);
+      latencies.push(performance.now() - asked);
+    };
+    sending.push(one());
+  }
+  await Promise.all(sending);
+  latencies.sort((a, b) => a - b);
+  const at = (share: number) => latencies[Math.floor(latencies.length * share)] ?? Number.NaN;
+  return { p50: at(0.5), p99: at(0.99) };
+}
+
+async function untilPaid(anvil: Anvil, agent: Agent, receiver: string): Promise<void> {
+  await until(async () => (await rpc(anvil, agent, 'eth_getBalance', [receiver, 'latest'])) !== '0x0', 2);
+}
+
+async function untilMined(anvil: Anvil, agent: Agent, addresses: readonly string[], count: number): Promise<void> {
+  await until(async () => (await countOf(anvil, agent, addresses)) >= count, 20);
+}
+
+async function countOf(anvil: Anvil, agent: Agent, addresses: readonly string[]): Promise<number> {
+  const counts = await Promise.all(
+    addresses.map((address) => rpc(anvil, agent, 'eth_getTransactionCount', [address, 'latest'])),
+  );
+  return counts.reduce((sum: number, count) => sum + Number(count), 0);
+}
+
+async function until(isSo: () => Promise<boolean>, everyMs: number): Promise<void> {
+  const end = performance.now() + PATIENCE_MS;
+  while (!(await isSo())) {
+    if (performance.now() > end) throw new Error('not all were mined; nothing to compare');
+    await sleep(everyMs);
+  }
+}
+
+async function post(
+  { url, apiKey }: RunningService,
+  agent: Agent,
+  relayer: RelayerAccount | undefined,
+  to: string,
+): Promise<void> {
+  const { statusCode, body } = await request(`${url}/api/v1/relayers/${relayer?.relayerId}/transactions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ to, value: '1', data: '0x', gas_limit: 21_000, speed: 'fast' }),
+    dispatcher: agent,
+  });
+  const text = await body.text();
+  if (statusCode !== 200) throw new Error(`not accepted: ${statusCode} ${text}`);
+}
+
+async function rpc(anvil: Anvil, agent: Agent, method: string, params: readonly unknown[]): Promise<unknown> {
+  const { body } = await request(anvil.url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    dispatcher: agent,
+  });
+  const { result, error } = (await body.json()) as { result?: unknown; error?: { message: string } };
+  if (error !== undefined) throw new Error(`${method}: ${error.message}`);
+  return result;
+}
+
+/** The longest delay of the loop since it was asked for last. */
+async function longestStallMs({ url, apiKey }: RunningService): Promise<number> {
+  const { body } = await request(`${url}/api/v1/debug/metrics/scrape`, {
+    headers: { authorization: `Bearer ${apiKey}` },
+  });
+  const seconds = /^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(await body.text())?.[1];
+  if (seconds === undefined) throw new Error('the server does not tell how long its loop was busy');
+  return Number(seconds) * 1000 - TIMER_MS;
+}
+
+async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const left = items.values();
+  const worker = async () => {
+    for (const item of left) await work(item);
+  };
+  await Promise.all(Array.from({ length: IN_FLIGHT }, worker));
+}
+
+function perSecond(count: number, began: number): number {
+  return count / ((performance.now() - began) / 1000);
+}
