@@ -9,10 +9,11 @@ type Said = readonly [means: Means, text: string, data?: Json];
 interface Source {
   /** Who says so. */
   client: string;
+  /** As that client sends it, where the place says. */
   code: number;
   /** Where the texts are made, or where they are shown as answers of real networks. */
   place: string;
-  /** Read there in October 2026; otherwise as remembered. */
+  /** Read there, with figures filled in and long ones shortened; otherwise as remembered. */
   verified: boolean;
   says: readonly Said[];
 }
@@ -624,7 +625,6 @@ export const BROADCAST_CORPUS: readonly Source[] = [
         'absent',
         'Your app has exceeded its compute units per second capacity. If you have retries enabled, you can safely ignore this message.',
       ],
-      ['absent', 'slow down'],
     ],
   },
   {
@@ -644,7 +644,7 @@ export const BROADCAST_CORPUS: readonly Source[] = [
     place: 'files that handle it: GitHub code index ("request limit reached", "request timed out")',
     verified: true,
     says: [
-      ['absent', '25/second request limit reached - reduce calls per second or upgrade your account at quicknode.com'],
+      ['absent', '25/second request limit reached'],
       ['absent', 'Too many requests'],
       ['unknown', 'request timed out'],
     ],
@@ -657,6 +657,7 @@ export const BROADCAST_CORPUS: readonly Source[] = [
     says: [
       ['absent', 'Unauthorized: You must authenticate your request with an API key'],
       ['absent', 'Monthly quota exceeded'],
+      ['absent', 'Rate limited, slow down'],
       ['absent', 'Service temporarily unavailable'],
       ['sequence-ahead', 'tx-nonce-too-high'],
       ['sequence-ahead', 'transaction nonce exceeds next nonce'],
@@ -679,17 +680,17 @@ export const BROADCAST_CORPUS: readonly Source[] = [
         { code: -32_000, message: 'Nonce too high. Expected nonce to be 0' },
       ],
       ['underpriced', 'Internal JSON-RPC error.', { code: -32_000, message: 'replacement transaction underpriced' }],
-      ['sequence-used', 'Internal error', { originalError: { code: -32_000, message: 'nonce too low' } }],
     ],
   },
   {
     client: 'gateways that use -32002',
     code: -32_002,
-    place: 'reference: section 7.3 of the failure list',
+    place: 'as relayers met them',
     verified: false,
     says: [
       ['sequence-used', 'resource unavailable: nonce too low: next nonce 5, tx nonce 4'],
       ['unknown', 'resource unavailable'],
+      ['sequence-used', 'resource unavailable', { originalError: { code: -32_000, message: 'nonce too low' } }],
       ['accepted', 'resource unavailable', { data: { message: 'already known' } }],
     ],
   },

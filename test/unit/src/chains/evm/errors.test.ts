@@ -36,6 +36,13 @@ t.test('no answer says nothing, but for being turned away', async (t) => {
   t.match(broadcastFailure(new RpcError('http', 'HTTP 503', { status: 503 })), { outcome: { kind: 'unknown' } });
 });
 
+t.test('a code says it where the text does not', async (t) => {
+  for (const code of [429, -32_601]) {
+    const said = broadcastFailure(new RpcError('node', 'slow down', { code }));
+    t.match(said, { outcome: { kind: 'busy' }, isWord: false }, String(code));
+  }
+});
+
 t.test('a text of any length or kind is read and shown within bounds', async (t) => {
   const long = broadcastFailure(new RpcError('node', `nonce too low ${'x'.repeat(1_000_000)}`, { code: -32_000 }));
   t.ok(long.outcome.kind === 'sequence-used' && long.outcome.reason.length < 600);
