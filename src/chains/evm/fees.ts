@@ -1,12 +1,7 @@
 import { amountOf, jsonAmount } from '../../domain/amount.ts';
-import type { ReadOne } from '../../egress/rpc-client.ts';
-import { type Market, readMarket as readWholeMarket } from './market.ts';
+import type { Market } from './market.ts';
 import type { EvmPolicy } from './policy.ts';
 import type { EvmFields, RequestedPrice, Speed } from './schema.ts';
-
-export function readMarket(read: ReadOne, hasEip1559: boolean | null): Promise<Market> {
-  return readWholeMarket(read, { hasEip1559, isZkEvm: false });
-}
 
 /** What a transaction pays for its gas. */
 export type Price =

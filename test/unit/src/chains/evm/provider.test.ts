@@ -8,8 +8,10 @@ import {
   estimateGas,
   feeHistory,
   gasPrice,
+  lacksMethod,
   latestBlock,
   onlyOn,
+  price,
   quantity,
   receiptOf,
   sentHash,
@@ -18,7 +20,7 @@ import {
   transactionCount,
 } from '../../../../../src/chains/evm/provider.ts';
 import type { Json } from '../../../../../src/domain/json.ts';
-import type { ReadOne } from '../../../../../src/egress/rpc-client.ts';
+import { type ReadOne, RpcError } from '../../../../../src/egress/rpc-client.ts';
 import { openRpc } from '../../../../support/evm.ts';
 import { answersByMethod, startRpcDouble } from '../../../../support/rpc-double.ts';
 
@@ -140,6 +142,26 @@ t.test('what no honest node answers is refused', async (t) => {
   await t.rejects(blockTransactions(answering(null).read, 1n), TypeError);
   await t.rejects(feeHistory(answering({ reward: 'much' }).read, 4, [50]), TypeError);
   t.throws(() => sentHash(null), TypeError);
+});
+
+t.test('a price that no chain ever had is none', async (t) => {
+  const absurd = `0x1${'0'.repeat(32)}`;
+  t.equal(price(`0x${'f'.repeat(32)}`), (1n << 128n) - 1n);
+  t.throws(() => price(absurd), TypeError);
+  await t.rejects(gasPrice(answering(absurd).read), TypeError);
+  const block = { number: '0x1', hash: HASH, gasLimit: '0x1', baseFeePerGas: absurd };
+  await t.rejects(latestBlock(answering(block).read), TypeError);
+  await t.rejects(feeHistory(answering({ reward: [[absurd]] }).read, 4, [50]), TypeError);
+  const holes = { reward: [['0x5', null], null, []] };
+  t.same(await feeHistory(answering(holes).read, 4, [50, 85]), [[5n, 0n], [], []]);
+});
+
+t.test('a node says in two ways that it lacks a method', async (t) => {
+  t.ok(lacksMethod(new RpcError('node', 'the method does not exist', { code: -32_601 })));
+  t.ok(lacksMethod(new RpcError('node', 'method not supported', { code: -32_004 })));
+  t.notOk(lacksMethod(new RpcError('node', 'execution reverted', { code: 3 })));
+  t.notOk(lacksMethod(new RpcError('http', 'status 404', { status: 404 })));
+  t.notOk(lacksMethod(new Error('-32601')));
 });
 
 t.test('a node that serves another chain is not believed, and another one is asked', async (t) => {

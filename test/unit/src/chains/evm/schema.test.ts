@@ -27,6 +27,20 @@ t.test('an entry of nothing gets defaults that fit any chain', async (t) => {
   t.equal(bare.confirmationsOn(1_337n), 1n);
 });
 
+t.test('tags and the price cache say how a network is priced', async (t) => {
+  const plain = { lacksMempool: false, isArbitrum: false, isOptimism: false, isZkEvm: false, gasPriceCache: null };
+  t.match(read({}), plain);
+  t.match(read({ tags: ['rollup', 'deprecated'], gas_price_cache: {} }), plain);
+  t.match(read({ tags: ['no-mempool'] }), { ...plain, lacksMempool: true });
+  t.match(read({ tags: ['arbitrum-based'] }), { ...plain, lacksMempool: true, isArbitrum: true });
+  for (const tag of ['optimism-based', 'optimism']) {
+    t.match(read({ tags: [tag] }), { ...plain, lacksMempool: true, isOptimism: true });
+  }
+  t.match(read({ tags: ['polygon-zkevm-based'] }), { ...plain, isZkEvm: true });
+  const cached = read({ gas_price_cache: { enabled: true, stale_after_ms: 5 } });
+  t.same(cached.gasPriceCache, { staleAfterMs: 5, expireAfterMs: 45_000 });
+});
+
 t.test('what no network can have is refused', async (t) => {
   for (const [entry, said] of [
     [{ chain: 1 }, /chain/],
