@@ -70,6 +70,15 @@ t.test('every operation, once', async (t) => {
     id: 1,
   });
 
+  const hash = '11'.repeat(32);
+  await ask('POST /api/v1/relayers/:id/sign', `${relayer}/sign`, { message: 'Hello' });
+  await ask('POST /api/v1/relayers/:id/sign-typed-data', `${relayer}/sign-typed-data`, {
+    domain_separator: hash,
+    hash_struct_message: hash,
+  });
+  const unsent = { to: RECEIVER, value: 1, nonce: 0, gas_limit: 21_000, gas_price: 1 };
+  await ask('POST /api/v1/relayers/:id/sign-transaction', `${relayer}/sign-transaction`, unsent);
+
   const hook = { id: 'hook', url: 'http://127.0.0.1:9/hook' };
   await ask('POST /api/v1/notifications', '/api/v1/notifications', hook);
   await ask('GET /api/v1/notifications', '/api/v1/notifications');
@@ -101,6 +110,10 @@ t.test('every operation, once', async (t) => {
   t.strictSame(shape?.parse(failed.body), failed.body);
 
   const refused = await service.request('POST', `${relayer}/sign-transaction`, {});
+  t.equal(refused.status, 400);
+  t.strictSame(failureSchema.parse(refused.body), refused.body);
+  t.strictSame([...left], []);
+});
   t.equal(refused.status, 400, 'EVM signs no transaction that it does not send');
   t.strictSame(failureSchema.parse(refused.body), refused.body);
   t.strictSame([...left], ['POST /api/v1/relayers/:id/sign-transaction']);

@@ -5,7 +5,6 @@ import t from 'tap';
 import { addressOf } from '../../../../../src/chains/evm/address.ts';
 import { readFields } from '../../../../../src/chains/evm/schema.ts';
 import { shownSignature, signDigest, signTransaction, unsignedBytes } from '../../../../../src/chains/evm/signing.ts';
-import type { JsonObject } from '../../../../../src/domain/json.ts';
 import { createKeySigner } from '../../../../../src/signers/key-signer.ts';
 import { storedTransaction } from '../../../../support/evm.ts';
 
@@ -58,7 +57,7 @@ async function sign(content: Content, type: 0 | 1 | 2 | 4) {
     gas_limit: content.gasLimit.toString(),
     ...(type === 0 ? {} : lists),
     ...priced,
-  } as JsonObject);
+  });
   const prepared = { chain_id: content.chainId.toString(), from, gas_limit: content.gasLimit.toString(), ...priced };
   return { transaction, prepared, signed: await signTransaction(transaction, prepared, content.nonce, signer) };
 }
@@ -145,7 +144,10 @@ t.test('a thousand digests: s is low, and v of both kinds leads back to the acco
     }
   }
   t.equal(wrong, 0);
-  t.same([...seen].sort(), [0, 1, 27, 28]);
+  t.same(
+    [...seen].sort((a, b) => a - b),
+    [0, 1, 27, 28],
+  );
 });
 
 t.test('nothing is signed that was not prepared, priced, or is another account’s', async (t) => {
