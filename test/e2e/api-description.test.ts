@@ -114,7 +114,3 @@ t.test('every operation, once', async (t) => {
   t.strictSame(failureSchema.parse(refused.body), refused.body);
   t.strictSame([...left], []);
 });
-  t.equal(refused.status, 400, 'EVM signs no transaction that it does not send');
-  t.strictSame(failureSchema.parse(refused.body), refused.body);
-  t.strictSame([...left], ['POST /api/v1/relayers/:id/sign-transaction']);
-});
