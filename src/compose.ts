@@ -28,6 +28,7 @@ import { createMetrics } from './observability/metrics.ts';
 import { createPluginHost } from './plugin-host/host.ts';
 import type { PluginHost } from './plugin-host/plugin-host.ts';
 import { applyDeclarations, type DeclaredRelayer } from './services/declarations.ts';
+import { IdempotencyKeys } from './services/idempotency-keys.ts';
 import { applyNotifications } from './services/notification-declarations.ts';
 import { createServices } from './services/use-cases.ts';
 import { type KeyRing, openKeyRing } from './signers/key-ring.ts';
@@ -179,6 +180,8 @@ async function build(
     newId: randomUUID,
   });
 
+  const idempotencyKeys = new IdempotencyKeys({ store, clock, log, newId: randomUUID });
+  opened.later('idempotency keys', () => idempotencyKeys.close());
   const pluginHost = createPluginHost({
     services,
     entries: configuration.plugins,
@@ -203,6 +206,7 @@ async function build(
     services,
     pluginHost,
     apiKey: { id: 'default', key: apiKey.key },
+    idempotencyKeys,
     limiter: store.buckets === null ? local : new RateLimitOfInstances({ local, buckets: store.buckets, rate, log }),
     log,
     metrics: metrics.http,

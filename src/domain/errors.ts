@@ -38,6 +38,33 @@ export const ERRORS = {
     message: 'Notification with this ID already exists',
   },
   PAYLOAD_TOO_LARGE: { status: 413, retryable: false, text: 'The body is larger than {limit} bytes' },
+  IDEMPOTENCY_MISMATCH: {
+    status: 409,
+    retryable: false,
+    text: 'The idempotency key was used for another request',
+  },
+  /** A run of a keyed request came to another effect than the first one did at that place. */
+  EFFECT_MISMATCH: {
+    status: 409,
+    retryable: false,
+    text: 'Effect {ordinal} of this request differs from that of its first run under the same idempotency key',
+  },
+  /** What is begun before it can be known to be done, such as a call that a node acts on. */
+  EFFECT_UNKNOWN: {
+    status: 409,
+    retryable: false,
+    text: 'An earlier run of this request may have had this effect; its outcome is not known',
+  },
+  IDEMPOTENCY_RUNNING: {
+    status: 409,
+    retryable: true,
+    text: 'The request with this idempotency key is still running',
+  },
+  ANSWER_NOT_KEPT: {
+    status: 409,
+    retryable: false,
+    text: 'The request with this idempotency key was answered with status {status}; the answer was too large to be kept',
+  },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, retryable: false, text: 'Send application/json, not {type}' },
   TOO_MANY_REQUESTS: { status: 429, retryable: true, text: 'Too Many Requests' },
   INTERNAL: { status: 500, retryable: false, text: 'Internal Server Error' },

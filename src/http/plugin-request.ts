@@ -14,6 +14,7 @@ export function pluginRequestOf(request: FastifyRequest, method: 'GET' | 'POST',
     query,
     keyId: request.keyId,
     requestId: request.id,
+    ...(request.keyedRun !== null && { claimId: request.keyedRun.claim.id }),
   };
 }
 
@@ -40,12 +41,15 @@ function jsonOrText(text: string): Json {
   }
 }
 
-/** Lower-case names, one entry per line, in order. The caller's credential is not the plugin's business. */
+/** Not the plugin's business: the caller's credential, and the key under which the service repeats its call. */
+const WITHHELD: ReadonlySet<string> = new Set(['authorization', 'idempotency-key']);
+
+/** Lower-case names, one entry per line, in order. */
 function headersOf(rawHeaders: readonly string[]): Record<string, string[]> {
   const pairs: [string, string][] = [];
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const name = (rawHeaders[at] ?? '').toLowerCase();
-    if (name !== 'authorization') pairs.push([name, rawHeaders[at + 1] ?? '']);
+    if (!WITHHELD.has(name)) pairs.push([name, rawHeaders[at + 1] ?? '']);
   }
   return grouped(pairs);
 }

@@ -7,6 +7,7 @@ import type { Health } from '../observability/health.ts';
 import type { Log } from '../observability/log.ts';
 import type { Exposition } from '../observability/metrics.ts';
 import type { PluginHost } from '../plugin-host/plugin-host.ts';
+import type { IdempotencyKeys } from '../services/idempotency-keys.ts';
 import type { Services } from '../services/services.ts';
 import { answerClientError } from './client-errors.ts';
 import { Drain } from './drain.ts';
@@ -15,6 +16,7 @@ import { retryAfterOf, toAppError } from './errors.ts';
 import { endpointOf, guardGate } from './gate.ts';
 import { limitHandlers } from './handler-deadline.ts';
 import type { HttpMetrics } from './http-metrics.ts';
+import { honourIdempotencyKeys } from './idempotency.ts';
 import { acceptJson } from './json-body.ts';
 import { type ListenAddress, listenOn } from './listen.ts';
 import { chainBodies, type DescribedChain } from './openapi/chain-bodies.ts';
@@ -41,6 +43,7 @@ export interface HttpServerDependencies {
   apiKey: { id: string; key: string };
   limiter: RateLimiter;
   log: Log;
+  idempotencyKeys: IdempotencyKeys;
   metrics: HttpMetrics;
   /** What the network types take, for the description. */
   chains: ReadonlyMap<NetworkType, DescribedChain>;
@@ -110,6 +113,7 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
   guardGate(app, { ...dependencies, drain });
   limitHandlers(app, limits.handlerSeconds);
 
+  honourIdempotencyKeys(app, dependencies.idempotencyKeys);
   const table = collectRoutes(app);
   await app.register(
     async (api) => {

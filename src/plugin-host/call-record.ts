@@ -1,3 +1,5 @@
+import type { AppError } from '../domain/errors.ts';
+import type { Effect } from '../domain/idempotency.ts';
 import type { Grants } from './grants.ts';
 import { Traces } from './trace.ts';
 
@@ -17,6 +19,8 @@ export class CallRecord {
   /** The HTTP request that made the call. */
   readonly requestId: string;
   readonly callerKeyId: string;
+  /** The claim of the request when it has an idempotency key: the effects of the call are named after it. */
+  readonly claimId: string | undefined;
   readonly traces = new Traces();
   /** Capability calls made so far. */
   requests = 0;
@@ -25,14 +29,37 @@ export class CallRecord {
   /** True once a grant was missing. */
   wasRefused = false;
   ended = false;
+  /** Why the call cannot go on, whatever its plugin makes of it. */
+  failure: AppError | undefined;
+  /** Ends the guest's side of the call. */
+  onFailure: (() => void) | undefined;
+  private effects = 0;
   private abort: AbortController | undefined;
 
-  constructor(given: Pick<CallRecord, 'call' | 'slot' | 'plugin' | 'requestId' | 'callerKeyId'>) {
+  constructor(
+    given: Pick<CallRecord, 'call' | 'slot' | 'plugin' | 'requestId' | 'callerKeyId'> & {
+      claimId?: string | undefined;
+    },
+  ) {
     this.call = given.call;
     this.slot = given.slot;
     this.plugin = given.plugin;
     this.requestId = given.requestId;
     this.callerKeyId = given.callerKeyId;
+    this.claimId = given.claimId;
+  }
+
+  /** Names the next effect of a call with an idempotency key. `hashOf` is only asked for those. */
+  nextEffect(hashOf: () => string): Effect | undefined {
+    if (this.claimId === undefined) return undefined;
+    const ordinal = this.effects++;
+    return { claimId: this.claimId, ordinal, payloadHash: hashOf() };
+  }
+
+  /** Ends the call with an error of the service in place of the plugin's answer. The first one stands. */
+  fail(error: AppError): void {
+    this.failure ??= error;
+    this.onFailure?.();
   }
 
   /** Aborted when the call ends; made on first use, since most calls never need it. */

@@ -80,19 +80,23 @@ export class CallRunner {
         plugin: plugin.caller,
         requestId: request.requestId,
         callerKeyId: request.keyId,
+        claimId: request.claimId,
       });
       const report = await this.drive(seat, record, context, deadline - clock.elapsed(), signal);
       const timeLeft = deadline - clock.elapsed() > LEAST_RERUN_MS;
-      if (report.lost && mayRerun && timeLeft && !record.hadEffect && !signal.aborted) continue;
+      // The effects of a keyed call have names: a further run finds those that happened.
+      const isHarmless = !record.hadEffect || record.claimId !== undefined;
+      if (report.lost && mayRerun && timeLeft && isHarmless && !signal.aborted && !record.failure) continue;
 
       const outcome = restated(report.outcome, entry);
       metrics.callEnded(entry.id, outcome.kind === 'ended' ? outcome.code : outcome.kind, since(began, clock));
       if (outcome.kind !== 'ended') quarantine.endedWell(entry.id);
+      if (record.failure !== undefined) throw record.failure;
       return this.answer(entry, outcome, report, record, seat.version);
     }
   }
 
-  /** One run in one slot. Never rejects. */
+  /** One run in one slot, in which the gateway may note a failure of the call. Never rejects. */
   private async drive(
     seat: Seat,
     record: CallRecord,
@@ -102,11 +106,14 @@ export class CallRunner {
   ): Promise<CallReport> {
     const { pool, calls, admission, log } = this.deps;
     const { id: slot, thread } = seat.slot;
-    const cancel = () => {
-      // A call that changed something runs on: its author's clean-up belongs to it.
-      if (record.hadEffect) return;
+    const drop = () => {
       calls.end(record);
       pool.post(thread, { type: 'cancel', slot, call: record.call });
+    };
+    record.onFailure = drop;
+    const cancel = () => {
+      // A call that changed something runs on: its author's clean-up belongs to it.
+      if (!record.hadEffect) drop();
     };
     if (signal.aborted) cancel();
     else signal.addEventListener('abort', cancel, { once: true });

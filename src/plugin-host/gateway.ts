@@ -1,7 +1,10 @@
+import { hash } from 'node:crypto';
 import { ZodError } from 'zod';
-import { type CapabilityReply, FIXED_LIMITS, type RequestMessage } from '../../sandbox/protocol.ts';
+import { type CapabilityReply, FIXED_LIMITS, type Json, type RequestMessage } from '../../sandbox/protocol.ts';
+import { canonicalJson } from '../domain/canonical-json.ts';
 import type { Clock } from '../domain/clock.ts';
 import { AppError } from '../domain/errors.ts';
+import type { Effect } from '../domain/idempotency.ts';
 import type { Log } from '../observability/log.ts';
 import type { CallRecord, RunningCalls } from './call-record.ts';
 import type { BoundCapability, PreparedCall } from './capabilities/capability.ts';
@@ -61,7 +64,7 @@ export class Gateway {
       this.noteRefusal(record, method, refusal);
       return refused(method, refusal);
     }
-    return this.run(record, capability, prepared);
+    return this.run(record, capability, prepared, message.params);
   }
 
   /** The first of each call is for the operator; a plugin that asks a thousand times does not fill the log. */
@@ -71,15 +74,21 @@ export class Gateway {
     this.deps.log[level]({ pluginId: record.plugin.id, requestId: record.requestId, method }, refusal);
   }
 
-  private async run(record: CallRecord, capability: BoundCapability, prepared: PreparedCall): Promise<Answer> {
+  private async run(
+    record: CallRecord,
+    capability: BoundCapability,
+    prepared: PreparedCall,
+    params: Json,
+  ): Promise<Answer> {
     const { clock, uuid } = this.deps;
     const { method } = capability;
     const requestId = uuid();
     const began = clock.elapsed();
     const endTrace = prepared.trace && record.traces.begin({ ...prepared.trace, requestId });
     if (prepared.effect) record.hadEffect = true;
+    const effect = prepared.effect ? record.nextEffect(() => payloadHash(method, params)) : undefined;
     try {
-      const principal = new CallPrincipal(record);
+      const principal = new CallPrincipal(record, effect);
       const value = guestValue(await prepared.run(principal), FIXED_LIMITS.request_bytes);
       endTrace?.('ok', clock.elapsed() - began);
       return { method, result: 'ok', reply: { ok: true, value } };
@@ -101,6 +110,8 @@ export class Gateway {
       relayerRequestId: requestId,
     };
     if (error instanceof AppError) {
+      // A run that has left the way of the first one must not go on to further effects.
+      if (error.code === 'EFFECT_MISMATCH' || error.code === 'EFFECT_UNKNOWN') record.fail(error);
       if (error.status >= 500) this.deps.log.error({ ...where, err: error }, 'A capability call failed');
       return refuse(capability.failure(error));
     }
@@ -120,10 +131,12 @@ interface Answer {
 
 /** The record's identity; its signal is only made for a capability that asks for it. */
 class CallPrincipal {
+  readonly effect: Effect | undefined;
   private readonly record: CallRecord;
 
-  constructor(record: CallRecord) {
+  constructor(record: CallRecord, effect: Effect | undefined) {
     this.record = record;
+    this.effect = effect;
   }
 
   get pluginId(): string {
@@ -133,6 +146,11 @@ class CallPrincipal {
   get signal(): AbortSignal {
     return this.record.signal;
   }
+}
+
+/** Tells one effect from another, however its payload is spelt. */
+function payloadHash(method: string, params: Json): string {
+  return hash('sha256', `${method}\n${canonicalJson(params)}`);
 }
 
 function refuse(message: string): CapabilityReply {

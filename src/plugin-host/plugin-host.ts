@@ -6,7 +6,8 @@ export interface PluginHost {
   start(): Promise<void>;
   /**
    * Runs one call to its end; every end is an answer.
-   * @throws AppError `PLUGIN_NOT_FOUND`, `PLUGIN_GET_DISABLED`
+   * @throws AppError `PLUGIN_NOT_FOUND`, `PLUGIN_GET_DISABLED`, and for a repeat under an idempotency key
+   *   `EFFECT_MISMATCH`, `EFFECT_UNKNOWN`
    */
   call(pluginId: string, request: PluginRequest, signal: AbortSignal): Promise<PluginAnswer>;
   status(): PluginHostStatus;
@@ -24,6 +25,8 @@ export interface PluginRequest {
   /** Which API key called; shown to the plugin as `context.caller.keyId`. */
   keyId: string;
   requestId: string;
+  /** The claim under which the request runs, when it has an idempotency key. Not shown to the plugin. */
+  claimId?: string;
 }
 
 /** A finished HTTP answer: `body` is JSON text, the envelope or the raw result. */

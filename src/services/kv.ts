@@ -1,5 +1,6 @@
 import { invalidRequest } from '../domain/errors.ts';
 import type { Store } from '../store/store.ts';
+import { writeOnce } from './effects.ts';
 import type { KvService } from './services.ts';
 
 const KEY = /^[A-Za-z0-9:_-]{1,512}$/;
@@ -12,19 +13,25 @@ export function createKvService(store: Store): KvService {
       return (await store.read.kvGet(pluginId, key)) ?? null;
     },
 
-    async set(pluginId, key, value, ttlSec) {
+    async set(pluginId, key, value, ttlSec, effect) {
       checkKey(key);
       // The type says so, but what comes from a guest may lack it.
       if (value === undefined) throw invalidRequest('value must not be undefined');
       const seconds = Math.floor(Number(ttlSec ?? 0));
       const expiresAt = seconds > 0 ? (await store.now()) + seconds * 1000 : null;
-      await store.write((writer) => writer.kvSet(pluginId, key, value, expiresAt));
+      await writeOnce(store, effect, async (writer) => {
+        await writer.kvSet(pluginId, key, value, expiresAt);
+        return { outcome: true };
+      });
       return true;
     },
 
-    async del(pluginId, key) {
+    async del(pluginId, key, effect) {
       checkKey(key);
-      return store.write((writer) => writer.kvDelete(pluginId, key));
+      const { made } = await writeOnce(store, effect, async (writer) => ({
+        outcome: await writer.kvDelete(pluginId, key),
+      }));
+      return made.outcome === true;
     },
 
     async exists(pluginId, key) {

@@ -1,5 +1,5 @@
 import { AppError } from '../domain/errors.ts';
-import type { WireObject } from '../domain/json.ts';
+import type { JsonObject, WireObject } from '../domain/json.ts';
 import {
   LEAST_SIGNING_KEY_BYTES,
   type Notification,
@@ -8,6 +8,7 @@ import {
 } from '../domain/notification.ts';
 import type { Log } from '../observability/log.ts';
 import type { Reader, Store } from '../store/store.ts';
+import { earlierEffect, writeOnce } from './effects.ts';
 import { parseBody } from './request-body.ts';
 import type { NotificationsService } from './services.ts';
 
@@ -35,35 +36,37 @@ export function createNotificationsService({ store, log, newId }: NotificationsD
       return { items: items.map(notificationView), total };
     },
 
-    async create(body) {
+    async create(body, effect) {
       const { id: asked, url, signing_key: key } = parseBody(notificationCreateSchema, body);
       const id = asked ?? newId();
-      const created = await store.write(async (writer) => {
+      const { made } = await writeOnce(store, effect, async (writer) => {
         if ((await writer.notification(id)) !== undefined) throw new AppError('NOTIFICATION_EXISTS', { id });
         await writer.putNotification({ id, type: 'webhook', url, declaration: null });
         if (key != null) await writer.putSigningKey(id, key);
-        return find(writer, id);
+        return { outcome: notificationView(await find(writer, id)) };
       });
       if (key != null) warnOfShortKey(id, key);
-      return notificationView(created);
+      return made.outcome as WireObject;
     },
 
-    async update(id, body) {
+    async update(id, body, effect) {
+      const earlier = await earlierEffect(store.read, effect);
+      if (earlier?.outcome !== undefined) return earlier.outcome as WireObject;
       await find(store.read, id);
       const { signing_key: key, ...change } = parseBody(notificationUpdateSchema, body);
-      const updated = await store.write(async (writer) => {
+      const { made } = await writeOnce(store, effect, async (writer) => {
         const notification = await find(writer, id);
         await writer.putNotification({ ...notification, url: change.url ?? notification.url });
         // Absent and null leave the key, an empty text removes it.
         if (key != null) await writer.putSigningKey(id, key === '' ? null : key);
-        return find(writer, id);
+        return { outcome: notificationView(await find(writer, id)) };
       });
       if (key != null && key !== '') warnOfShortKey(id, key);
-      return notificationView(updated);
+      return made.outcome as WireObject;
     },
 
-    async remove(id) {
-      await store.write(async (writer) => {
+    async remove(id, effect) {
+      await writeOnce(store, effect, async (writer) => {
         await find(writer, id);
         const users = (await writer.allRelayers()).filter(({ notificationId }) => notificationId === id);
         if (users.length > 0) {
@@ -71,6 +74,7 @@ export function createNotificationsService({ store, log, newId }: NotificationsD
           throw new AppError('NOTIFICATION_IN_USE', { id, count: String(users.length), relayers });
         }
         await writer.deleteNotification(id);
+        return { outcome: null };
       });
     },
   };
@@ -83,6 +87,6 @@ async function find(read: Reader, id: string): Promise<Notification> {
 }
 
 /** Keys in the reference's order. */
-function notificationView({ id, type, url, hasSigningKey }: Notification): WireObject {
+function notificationView({ id, type, url, hasSigningKey }: Notification): JsonObject {
   return { id, type, url, has_signing_key: hasSigningKey };
 }

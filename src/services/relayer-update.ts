@@ -2,11 +2,13 @@ import { z } from 'zod';
 import type { ChainConnections } from '../chains/connections.ts';
 import { AppError, invalidRequest } from '../domain/errors.ts';
 import { idSchema } from '../domain/id.ts';
+import type { Effect } from '../domain/idempotency.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
 import type { Relayer, RpcUrl } from '../domain/relayer.ts';
 import { type AddressGuard, BlockedAddressError } from '../egress/address-guard.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Store, Writer } from '../store/store.ts';
+import { earlierEffect, writeOnce } from './effects.ts';
 import type { RelayerDirectory } from './relayer-access.ts';
 import { parseBody } from './request-body.ts';
 
@@ -64,16 +66,19 @@ export const relayerUpdateSchema = z.strictObject({
 type RelayerChange = z.output<typeof relayerUpdateSchema>;
 
 /** The change of a relayer by a client. What it changes counts from the engine's next step. */
-export function createRelayerUpdate(deps: RelayerUpdateDeps): (relayerId: string, body: unknown) => Promise<Relayer> {
+export function createRelayerUpdate(
+  deps: RelayerUpdateDeps,
+): (relayerId: string, body: unknown, effect?: Effect) => Promise<Relayer> {
   const { store, relayers, engine, rpcGuard } = deps;
 
-  return async (relayerId, body) => {
+  return async (relayerId, body, effect) => {
     const { relayer: seen, chain } = await relayers.find(relayerId);
+    if ((await earlierEffect(store.read, effect)) !== undefined) return seen;
     const change = parseBody(relayerUpdateSchema, body);
     checkAddresses(change.custom_rpc_urls ?? [], rpcGuard);
     if (change.custom_rpc_urls !== undefined) await refuseOtherChain(deps, seen, change.custom_rpc_urls);
 
-    const updated = await store.write(async (writer) => {
+    const written = await writeOnce(store, effect, async (writer) => {
       const relayer = await writer.relayer(relayerId);
       if (relayer === undefined) throw new AppError('RELAYER_NOT_FOUND', { id: relayerId });
       await checkNotification(writer, change.notification_id);
@@ -89,8 +94,9 @@ export function createRelayerUpdate(deps: RelayerUpdateDeps): (relayerId: string
         policies,
       };
       await writer.putRelayer(next);
-      return next;
+      return { outcome: null, next };
     });
+    const updated = written.isRepeat ? seen : written.made.next;
     if (updated.disabledReason !== null || change.custom_rpc_urls !== undefined) engine.recheck(relayerId);
     return updated;
   };

@@ -1,3 +1,4 @@
+import type { Effect } from '../domain/idempotency.ts';
 import { laneKey } from '../domain/lane.ts';
 import type { Relayer } from '../domain/relayer.ts';
 import { relayerView } from '../domain/relayer-view.ts';
@@ -10,7 +11,7 @@ export interface RelayersDeps {
   read: Reader;
   relayers: RelayerDirectory;
   /** Changes a relayer and resolves with it as it is then. */
-  update(relayerId: string, body: unknown): Promise<Relayer>;
+  update(relayerId: string, body: unknown, effect?: Effect): Promise<Relayer>;
 }
 
 /** What relayers there are, and how each one stands. Never gated by `paused` or `disabled`. */
@@ -46,8 +47,8 @@ export function createRelayersService({ read, relayers, update }: RelayersDeps):
       return { items: items.map(viewOf), total };
     },
 
-    async update(relayerId, body) {
-      return viewOf(await update(relayerId, body));
+    async update(relayerId, body, effect) {
+      return viewOf(await update(relayerId, body, effect));
     },
 
     async status(relayerId) {

@@ -1,3 +1,4 @@
+import type { Effect } from '../domain/idempotency.ts';
 import type { Json, WireObject } from '../domain/json.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
 import type { TransactionStatus } from '../domain/transaction-state.ts';
@@ -6,6 +7,9 @@ import type { RpcOutcome } from '../egress/rpc-client.ts';
 /**
  * The use cases. HTTP routes and plugin capabilities call the same ones, so that a policy cannot be walked around.
  * Bodies arrive unparsed and views leave in the wire's form. Every method throws `AppError`.
+ *
+ * What has an effect takes its name when the request has an idempotency key: under one name it happens once, and
+ * answers with what came of it. `EFFECT_MISMATCH` when the name is that of another effect.
  */
 export interface Services {
   readonly transactions: TransactionsService;
@@ -18,7 +22,7 @@ export interface Services {
 
 export interface TransactionsService {
   /** Accepts a request: what this resolves with is on disk. 404, 403 paused or disabled, 400. */
-  send(relayerId: string, body: unknown): Promise<WireObject>;
+  send(relayerId: string, body: unknown, effect?: Effect): Promise<WireObject>;
   get(relayerId: string, transactionId: string): Promise<WireObject>;
   list(relayerId: string, page: PageRequest, status?: TransactionStatus): Promise<Page<WireObject>>;
   /** Resolves with the transaction once `endsWait` holds, or with `undefined` after `timeoutMs`. */
@@ -34,7 +38,7 @@ export interface RelayersService {
   get(relayerId: string): Promise<WireObject>;
   list(page: PageRequest): Promise<Page<WireObject>>;
   /** Merges a change into a relayer, also into a disabled one. 404, also for an unknown notification; 400. */
-  update(relayerId: string, body: unknown): Promise<WireObject>;
+  update(relayerId: string, body: unknown, effect?: Effect): Promise<WireObject>;
   /** `GET /relayers/{id}/status`. */
   status(relayerId: string): Promise<WireObject>;
   /** `GET /relayers/{id}/balance`: the balance as a decimal string beside its unit. */
@@ -46,32 +50,35 @@ export interface NotificationsService {
   get(id: string): Promise<WireObject>;
   list(page: PageRequest): Promise<Page<WireObject>>;
   /** 400, 409 for an id that is taken. */
-  create(body: unknown): Promise<WireObject>;
+  create(body: unknown, effect?: Effect): Promise<WireObject>;
   /** 404, 400. */
-  update(id: string, body: unknown): Promise<WireObject>;
+  update(id: string, body: unknown, effect?: Effect): Promise<WireObject>;
   /** 404; 400 while relayers refer to it. */
-  remove(id: string): Promise<void>;
+  remove(id: string, effect?: Effect): Promise<void>;
 }
 
 /** Signatures over what is not sent. 404, 403 paused or disabled, 400. */
 export interface SigningService {
   /** `POST /relayers/{id}/sign`. */
-  signMessage(relayerId: string, body: unknown): Promise<WireObject>;
+  signMessage(relayerId: string, body: unknown, effect?: Effect): Promise<WireObject>;
   /** `POST /relayers/{id}/sign-typed-data`. */
-  signTypedData(relayerId: string, body: unknown): Promise<WireObject>;
-  signTransaction(relayerId: string, body: unknown): Promise<WireObject>;
+  signTypedData(relayerId: string, body: unknown, effect?: Effect): Promise<WireObject>;
+  signTransaction(relayerId: string, body: unknown, effect?: Effect): Promise<WireObject>;
 }
 
 export interface RpcService {
-  /** A node's refusal is part of the outcome; only what is wrong with the call itself throws. */
-  call(relayerId: string, body: unknown): Promise<RpcOutcome>;
+  /**
+   * A node's refusal is part of the outcome; only what is wrong with the call itself throws. `EFFECT_UNKNOWN` when an
+   * earlier run asked a node to act, nobody knows what came of it, and asking again could act twice.
+   */
+  call(relayerId: string, body: unknown, effect?: Effect): Promise<RpcOutcome>;
 }
 
 /** A plugin's own key-value store. Keys: 1 to 512 of `A-Z a-z 0-9 : _ -`. */
 export interface KvService {
   get(pluginId: string, key: string): Promise<Json>;
   /** `ttlSec` in seconds; absent or not positive means no expiry. */
-  set(pluginId: string, key: string, value: Json, ttlSec?: number): Promise<boolean>;
-  del(pluginId: string, key: string): Promise<boolean>;
+  set(pluginId: string, key: string, value: Json, ttlSec?: number, effect?: Effect): Promise<boolean>;
+  del(pluginId: string, key: string, effect?: Effect): Promise<boolean>;
   exists(pluginId: string, key: string): Promise<boolean>;
 }

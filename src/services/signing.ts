@@ -1,36 +1,40 @@
 import { AppError } from '../domain/errors.ts';
 import type { Relayer } from '../domain/relayer.ts';
 import type { Signer } from '../signers/signer.ts';
-import type { Reader } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
+import { answerOnce } from './effects.ts';
 import type { RelayerDirectory } from './relayer-access.ts';
 import type { SigningService } from './services.ts';
 
 export interface SigningDeps {
-  read: Pick<Reader, 'chainIdentity'>;
+  store: Store;
   relayers: RelayerDirectory;
   signerOf(relayer: Relayer): Promise<Signer>;
 }
 
 /** Signing without sending. Gated like sending, also for plugins, where the reference forgets to. */
-export function createSigningService({ read, relayers, signerOf }: SigningDeps): SigningService {
+export function createSigningService({ store, relayers, signerOf }: SigningDeps): SigningService {
   return {
-    async signMessage(relayerId, body) {
-      const { relayer, chain, account } = await relayers.findActive(relayerId);
-      if (chain.signMessage === undefined) throw notSupported('Signing messages', relayer);
-      return chain.signMessage(body, account, await signerOf(relayer));
-    },
+    signMessage: (relayerId, body, effect) =>
+      answerOnce(store, effect, async () => {
+        const { relayer, chain, account } = await relayers.findActive(relayerId);
+        if (chain.signMessage === undefined) throw notSupported('Signing messages', relayer);
+        return chain.signMessage(body, account, await signerOf(relayer));
+      }),
 
-    async signTypedData(relayerId, body) {
-      const { relayer, chain, account } = await relayers.findActive(relayerId);
-      if (chain.signTypedData === undefined) throw notSupported('Signing typed data', relayer);
-      return chain.signTypedData(body, account, await signerOf(relayer));
-    },
+    signTypedData: (relayerId, body, effect) =>
+      answerOnce(store, effect, async () => {
+        const { relayer, chain, account } = await relayers.findActive(relayerId);
+        if (chain.signTypedData === undefined) throw notSupported('Signing typed data', relayer);
+        return chain.signTypedData(body, account, await signerOf(relayer));
+      }),
 
-    async signTransaction(relayerId, body) {
-      const { relayer, account, client } = await relayers.findActive(relayerId);
-      const identity = await read.chainIdentity(relayer.networkType, relayer.network);
-      return client().signTransaction(body, { ...account, identity }, await signerOf(relayer));
-    },
+    signTransaction: (relayerId, body, effect) =>
+      answerOnce(store, effect, async () => {
+        const { relayer, account, client } = await relayers.findActive(relayerId);
+        const identity = await store.read.chainIdentity(relayer.networkType, relayer.network);
+        return client().signTransaction(body, { ...account, identity }, await signerOf(relayer));
+      }),
   };
 }
 

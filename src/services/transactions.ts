@@ -9,6 +9,7 @@ import type { Engine } from '../engine/engine.ts';
 import type { EngineMetrics } from '../engine/engine-metrics.ts';
 import type { Store } from '../store/store.ts';
 import { ChangeWait } from './change-wait.ts';
+import { earlierEffect, writeOnce } from './effects.ts';
 import type { RelayerAccess, RelayerDirectory } from './relayer-access.ts';
 import type { TransactionsService } from './services.ts';
 
@@ -62,20 +63,29 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
     return transaction;
   }
 
+  async function view(relayerId: string, transactionId: string): Promise<WireObject> {
+    const { chain, account } = await relayers.find(relayerId);
+    return chain.transactionView(await load(relayerId, transactionId), account);
+  }
+
   return {
-    async send(relayerId, body) {
+    async send(relayerId, body, effect) {
+      const earlier = await earlierEffect(store.read, effect);
+      if (earlier !== undefined) return view(relayerId, earlier.transactionId ?? '');
       const access = await relayers.findActive(relayerId);
       const transaction = await accept(access, body);
-      await store.write((writer) => writer.insertTransaction(transaction));
+      const { id } = transaction;
+      const { isRepeat, made } = await writeOnce(store, effect, async (writer) => {
+        await writer.insertTransaction(transaction);
+        return { outcome: null, transactionId: id };
+      });
+      if (isRepeat) return view(relayerId, made.transactionId ?? '');
       metrics.accepted(transaction);
       engine.wake(transaction.lane);
       return access.chain.transactionView(transaction, access.account);
     },
 
-    async get(relayerId, transactionId) {
-      const { chain, account } = await relayers.find(relayerId);
-      return chain.transactionView(await load(relayerId, transactionId), account);
-    },
+    get: view,
 
     async list(relayerId: string, page: PageRequest, status?: TransactionStatus): Promise<Page<WireObject>> {
       const { chain, account } = await relayers.find(relayerId);

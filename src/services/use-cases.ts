@@ -46,8 +46,8 @@ export function createServices(deps: ServicesDeps): Services {
       update: createRelayerUpdate({ store, relayers, connections, engine, rpcGuard }),
     }),
     notifications: createNotificationsService({ store, log, newId }),
-    signing: createSigningService({ read: store.read, relayers, signerOf }),
-    rpc: createRpcService(relayers),
+    signing: createSigningService({ store, relayers, signerOf }),
+    rpc: createRpcService(relayers, store),
     kv: createKvService(store),
   };
 }

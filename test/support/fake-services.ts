@@ -1,4 +1,5 @@
 import { AppError } from '../../src/domain/errors.ts';
+import type { Effect } from '../../src/domain/idempotency.ts';
 import type { Json, WireObject } from '../../src/domain/json.ts';
 import type { Page, PageRequest } from '../../src/domain/page.ts';
 import type { TransactionStatus } from '../../src/domain/transaction-state.ts';
@@ -90,12 +91,15 @@ class FakeTransactions implements TransactionsService {
   sent: { relayerId: string; body: unknown }[] = [];
   listed: { page: PageRequest; status: TransactionStatus | undefined }[] = [];
   /** What `send` does; a test may make it throw, or never end. */
+  /** The names of the effects, of requests with an idempotency key. */
+  effects: (Effect | undefined)[] = [];
   onSend: (body: unknown) => Promise<WireObject> = async () => ({ id: 'tx-1', status: 'pending' });
 
-  async send(relayerId: string, body: unknown): Promise<WireObject> {
+  async send(relayerId: string, body: unknown, effect?: Effect): Promise<WireObject> {
     this.sent.push({ relayerId, body });
     return this.onSend(body);
   }
+    this.effects.push(effect);
 
   async get(_relayerId: string, transactionId: string): Promise<WireObject> {
     if (transactionId !== 'tx-1') throw new AppError('TRANSACTION_NOT_FOUND', { id: transactionId });
@@ -128,7 +132,8 @@ class FakeSigning implements SigningService {
 
 class FakeRpc implements RpcService {
   async call(): Promise<RpcOutcome> {
-    return { jsonrpc: '2.0', result: '0x1', id: 7 };
+    this.calls += 1;
+    return this.outcome;
   }
 }
 
@@ -149,3 +154,6 @@ class FakeKv implements KvService {
     return false;
   }
 }
+  outcome: RpcOutcome = { jsonrpc: '2.0', result: '0x1', id: 7 };
+  calls = 0;
+

@@ -9,8 +9,10 @@ import { type TokenBucketSettings, TokenBuckets } from '../../src/http/token-buc
 import { createHealth, type HealthCheck } from '../../src/observability/health.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
+import { IdempotencyKeys } from '../../src/services/idempotency-keys.ts';
 import { FakePluginHost } from './fake-plugin-host.ts';
 import { FakeServices } from './fake-services.ts';
+import { temporaryStore } from './store.ts';
 
 export const API_KEY = 'a-key-for-tests-that-is-long-enough-0123456789';
 
@@ -49,6 +51,11 @@ export async function startHttp(
   const pluginHost = new FakePluginHost();
   const metrics = new FakeHttpMetrics();
   const lines: string[] = [];
+  const { store, remove } = await temporaryStore();
+  t.teardown(remove);
+  const log = createLog('debug', { write: (line) => void lines.push(line) });
+  const idempotencyKeys = new IdempotencyKeys({ store, clock: systemClock, log, newId: randomUUID });
+  t.teardown(() => idempotencyKeys.close());
   services.relayers.known.set('r1', { id: 'r1', paused: false, policies: { min_balance: 1n } });
   const server = await createHttpServer({
     services,
@@ -58,7 +65,8 @@ export async function startHttp(
     chains: createChains(systemClock),
     exposition: createMetrics(),
     limiter: new TokenBuckets(options.rate ?? UNLIMITED, systemClock),
-    log: createLog('debug', { write: (line) => void lines.push(line) }),
+    idempotencyKeys,
+    log,
     health: createHealth(options.checks ?? {}, systemClock),
     limits: { ...HTTP_LIMITS, handlerSeconds: 30, ...options.limits },
     clock: systemClock,
@@ -77,7 +85,7 @@ export async function startHttp(
   const post = (path: string, body: string, headers: Record<string, string> = {}) =>
     call(path, { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } });
 
-  return { server, url, port, services, pluginHost, metrics, lines, call, post };
+  return { server, url, port, services, pluginHost, metrics, lines, store, call, post };
 }
 
 /** An answer with its body as text and parsed. */

@@ -1,4 +1,5 @@
 import { AppError } from '../../src/domain/errors.ts';
+import type { Effect } from '../../src/domain/idempotency.ts';
 import type { Json, WireObject } from '../../src/domain/json.ts';
 import type {
   KvService,
@@ -16,6 +17,10 @@ const refused = () => Promise.reject(new Error('no plugin may use notifications'
 export class PluginServices implements Services {
   /** Requests that were sent, in order. */
   readonly sent: { relayerId: string; body: unknown }[] = [];
+  /** The names of their effects. */
+  readonly effects: (Effect | undefined)[] = [];
+  /** What effects under the same claim did before, by ordinal; a send with another payload is refused. */
+  readonly earlier = new Map<number, string>();
   readonly store = new Map<string, Json>();
   /** What waits resolve with; `undefined` waits until the plugin call ends. */
   waited: WireObject | undefined = { id: 'tx-1', status: 'mined' };
@@ -24,9 +29,14 @@ export class PluginServices implements Services {
   aborted = 0;
 
   readonly transactions: TransactionsService = {
-    send: async (relayerId, body) => {
+    send: async (relayerId, body, effect) => {
       this.known(relayerId);
       await this.beforeSend();
+      this.effects.push(effect);
+      const before = effect && this.earlier.get(effect.ordinal);
+      if (before !== undefined && before !== effect?.payloadHash) {
+        throw new AppError('EFFECT_MISMATCH', { ordinal: String((effect?.ordinal ?? 0) + 1) });
+      }
       this.sent.push({ relayerId, body });
       return { id: `tx-${this.sent.length}`, relayer_id: relayerId, status: 'pending', nonce: 7n, value: 2n ** 70n };
     },

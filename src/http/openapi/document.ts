@@ -126,11 +126,16 @@ function describe(
     summary,
     ...(description === undefined ? {} : { description }),
     ...(isPublic ? { security: [] } : {}),
-    parameters: [...pathParameters(url), ...queryParameters(schema.querystring, operation.query)],
+    parameters: [
+      ...pathParameters(url),
+      ...queryParameters(schema.querystring, operation.query),
+      ...(operation.takesKey === true ? [KEY_PARAMETER] : []),
+    ],
     ...(body === undefined ? {} : { requestBody: requestBody(body, components.input(`${name}Body`, body.schema)) }),
     responses: {
       [answer.status]: {
         description: answer.description,
+        ...(operation.takesKey === true ? { headers: REPLAYED } : {}),
         content: { [content]: { schema: components.output(`${name}Answer`, answer.schema) } },
       },
       ...failures(operation, isPublic, components),
@@ -178,13 +183,33 @@ function failures(operation: Operation, isPublic: boolean, components: Component
 
 function failureAnswer(rows: readonly ErrorCode[], schema: JsonObject, others: readonly string[] = []): JsonObject {
   const examples = Object.fromEntries(rows.map((code) => [code, { value: { ...failure(exampleOf(code)) } }]));
-  const asksToWait = rows.some((code) => ERRORS[code].status === 429 || ERRORS[code].status === 503);
+  const asksToWait = rows.some((code) => ASKING_TO_WAIT.has(ERRORS[code].status) || code === 'IDEMPOTENCY_RUNNING');
   return {
     description: [...others, ...rows.map((code) => ERRORS[code].text)].join('; '),
     ...(asksToWait ? { headers: RETRY_AFTER } : {}),
     content: { 'application/json': { schema, examples } },
   };
 }
+
+const ASKING_TO_WAIT: ReadonlySet<number> = new Set([429, 503]);
+
+const KEY_PARAMETER = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'Any text that no other request of this API key has; it makes the request safe to repeat. A repeat of the same ' +
+    'request gets the answer of the first for at least 24 hours. Kept are answers of success, and those of plugins ' +
+    'that refused after an effect; after any other, a repeat runs again, and what has happened does not happen twice.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
+};
+
+const REPLAYED = {
+  'idempotency-replayed': {
+    description: '`true` when this is the answer of an earlier request with the same key',
+    schema: { type: 'string', enum: ['true'] },
+  },
+};
 
 const RETRY_AFTER = { 'retry-after': { description: 'Seconds to wait', schema: { type: 'integer' } } };
 

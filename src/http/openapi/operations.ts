@@ -28,11 +28,18 @@ const READ: readonly ErrorCode[] = ['INVALID_REQUEST'];
 const ON_NETWORK: readonly ErrorCode[] = ['RELAYER_NOT_FOUND', 'PROVIDER_FAILED', 'NOT_AVAILABLE_YET'];
 
 const TEXT = 'text/plain; version=0.0.4; charset=utf-8';
+const KEYED: readonly ErrorCode[] = [
+  'INVALID_REQUEST',
+  'IDEMPOTENCY_MISMATCH',
+  'IDEMPOTENCY_RUNNING',
+  'ANSWER_NOT_KEPT',
+];
+
 
 /** All operations, by method and path as the routes have them. A test compares them with the routes, both ways. */
 export function operations(chains: ChainBodies): Readonly<Record<string, Operation>> {
   const call = pluginOperations();
-  return {
+  const all: Record<string, Operation> = {
     ...Object.fromEntries(Object.entries(call).map(([route, one]) => [route.replace(' ', ' /api/v1'), one])),
     ...Object.fromEntries(
       Object.entries(call).map(([route, one]) => [route, { ...one, id: `${one.id}WithoutPrefix` }]),
@@ -45,6 +52,18 @@ export function operations(chains: ChainBodies): Readonly<Record<string, Operati
   };
 }
 
+  return Object.fromEntries(
+    Object.entries(all).map(([route, one]) => [route, mayAct(route, one) ? withKey(one) : one]),
+  );
+}
+
+function mayAct(route: string, { tag }: Operation): boolean {
+  return tag === 'Plugins' || !route.startsWith('GET ');
+}
+
+/** An operation that honours an idempotency key, with the failures that this adds. */
+function withKey(operation: Operation): Operation {
+  return { ...operation, takesKey: true, errors: [...new Set([...operation.errors, ...KEYED])] };
 function pluginOperations(): Record<string, Operation> {
   const common: Omit<Operation, 'id' | 'summary'> = {
     tag: 'Plugins',
@@ -56,7 +75,14 @@ function pluginOperations(): Record<string, Operation> {
       params: 'Parameters: JSON when it parses, else the text itself',
     },
     answer: found('What the handler returned', pluginResultSchema),
-    errors: ['INVALID_REQUEST', 'PLUGIN_NOT_FOUND', 'PAYLOAD_TOO_LARGE', 'REQUEST_TIMEOUT'],
+    errors: [
+      'INVALID_REQUEST',
+      'PLUGIN_NOT_FOUND',
+      'PAYLOAD_TOO_LARGE',
+      'REQUEST_TIMEOUT',
+      'EFFECT_MISMATCH',
+      'EFFECT_UNKNOWN',
+    ],
     otherFailures: {
       500: {
         description: 'The handler threw without a status, or broke a limit',

@@ -77,6 +77,6 @@ export const signingOperations: Readonly<Record<string, Operation>> = {
       example: { jsonrpc: '2.0', method: 'eth_blockNumber', params: [], id: 1 },
     },
     answer: found('The bare JSON-RPC answer; a refusal of the node is one too', rpcAnswerSchema),
-    errors: [...BODY, ...OF_RELAYER, ...ACTING, 'NOT_AVAILABLE_YET'],
+    errors: ['EFFECT_UNKNOWN', ...BODY, ...OF_RELAYER, ...ACTING, 'NOT_AVAILABLE_YET'],
   },
 };

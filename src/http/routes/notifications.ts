@@ -3,6 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { NotificationsService } from '../../services/services.ts';
 import { success, successPage } from '../envelope.ts';
+import { effectOf } from '../idempotency.ts';
 import { bodyOf } from '../json-body.ts';
 import { pageQuerySchema, pageRequest } from '../paging.ts';
 
@@ -18,7 +19,7 @@ export function notificationRoutes(app: FastifyInstance, notifications: Notifica
   });
 
   routes.post('/notifications', async (request, reply) =>
-    reply.code(201).send(success(await notifications.create(bodyOf(request)))),
+    reply.code(201).send(success(await notifications.create(bodyOf(request), effectOf(request)))),
   );
 
   routes.get('/notifications/:id', { schema: { params } }, async (request) =>
@@ -26,11 +27,11 @@ export function notificationRoutes(app: FastifyInstance, notifications: Notifica
   );
 
   routes.patch('/notifications/:id', { schema: { params } }, async (request) =>
-    success(await notifications.update(request.params.id, bodyOf(request))),
+    success(await notifications.update(request.params.id, bodyOf(request), effectOf(request))),
   );
 
   routes.delete('/notifications/:id', { schema: { params } }, async (request) => {
-    await notifications.remove(request.params.id);
+    await notifications.remove(request.params.id, effectOf(request));
     return success('Notification deleted successfully');
   });
 }

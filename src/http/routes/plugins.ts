@@ -15,7 +15,7 @@ export function pluginRoutes(app: FastifyInstance, pluginHost: PluginHost, metri
       app.route({
         method,
         url,
-        config: { ownDeadline: true },
+        config: { ownDeadline: true, runsPlugin: true },
         // A HEAD would run the plugin and throw its answer away.
         exposeHeadRoute: false,
         handler: async (request: CallRequest, reply) => {

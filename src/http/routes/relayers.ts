@@ -3,6 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { RelayersService } from '../../services/services.ts';
 import { success, successPage } from '../envelope.ts';
+import { effectOf } from '../idempotency.ts';
 import { bodyOf } from '../json-body.ts';
 import { pageQuerySchema, pageRequest } from '../paging.ts';
 
@@ -22,7 +23,7 @@ export function relayerRoutes(app: FastifyInstance, relayers: RelayersService): 
   );
 
   routes.patch('/relayers/:id', { schema: { params } }, async (request) =>
-    success(await relayers.update(request.params.id, bodyOf(request))),
+    success(await relayers.update(request.params.id, bodyOf(request), effectOf(request))),
   );
 
   routes.get('/relayers/:id/status', { schema: { params } }, async (request) =>

@@ -3,6 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { SigningService } from '../../services/services.ts';
 import { success } from '../envelope.ts';
+import { effectOf } from '../idempotency.ts';
 import { bodyOf } from '../json-body.ts';
 
 const params = z.object({ id: z.string() });
@@ -12,14 +13,14 @@ export function signingRoutes(app: FastifyInstance, signing: SigningService): vo
   const routes = app.withTypeProvider<ZodTypeProvider>();
 
   routes.post('/relayers/:id/sign', { schema: { params } }, async (request) =>
-    success(await signing.signMessage(request.params.id, bodyOf(request))),
+    success(await signing.signMessage(request.params.id, bodyOf(request), effectOf(request))),
   );
 
   routes.post('/relayers/:id/sign-typed-data', { schema: { params } }, async (request) =>
-    success(await signing.signTypedData(request.params.id, bodyOf(request))),
+    success(await signing.signTypedData(request.params.id, bodyOf(request), effectOf(request))),
   );
 
   routes.post('/relayers/:id/sign-transaction', { schema: { params } }, async (request) =>
-    success(await signing.signTransaction(request.params.id, bodyOf(request))),
+    success(await signing.signTransaction(request.params.id, bodyOf(request), effectOf(request))),
   );
 }

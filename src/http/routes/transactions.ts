@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { transactionStatusSchema } from '../../domain/transaction-state.ts';
 import type { TransactionsService } from '../../services/services.ts';
 import { success, successPage } from '../envelope.ts';
+import { effectOf } from '../idempotency.ts';
 import { bodyOf } from '../json-body.ts';
 import { pageQuerySchema, pageRequest } from '../paging.ts';
 
@@ -22,7 +23,7 @@ export function transactionRoutes(app: FastifyInstance, transactions: Transactio
   const routes = app.withTypeProvider<ZodTypeProvider>();
 
   routes.post('/relayers/:id/transactions', { schema: { params: ofRelayer } }, async (request) =>
-    success(await transactions.send(request.params.id, bodyOf(request))),
+    success(await transactions.send(request.params.id, bodyOf(request), effectOf(request))),
   );
 
   routes.get(

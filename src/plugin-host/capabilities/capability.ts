@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { CapabilityContract, CapabilityMethod } from '../../../sandbox/protocol.ts';
 import type { AppError } from '../../domain/errors.ts';
+import type { Effect } from '../../domain/idempotency.ts';
 import type { Json, Wire } from '../../domain/json.ts';
 import type { Services } from '../../services/services.ts';
 import type { Need } from '../grants.ts';
@@ -10,6 +11,8 @@ export interface Principal {
   readonly pluginId: string;
   /** Aborted when the plugin call ends. */
   readonly signal: AbortSignal;
+  /** The name of this capability call's effect, when it has one and the plugin call has an idempotency key. */
+  readonly effect?: Effect | undefined;
 }
 
 type Params<M extends CapabilityMethod> = CapabilityContract[M]['params'];

@@ -32,8 +32,7 @@ export const kvSet = defineCapability({
   params: z.strictObject({ key: z.string(), value: json, ttlSec: z.number().exactOptional() }),
   grant,
   effect: always,
-  handle: ({ kv }, { key, value, ttlSec }, { pluginId }) =>
-    ttlSec === undefined ? kv.set(pluginId, key, value) : kv.set(pluginId, key, value, ttlSec),
+  handle: ({ kv }, { key, value, ttlSec }, { pluginId, effect }) => kv.set(pluginId, key, value, ttlSec, effect),
   failure,
 });
 
@@ -43,7 +42,7 @@ export const kvDel = defineCapability({
   params: ofKey,
   grant,
   effect: always,
-  handle: ({ kv }, { key }, { pluginId }) => kv.del(pluginId, key),
+  handle: ({ kv }, { key }, { pluginId, effect }) => kv.del(pluginId, key, effect),
   failure,
 });
 

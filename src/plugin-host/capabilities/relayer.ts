@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { AppError } from '../../domain/errors.ts';
-import type { Json, JsonObject } from '../../domain/json.ts';
+import type { Json } from '../../domain/json.ts';
 import type { RelayerGrant } from '../../domain/plugin.ts';
+import { rpcMayAct } from '../../services/rpc.ts';
 import { type PayloadPrefix, relayerFailure } from '../relayer-failure.ts';
 import { defineCapability } from './capability.ts';
 
@@ -36,7 +37,7 @@ export const sendTransaction = defineCapability({
   grant: to('send'),
   effect: always,
   trace: traced('sendTransaction', ({ request }) => request),
-  handle: ({ transactions }, { relayerId, request }) => transactions.send(relayerId, request),
+  handle: ({ transactions }, { relayerId, request }, { effect }) => transactions.send(relayerId, request, effect),
   failure: failure('Relayer error: Bad Request: '),
 });
 
@@ -117,27 +118,19 @@ export const signTransaction = defineCapability({
   grant: to('sign'),
   effect: always,
   trace: traced('signTransaction', ({ request }) => request),
-  handle: ({ signing }, { relayerId, request }) => signing.signTransaction(relayerId, request),
+  handle: ({ signing }, { relayerId, request }, { effect }) => signing.signTransaction(relayerId, request, effect),
   failure: failure('Invalid payload: '),
 });
-
-/** RPC methods that may put something on a chain: `eth_sendRawTransaction`, `sendTransaction`, `submit…`. */
-const EFFECTIVE_RPC = /send|submit|publish|(^|_)sign/i;
 
 export const rpc = defineCapability({
   method: 'relayer.rpc',
   needs: ['rpc'],
   params: withRequest,
   grant: to('rpc'),
-  effect: ({ request }) => {
-    const method = isObject(request) ? request['method'] : undefined;
-    return typeof method !== 'string' || EFFECTIVE_RPC.test(method);
-  },
+  effect: ({ request }) => rpcMayAct(request),
   trace: traced('rpc', ({ request }) => request),
-  handle: async ({ rpc: service }, { relayerId, request }) => ({ ...(await service.call(relayerId, request)) }),
+  handle: async ({ rpc: service }, { relayerId, request }, { effect }) => ({
+    ...(await service.call(relayerId, request, effect)),
+  }),
   failure: failure('Invalid payload: Bad Request: '),
 });
-
-function isObject(value: Json): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

@@ -2,8 +2,8 @@ import type { FastifyRequest } from 'fastify';
 import t from 'tap';
 import { pluginRequestOf } from '../../../../src/http/plugin-request.ts';
 
-function request(url: string, body?: unknown, rawHeaders: string[] = []): FastifyRequest {
-  return { url, body, keyId: 'default', id: 'req-1', raw: { rawHeaders } } as unknown as FastifyRequest;
+function request(url: string, body?: unknown, rawHeaders: string[] = [], keyedRun: object | null = null) {
+  return { url, body, keyId: 'default', id: 'req-1', keyedRun, raw: { rawHeaders } } as unknown as FastifyRequest;
 }
 const post = (query: string, body?: unknown) => pluginRequestOf(request(`/call${query}`, body), 'POST', '');
 
@@ -34,8 +34,21 @@ t.test('params: the query, else the body key, else the body, else nothing', (t) 
   t.end();
 });
 
-t.test('headers in lower case, one entry a line, without the credential', (t) => {
-  const headers = ['X-A', '1', 'Authorization', 'Bearer secret', 'x-a', '2', 'Empty', '', '__proto__', 'p'];
+t.test('headers in lower case, one entry a line, without the credential and the key', (t) => {
+  const headers = [
+    'X-A',
+    '1',
+    'Authorization',
+    'Bearer secret',
+    'Idempotency-Key',
+    'mine',
+    'x-a',
+    '2',
+    'Empty',
+    '',
+    '__proto__',
+    'p',
+  ];
   const { headers: seen } = pluginRequestOf(request('/call', {}, headers), 'POST', '');
   t.strictSame(Object.entries(seen), [
     ['x-a', ['1', '2']],
@@ -60,5 +73,8 @@ t.test('the query as forms are decoded, with own keys only', (t) => {
 
 t.test('who called, and which request it is', (t) => {
   t.match(post(''), { method: 'POST', keyId: 'default', requestId: 'req-1' });
+  t.notOk('claimId' in post(''));
+  const keyed = request('/call', {}, [], { claim: { id: 'claim-1', token: 1 } });
+  t.equal(pluginRequestOf(keyed, 'POST', '').claimId, 'claim-1');
   t.end();
 });

@@ -2,6 +2,7 @@ import t from 'tap';
 import type { Json } from '../../../../src/domain/json.ts';
 import { createKvService } from '../../../../src/services/kv.ts';
 import { EngineWorld } from '../../../support/engine-world.ts';
+import { keyedEffect } from '../../../support/keyed-effect.ts';
 
 t.test('values are kept for each plugin on its own', async (t) => {
   const { store } = await EngineWorld.open(t);
@@ -64,4 +65,18 @@ t.test('undefined is no value', async (t) => {
   const { store } = await EngineWorld.open(t);
   const kv = createKvService(store);
   await t.rejects(kv.set('p', 'k', undefined as unknown as Json), { message: 'value must not be undefined' });
+});
+
+t.test('under one name a value is written or deleted once', async (t) => {
+  const { store } = await EngineWorld.open(t);
+  const kv = createKvService(store);
+  const set = await keyedEffect(store);
+  const del = { ...set, ordinal: 1 };
+  t.equal(await kv.set('p', 'k', 1, undefined, set), true);
+  t.equal(await kv.del('p', 'k', del), true);
+  t.equal(await kv.set('p', 'k', 1, undefined, set), true);
+  t.equal(await kv.get('p', 'k'), null, 'the first run has deleted it since');
+  await kv.set('p', 'k', 2);
+  t.equal(await kv.del('p', 'k', del), true);
+  t.equal(await kv.get('p', 'k'), 2);
 });

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { EngineWorld, LANE, relayerNamed } from '../../../support/engine-world.ts';
+import { keyedEffect } from '../../../support/keyed-effect.ts';
 
 t.test('what was accepted is on disk before the answer, and its lane is woken', async (t) => {
   const world = await EngineWorld.open(t);
@@ -109,4 +110,29 @@ t.test('a wait ends with nothing after its time, and with the reason when it is 
   setImmediate(() => abort.abort(reason));
   await t.rejects(waiting, reason);
   t.equal(listeners, 0, 'nobody listens any more');
+});
+
+t.test('under one name a transaction is accepted once, and answered with as it is now', async (t) => {
+  const world = await EngineWorld.open(t);
+  const { transactions } = world.services();
+  const effect = await keyedEffect(world.store);
+  const both = [{ effect: 'pay' }, { effect: 'pay' }].map((body) => transactions.send('r1', body, effect));
+  const [first, second] = await Promise.all(both);
+  t.equal(first?.['id'], second?.['id']);
+  t.strictSame(world.metrics.acceptances, ['r1']);
+  t.equal((await transactions.list('r1', { page: 1, perPage: 10 })).total, 1);
+
+  const id = String(first?.['id']);
+  await world.store.write(async (writer) => {
+    await writer.updateTransaction(id, 'pending', { status: 'failed' });
+    await writer.putRelayer(relayerNamed('r1', { paused: true }));
+  });
+  t.match(await transactions.send('r1', { effect: 'pay' }, effect), { id, status: 'failed' }, 'whatever the gates say');
+  const other = { ...effect, payloadHash: 'other' };
+  await t.rejects(transactions.send('r1', { effect: 'pay' }, other), { code: 'EFFECT_MISMATCH' });
+  await world.store.write((writer) => writer.pruneTransactions(Date.now() + 1000, 10));
+  await t.rejects(transactions.send('r1', { effect: 'pay' }, effect), {
+    code: 'TRANSACTION_NOT_FOUND',
+    details: { id },
+  });
 });

@@ -1,0 +1,101 @@
+import { hash } from 'node:crypto';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { canonicalJson } from '../domain/canonical-json.ts';
+import { invalidRequest } from '../domain/errors.ts';
+import { type Effect, idempotencyKeySchema } from '../domain/idempotency.ts';
+import type { IdempotencyKeys, Keeping, KeyedRun } from '../services/idempotency-keys.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route runs code that may have had effects when it fails, and takes keys whatever the method. */
+    runsPlugin?: boolean;
+  }
+  interface FastifyRequest {
+    /** Set while the request runs under an idempotency key. */
+    keyedRun: KeyedRun | null;
+    /** The answer says itself that it is not the last word. */
+    isProvisional: boolean;
+  }
+}
+
+const HEADER = 'idempotency-key';
+
+/** Refusals that ask for another try, or come from a repeat that left the way of the first run. */
+const NEVER_KEPT: ReadonlySet<number> = new Set([408, 409, 429]);
+
+/**
+ * Honours `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header) on whatever may have an effect. A request
+ * without the header costs a look at it.
+ *
+ * Kept are answers of success, and of plugins that refused after an effect. All else leaves the key to the next try:
+ * what happened before it is found under the name of its effect.
+ */
+export function honourIdempotencyKeys(app: FastifyInstance, keys: IdempotencyKeys): void {
+  app.decorateRequest('keyedRun', null);
+  app.decorateRequest('isProvisional', false);
+
+  app.addHook('preHandler', (request, reply, done) => {
+    if (request.headers[HEADER] === undefined || !takesKey(request)) done();
+    else begin(keys, request, reply).then((isAnswered) => isAnswered || done(), done);
+  });
+
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const { keyedRun: run } = request;
+    if (run === null) {
+      done(null, payload);
+      return;
+    }
+    request.keyedRun = null;
+    const body = typeof payload === 'string' ? payload : '';
+    keys.end(run, { status: reply.statusCode, body }, keepingOf(request, reply)).then(() => done(null, payload), done);
+  });
+}
+
+/** The one effect of a request other than a plugin call; undefined without an idempotency key. */
+export function effectOf({ keyedRun }: FastifyRequest): Effect | undefined {
+  if (keyedRun === null) return undefined;
+  return { claimId: keyedRun.claim.id, ordinal: 0, payloadHash: keyedRun.request.fingerprint };
+}
+
+/** True when the request was answered here: again, as it was before. */
+async function begin(keys: IdempotencyKeys, request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
+  const keyed = { scope: request.keyId, key: keyOf(request.raw.rawHeaders), fingerprint: fingerprintOf(request) };
+  const isOver = () => reply.sent || reply.raw.destroyed;
+  const begun = await keys.begin(keyed, isOver);
+  if (begun.kind === 'run') {
+    // The time for an answer may have ended during the wait; then nothing may begin any more.
+    if (!reply.sent) request.keyedRun = begun.run;
+    else await keys.end(begun.run, { status: 0, body: '' }, 'never');
+    return reply.sent;
+  }
+  if (reply.sent) return true;
+  const { status, body } = begun.answer;
+  reply.header('idempotency-replayed', 'true').code(status).type('application/json; charset=utf-8').send(body);
+  return true;
+}
+
+function takesKey({ method, routeOptions: { config } }: FastifyRequest): boolean {
+  if (config.runsPlugin === true) return true;
+  return config.isPublic !== true && config.isRefusal !== true && method !== 'GET' && method !== 'HEAD';
+}
+
+function keepingOf({ isProvisional, routeOptions: { config } }: FastifyRequest, { statusCode }: FastifyReply): Keeping {
+  if (isProvisional) return 'never';
+  if (statusCode < 400) return 'always';
+  const isRefusal = statusCode < 500 && !NEVER_KEPT.has(statusCode);
+  return config.runsPlugin === true && isRefusal ? 'after-effects' : 'never';
+}
+
+/** From the raw headers: Node joins several into one. */
+function keyOf(rawHeaders: readonly string[]): string {
+  const values = rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === HEADER);
+  const [value] = values;
+  if (values.length > 1) throw invalidRequest('Idempotency-Key: must be given once');
+  const parsed = idempotencyKeySchema.safeParse(value);
+  if (!parsed.success) throw invalidRequest(`Idempotency-Key: ${parsed.error.issues[0]?.message ?? 'not understood'}`);
+  return parsed.data;
+}
+
+function fingerprintOf({ method, url, body }: FastifyRequest): string {
+  return hash('sha256', `${method} ${url}\n${body === undefined ? '' : canonicalJson(body)}`);
+}

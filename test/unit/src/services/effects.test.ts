@@ -1,0 +1,71 @@
+import t, { type Test } from 'tap';
+import type { Effect } from '../../../../src/domain/idempotency.ts';
+import { answerOnce, earlierEffect, writeOnce } from '../../../../src/services/effects.ts';
+import { keyedEffect } from '../../../support/keyed-effect.ts';
+import { storeFor } from '../../../support/store.ts';
+
+async function setUp(t: Test) {
+  const store = await storeFor(t);
+  const effect = await keyedEffect(store);
+  const count = async (by: number) => (await store.read.kvGet('p', 'count')) ?? by;
+  const write = (given: Effect | undefined = effect) =>
+    writeOnce(store, given, async (writer) => {
+      const outcome = Number((await writer.kvGet('p', 'count')) ?? 0) + 1;
+      await writer.kvSet('p', 'count', outcome, null);
+      return { outcome, more: 'not stored' };
+    });
+  return { store, effect, count, write };
+}
+
+t.test('a write under one name happens once, however often it is asked for, also at the same time', async (t) => {
+  const { store, effect, count, write } = await setUp(t);
+  const written = await Promise.all(Array.from({ length: 10 }, () => write()));
+  t.equal(written.filter(({ isRepeat }) => isRepeat).length, 9);
+  t.strictSame(new Set(written.map(({ made }) => made.outcome)), new Set([1]));
+  t.equal(await count(0), 1);
+  t.match(await earlierEffect(store.read, effect), { outcome: 1, transactionId: null });
+});
+
+t.test('without a name it happens each time, and nothing is noted', async (t) => {
+  const { store, count } = await setUp(t);
+  const write = () => writeOnce(store, undefined, async (writer) => ({ outcome: await writer.kvDelete('p', 'x') }));
+  t.strictSame(await write(), { isRepeat: false, made: { outcome: false } });
+  t.strictSame(await write(), { isRepeat: false, made: { outcome: false } });
+  t.equal(await earlierEffect(store.read, undefined), undefined);
+  t.equal(await count(0), 0);
+});
+
+t.test('a write that fails has not happened', async (t) => {
+  const { store, effect, write } = await setUp(t);
+  const failing = writeOnce(store, effect, async (writer) => {
+    await writer.kvSet('p', 'count', 7, null);
+    throw new Error('no');
+  });
+  await t.rejects(failing, { message: 'no' });
+  t.strictSame(await write(), { isRepeat: false, made: { outcome: 1, more: 'not stored' } });
+});
+
+t.test('another effect under the same name is refused', async (t) => {
+  const { store, effect, count, write } = await setUp(t);
+  await write();
+  const other = { ...effect, payloadHash: 'other' };
+  await t.rejects(write(other), { code: 'EFFECT_MISMATCH', status: 409, message: /^Effect 1 of/ });
+  await t.rejects(earlierEffect(store.read, other), { code: 'EFFECT_MISMATCH' });
+  t.equal(await count(0), 1);
+});
+
+t.test('the first answer is the only one, also of two that were made at the same time', async (t) => {
+  const { store, effect } = await setUp(t);
+  let made = 0;
+  const act = async () => {
+    made += 1;
+    return { signature: `s${made}`, v: 27n, none: undefined };
+  };
+  const [one, other] = await Promise.all([answerOnce(store, effect, act), answerOnce(store, effect, act)]);
+  t.strictSame(one, { signature: one['signature'], v: 27 });
+  t.strictSame(other, one);
+  t.strictSame(await answerOnce(store, effect, act), one);
+  t.equal(made, 2);
+  t.strictSame(await answerOnce(store, undefined, act), { signature: 's3', v: 27n, none: undefined });
+  await t.rejects(answerOnce(store, { ...effect, payloadHash: 'other' }, act), { code: 'EFFECT_MISMATCH' });
+});
