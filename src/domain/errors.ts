@@ -37,7 +37,6 @@ export const ERRORS = {
     text: "Notification with ID '{id}' already exists",
     message: 'Notification with this ID already exists',
   },
-  PAYLOAD_TOO_LARGE: { status: 413, retryable: false, text: 'The body is larger than {limit} bytes' },
   IDEMPOTENCY_MISMATCH: {
     status: 409,
     retryable: false,
@@ -65,6 +64,7 @@ export const ERRORS = {
     retryable: false,
     text: 'The request with this idempotency key was answered with status {status}; the answer was too large to be kept',
   },
+  PAYLOAD_TOO_LARGE: { status: 413, retryable: false, text: 'The body is larger than {limit} bytes' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, retryable: false, text: 'Send application/json, not {type}' },
   TOO_MANY_REQUESTS: { status: 429, retryable: true, text: 'Too Many Requests' },
   INTERNAL: { status: 500, retryable: false, text: 'Internal Server Error' },

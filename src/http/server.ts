@@ -42,8 +42,8 @@ export interface HttpServerDependencies {
   pluginHost: PluginHost;
   apiKey: { id: string; key: string };
   limiter: RateLimiter;
-  log: Log;
   idempotencyKeys: IdempotencyKeys;
+  log: Log;
   metrics: HttpMetrics;
   /** What the network types take, for the description. */
   chains: ReadonlyMap<NetworkType, DescribedChain>;
@@ -112,8 +112,8 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
   app.setNotFoundHandler(() => undefined);
   guardGate(app, { ...dependencies, drain });
   limitHandlers(app, limits.handlerSeconds);
-
   honourIdempotencyKeys(app, dependencies.idempotencyKeys);
+
   const table = collectRoutes(app);
   await app.register(
     async (api) => {

@@ -89,17 +89,17 @@ class FakeNotifications implements NotificationsService {
 
 class FakeTransactions implements TransactionsService {
   sent: { relayerId: string; body: unknown }[] = [];
-  listed: { page: PageRequest; status: TransactionStatus | undefined }[] = [];
-  /** What `send` does; a test may make it throw, or never end. */
   /** The names of the effects, of requests with an idempotency key. */
   effects: (Effect | undefined)[] = [];
+  listed: { page: PageRequest; status: TransactionStatus | undefined }[] = [];
+  /** What `send` does; a test may make it throw, or never end. */
   onSend: (body: unknown) => Promise<WireObject> = async () => ({ id: 'tx-1', status: 'pending' });
 
   async send(relayerId: string, body: unknown, effect?: Effect): Promise<WireObject> {
     this.sent.push({ relayerId, body });
+    this.effects.push(effect);
     return this.onSend(body);
   }
-    this.effects.push(effect);
 
   async get(_relayerId: string, transactionId: string): Promise<WireObject> {
     if (transactionId !== 'tx-1') throw new AppError('TRANSACTION_NOT_FOUND', { id: transactionId });
@@ -131,6 +131,9 @@ class FakeSigning implements SigningService {
 }
 
 class FakeRpc implements RpcService {
+  outcome: RpcOutcome = { jsonrpc: '2.0', result: '0x1', id: 7 };
+  calls = 0;
+
   async call(): Promise<RpcOutcome> {
     this.calls += 1;
     return this.outcome;
@@ -154,6 +157,3 @@ class FakeKv implements KvService {
     return false;
   }
 }
-  outcome: RpcOutcome = { jsonrpc: '2.0', result: '0x1', id: 7 };
-  calls = 0;
-

@@ -27,7 +27,6 @@ export interface ChainBodies {
 const READ: readonly ErrorCode[] = ['INVALID_REQUEST'];
 const ON_NETWORK: readonly ErrorCode[] = ['RELAYER_NOT_FOUND', 'PROVIDER_FAILED', 'NOT_AVAILABLE_YET'];
 
-const TEXT = 'text/plain; version=0.0.4; charset=utf-8';
 const KEYED: readonly ErrorCode[] = [
   'INVALID_REQUEST',
   'IDEMPOTENCY_MISMATCH',
@@ -35,6 +34,7 @@ const KEYED: readonly ErrorCode[] = [
   'ANSWER_NOT_KEPT',
 ];
 
+const TEXT = 'text/plain; version=0.0.4; charset=utf-8';
 
 /** All operations, by method and path as the routes have them. A test compares them with the routes, both ways. */
 export function operations(chains: ChainBodies): Readonly<Record<string, Operation>> {
@@ -50,8 +50,6 @@ export function operations(chains: ChainBodies): Readonly<Record<string, Operati
     ...notificationOperations,
     ...serviceOperations,
   };
-}
-
   return Object.fromEntries(
     Object.entries(all).map(([route, one]) => [route, mayAct(route, one) ? withKey(one) : one]),
   );
@@ -64,6 +62,8 @@ function mayAct(route: string, { tag }: Operation): boolean {
 /** An operation that honours an idempotency key, with the failures that this adds. */
 function withKey(operation: Operation): Operation {
   return { ...operation, takesKey: true, errors: [...new Set([...operation.errors, ...KEYED])] };
+}
+
 function pluginOperations(): Record<string, Operation> {
   const common: Omit<Operation, 'id' | 'summary'> = {
     tag: 'Plugins',
