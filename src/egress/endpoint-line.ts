@@ -113,12 +113,12 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
       return;
     }
     if (!isBestEffort) note(answers);
-    batch.forEach((read, index) => {
+    for (const [index, read] of batch.entries()) {
       const answer = answers[index];
       if (answer?.status === 'fulfilled') read.resolve(answer.value);
       else if (batch.length > 1 && blamesBatch(answer?.reason)) repeat([read], true);
       else read.reject(answer?.reason);
-    });
+    }
   }
 
   /** Where batches are known to be answered, a failure that could be a refusal is taken for what it says. */

@@ -1,3 +1,4 @@
+import type { Json } from '../domain/json.ts';
 import type { RpcUrl } from '../domain/relayer.ts';
 import { basicCredentials, unescaped } from './credentials.ts';
 
@@ -9,11 +10,14 @@ export interface Endpoint {
   readonly name: string;
   /** Takes out of a foreign text whatever it repeats of the endpoint's path, query and credentials. */
   scrub(text: string): string;
+  /** The same for all texts of a value, at full length; call data in hexadecimal stays what it is. */
+  scrubData(data: Json): Json;
 }
 
 /** Pieces of a path or query that are shorter are words (`v3`, `rpc`), not keys. */
 const SHORTEST_KEY = 8;
 const LONGEST_MESSAGE = 1_000;
+const HEXADECIMAL = /^0x[0-9a-f]*$/i;
 
 /** @throws TypeError when the address is not a URL */
 export function createEndpoint({ url: address, weight }: RpcUrl): Endpoint {
@@ -25,10 +29,19 @@ export function createEndpoint({ url: address, weight }: RpcUrl): Endpoint {
     .concat(basicCredentials(url) ?? [])
     .filter((secret) => secret !== '')
     .sort((a, b) => b.length - a.length);
+  const masked = (text: string) => secrets.reduce((rest, secret) => rest.replaceAll(secret, '***'), text);
   return {
     url,
     weight,
     name: `${url.protocol}//${url.host}`,
-    scrub: (text) => secrets.reduce((rest, secret) => rest.replaceAll(secret, '***'), text).slice(0, LONGEST_MESSAGE),
+    scrub: (text) => masked(text).slice(0, LONGEST_MESSAGE),
+    scrubData: (data) => mapTexts(data, (text) => (HEXADECIMAL.test(text) ? text : masked(text))),
   };
+}
+
+function mapTexts(value: Json, map: (text: string) => string): Json {
+  if (typeof value === 'string') return map(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, map));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapTexts(item, map)]));
 }

@@ -83,7 +83,7 @@ export function errorOf(endpoint: Endpoint, answer: JsonObject, status: number):
     code,
     status,
     // It came out of JSON.parse, so it is JSON.
-    ...(data === undefined ? {} : { data: data as Json }),
+    ...(data === undefined ? {} : { data: endpoint.scrubData(data as Json) }),
   });
 }
 

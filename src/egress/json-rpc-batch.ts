@@ -74,7 +74,8 @@ function errorOfAll(calls: readonly JsonRpcCall[], entries: readonly Json[]): Js
   const [first] = entries;
   if (first === undefined || !entries.every(isNamelessError)) {
     const error = entries.length === 1 && calls.length > 1 && isObject(first) ? first['error'] : undefined;
-    return isObject(error) && OF_BATCHES.test(String(error['message'])) ? first : undefined;
+    const message = isObject(error) ? error['message'] : undefined;
+    return typeof message === 'string' && OF_BATCHES.test(message) ? first : undefined;
   }
   return first;
 }

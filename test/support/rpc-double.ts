@@ -156,7 +156,7 @@ async function answerBatch(calls: readonly DoubleCall[], { one, batch }: Behavio
     const isError = typeof whole === 'object' && 'error' in whole;
     return isError ? { body: JSON.stringify(entryOf(null, whole)), status: whole.status ?? 200 } : whole;
   }
-  const answers = await Promise.all(calls.map(one));
+  const answers = await Promise.all(calls.map(async (call) => one(call)));
   const other = answers.find((answer) => typeof answer !== 'object' || !('result' in answer || 'error' in answer));
   return other ?? { answers: answers.map((answer, index) => entryOf(calls[index]?.id, answer)) };
 }

@@ -30,3 +30,14 @@ t.test('a path that is not well escaped is no fault', async (t) => {
 t.test('what is not a URL is no endpoint', async (t) => {
   t.throws(() => createEndpoint({ url: 'rpc.example.com', weight: 1 }), TypeError);
 });
+
+t.test('data loses the same, at any depth, but keeps its call data', async (t) => {
+  const { scrubData } = createEndpoint({ url: 'https://rpc.example.com/v3/0123456789abcdef', weight: 1 });
+  const revert = `0x08c379a0${'0123456789abcdef'.repeat(200)}`;
+  t.equal(scrubData(revert), revert);
+  t.same(scrubData({ see: ['https://rpc.example.com/v3/0123456789abcdef', 7, null, true], data: revert }), {
+    see: ['https://rpc.example.com***', 7, null, true],
+    data: revert,
+  });
+  t.equal(scrubData('Reverted 0x08c379a0'), 'Reverted 0x08c379a0');
+});

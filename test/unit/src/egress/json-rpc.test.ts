@@ -1,9 +1,10 @@
+import { inspect } from 'node:util';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../../../src/domain/clock.ts';
 import { createAddressGuard } from '../../../../src/egress/address-guard.ts';
 import { createHttpClient } from '../../../../src/egress/http-client.ts';
 import { createRpcClient, type RpcCallReport, type RpcClientParts } from '../../../../src/egress/json-rpc.ts';
-import { RpcError } from '../../../../src/egress/rpc-client.ts';
+import { EndpointUnfit, RpcError } from '../../../../src/egress/rpc-client.ts';
 import { type DoubleHandler, type RpcDouble, startRpcDouble } from '../../../support/rpc-double.ts';
 
 const QUICK = { timeoutMs: 5_000, baseDelayMs: 1, maxDelayMs: 2 };
@@ -51,7 +52,7 @@ t.test('asks one node, with parameters or without', async (t) => {
   ]);
 });
 
-t.test('transport trouble moves a read to the next endpoint at once', async (t) => {
+t.test('429, 502, resets and the like move a read to the next endpoint at once, with one try each', async (t) => {
   const troubles: DoubleHandler[] = [
     () => ({ status: 502, body: '<html>' }),
     () => ({ status: 429 }),
@@ -87,7 +88,7 @@ t.test('a single endpoint is tried three times, and used again after it failed',
   t.equal(await rpc.read('eth_chainId', []), '0x1');
 });
 
-t.test('what a node answers about a transaction is no trouble of the node', async (t) => {
+t.test('nonce error wrapped in -32603 or -32002: what is said of a transaction pauses no provider', async (t) => {
   for (const code of [-32_603, -32_002, -32_000]) {
     const { rpc, calls } = await open(t, [fails(code, 'nonce too low'), says('0x1')]);
     for (let count = 0; count < 4; count += 1) {
@@ -206,15 +207,175 @@ t.test('without an endpoint that is switched on there is nobody to ask', async (
   t.same(await rpc.each('eth_chainId', []), []);
 });
 
-t.test('thousands of calls share a few connections', async (t) => {
-  const { rpc, doubles } = await open(t, [says('0x1')]);
-  const ports = new Set<unknown>();
-  doubles[0]?.answer(({ remotePort }) => {
-    ports.add(remotePort);
-    return { result: '0x1' };
-  });
-  for (let round = 0; round < 20; round += 1) {
-    await Promise.all(Array.from({ length: 100 }, () => rpc.read('eth_chainId', [])));
+t.test('offers of several go to one endpoint, and stay with the one that took the last', async (t) => {
+  let draw = 0.99;
+  const { rpc, calls } = await open(t, [says('0xa'), says('0xb')], { random: () => draw });
+  t.match(await rpc.offerAll('eth_sendRawTransaction', [['0x01'], ['0x02']]), [{ value: '0xb' }, { value: '0xb' }]);
+  draw = 0;
+  t.match(await rpc.offerAll('eth_sendRawTransaction', [['0x03']]), [{ value: '0xb' }]);
+  t.equal(await rpc.offer('eth_sendRawTransaction', ['0x04']), '0xb');
+  t.same(calls(), [0, 4]);
+  t.same(await rpc.offerAll('eth_sendRawTransaction', []), []);
+});
+
+t.test('an endpoint that fails an offer is no longer preferred; one that refuses it is', async (t) => {
+  let draw = 0.99;
+  const { rpc, doubles } = await open(t, [says('0xa'), says('0xb')], { random: () => draw });
+  await rpc.offer('eth_sendRawTransaction', ['0x01']);
+  draw = 0;
+  doubles[1]?.answer(fails(-32_000, 'nonce too low'));
+  t.match(await rpc.offerAll('eth_sendRawTransaction', [['0x02']]), [{ reason: { message: 'nonce too low' } }]);
+  doubles[1]?.answer(() => 'hang-up');
+  t.match(await rpc.offerAll('eth_sendRawTransaction', [['0x02']]), [{ reason: { kind: 'transport' } }]);
+  t.match(await rpc.offerAll('eth_sendRawTransaction', [['0x02']]), [{ value: '0xa' }]);
+});
+
+t.test('the same bytes can be offered to every endpoint, each once', async (t) => {
+  const { rpc, calls } = await open(t, [says('0xa'), fails(-32_000, 'already known'), () => 'hang-up']);
+  t.match(await rpc.offerEach('eth_sendRawTransaction', ['0x02']), [
+    { status: 'fulfilled', value: '0xa' },
+    { status: 'rejected', reason: { kind: 'node', message: 'already known' } },
+    { status: 'rejected', reason: { kind: 'transport' } },
+  ]);
+  t.same(calls(), [1, 1, 1]);
+});
+
+t.test('wrong chain behind the URL: the endpoint is set aside, and another serves at once', async (t) => {
+  const { rpc, calls } = await open(t, [says('0x5'), says('0x1')]);
+  const isOurs = (answer: unknown) => {
+    if (answer !== '0x1') throw new EndpointUnfit(`it serves chain ${String(answer)}`, { pauseMs: 60_000 });
+    return answer;
+  };
+  t.equal(await rpc.read('eth_chainId', [], isOurs), '0x1');
+  t.equal(await rpc.onOne((read) => read('eth_chainId', [], isOurs)), '0x1');
+  t.same(calls(), [1, 2], 'and is not asked again');
+});
+
+t.test('the last endpoint that is left is never set aside; its reason reaches the caller', async (t) => {
+  const { rpc, calls } = await open(t, [says('0x5'), says('0x5')]);
+  const use = () =>
+    rpc.onOne(async (read) => {
+      await read('eth_chainId', [], String);
+      throw new EndpointUnfit('it serves chain 5 by 0123456789abcdef', { pauseMs: 60_000 });
+    });
+  const error = { kind: 'malformed', message: /^http:\S+ cannot serve this: it serves chain 5 by \*\*\*$/ };
+  await t.rejects(use(), error);
+  t.same(calls(), [1, 1], 'each is asked once');
+  await t.rejects(use(), error);
+  t.same(calls(), [1, 2]);
+});
+
+t.test('a node that is behind costs it nothing: another is asked, and it is the first again next time', async (t) => {
+  const { rpc, calls } = await open(t, [says('0x9'), says('0xa')]);
+  const seen = (answer: unknown) => {
+    if (answer === '0x9') throw new EndpointUnfit('it is behind block 10', { pauseMs: 0 });
+    return answer;
+  };
+  for (let count = 0; count < 5; count += 1) t.equal(await rpc.read('eth_blockNumber', [], seen), '0xa');
+  t.same(calls(), [5, 5]);
+});
+
+t.test('each call of a batch is reported and parsed on its own', async (t) => {
+  const { rpc, doubles, reports } = await open(t, [({ method }) => ({ result: method })], { settings: { tries: 1 } });
+  const parse = (answer: unknown) => {
+    if (answer === 'bad') throw new TypeError('not that');
+    return String(answer);
+  };
+  const settled = await Promise.allSettled(['a', 'bad', 'c'].map((method) => rpc.read(method, [], parse)));
+  t.match(settled, [{ value: 'a' }, { reason: { kind: 'malformed' } }, { value: 'c' }]);
+  t.same(
+    doubles[0]?.requests.map(({ length }) => length),
+    [3],
+  );
+  t.same(
+    reports.map(({ method, outcome }) => [method, outcome]),
+    [
+      ['a', 'ok'],
+      ['bad', 'malformed'],
+      ['c', 'ok'],
+    ],
+  );
+});
+
+t.test('what an answer says never becomes the cause of an error, which a log would show', async (t) => {
+  const { rpc } = await open(t, [says('key 0123456789abcdef')], { settings: { tries: 1 } });
+  const parse = (answer: unknown) => {
+    throw new Error(String(answer));
+  };
+  const error = await rpc.read('eth_chainId', [], parse).catch((caught: unknown) => caught);
+  t.ok(error instanceof RpcError);
+  t.notMatch(inspect(error, { depth: 10 }), /0123456789abcdef/);
+});
+
+t.test('all providers paused: there is still something to try, and they recover by themselves', async (t) => {
+  let healthy = false;
+  const flaky: DoubleHandler = () => (healthy ? { result: '0x1' } : { status: 503 });
+  const { rpc, calls } = await open(t, [flaky, flaky], { settings: { tries: 2 } });
+  for (let count = 0; count < 3; count += 1) await t.rejects(rpc.read('eth_chainId', []), { name: 'RpcError' });
+  t.same(calls(), [6, 6], 'both are past their third failure');
+  healthy = true;
+  t.equal(await rpc.read('eth_chainId', []), '0x1');
+});
+
+t.test('best-effort tracing pauses no provider, whatever comes of it', async (t) => {
+  const troubles: DoubleHandler[] = [
+    () => ({ status: 403 }),
+    () => ({ status: 500 }),
+    () => 'hang-up',
+    () => ({ body: 'nonsense' }),
+    fails(-32_601, 'the method debug_traceTransaction does not exist/is not available'),
+    says('not a trace'),
+  ];
+  const parse = (answer: unknown) => {
+    if (answer === 'not a trace') throw new TypeError('no trace');
+    return answer;
+  };
+  for (const trouble of troubles) {
+    const handler: DoubleHandler = (call) => (call.method === 'debug_traceTransaction' ? trouble(call) : { result: 1 });
+    const { rpc, calls } = await open(t, [handler, says(2)], { settings: { tries: 1, failovers: 0 } });
+    for (let count = 0; count < 4; count += 1) {
+      await t.rejects(rpc.read('debug_traceTransaction', [], parse, { bestEffort: true }), RpcError);
+      const tracing = rpc.onOne((read) => read('debug_traceTransaction', [], parse), { bestEffort: true });
+      await t.rejects(tracing, { name: 'RpcError' });
+    }
+    t.equal(await rpc.read('eth_chainId', []), 1, 'it is still the first to be asked');
+    t.same(calls(), [9, 0]);
   }
-  t.ok(ports.size > 0 && ports.size <= 64, `${ports.size} connections`);
+});
+
+t.test('SSRF via redirect: an endpoint cannot send us elsewhere', async (t) => {
+  const target = await open(t, [says('0x1')]);
+  const redirect: DoubleHandler = () => ({ status: 307, headers: { location: target.doubles[0]?.url ?? '' } });
+  const metadata: DoubleHandler = () => ({ status: 302, headers: { location: 'http://169.254.169.254/latest' } });
+  const { rpc, calls } = await open(t, [redirect, metadata]);
+  await t.rejects(rpc.read('eth_chainId', []), { name: 'RpcError', status: 302 });
+  await t.rejects(rpc.offer('eth_sendRawTransaction', ['0x02']), { name: 'RpcError', status: 307 });
+  t.same(calls(), [2, 1]);
+  t.same(target.calls(), [0]);
+});
+
+t.test('retries set to 1 or 0 do not disable failover', async (t) => {
+  for (const tries of [1, 0]) {
+    const { rpc, calls } = await open(t, [() => ({ status: 500 }), says('0x1')], { settings: { tries } });
+    t.equal(await rpc.read('eth_chainId', []), '0x1');
+    t.same(calls(), [1, 1]);
+  }
+});
+
+t.test('failure attributed to the right provider when many calls run at once', async (t) => {
+  const slow: DoubleHandler = async () => {
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    return { status: 500 };
+  };
+  const { rpc, doubles, reports } = await open(t, [slow, says('0x1')], { settings: { tries: 1 } });
+  const turns = Array.from({ length: 12 }, async (_, n) => {
+    for (let turn = 0; turn < n; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    return rpc.read('eth_chainId', []);
+  });
+  t.same(new Set(await Promise.all(turns)), new Set(['0x1']));
+  const failed = reports.filter(({ outcome }) => outcome !== 'ok');
+  t.ok(failed.length >= 12 && failed.every(({ endpoint }) => endpoint === doubles[0]?.url));
+  const before = doubles[0]?.calls.length;
+  t.equal(await rpc.read('eth_chainId', []), '0x1');
+  t.equal(doubles[0]?.calls.length, before, 'the one that failed is paused, the other is not');
 });

@@ -169,3 +169,9 @@ t.test('an endpoint that the adapter calls unfit is left, with blame or without'
   t.same(judgeFailure(unfit(60_000)), VERDICTS.refuses);
   t.same(judgeFailure(unfit(0)), VERDICTS.lacks);
 });
+
+t.test('unknown vs known transaction text: only one of them says that the pool has it', async (t) => {
+  t.equal(judgeFailure(node(-32_603, 'known transaction: 0x2a')).meaning, 'state');
+  t.equal(judgeFailure(node(-32_000, 'unknown transaction')).meaning, 'permanent');
+  t.not(judgeFailure(node(-32_603, 'unknown transaction')).meaning, 'state');
+});
