@@ -95,9 +95,15 @@ export class RelayerHealth {
     if (!this.#closed && !this.#watches.has(id)) void this.#watch(id);
   }
 
-  /** Another instance wants a relayer checked that this one watches, or has stopped watching it. */
+  /**
+   * Another instance has disabled a relayer, wants it checked, or has stopped watching it. Who makes the rounds stands
+   * by for that one's end, too.
+   */
   recheckWatched(id: string): void {
-    if (!this.#watches.has(id)) return;
+    if (!this.#watches.has(id)) {
+      if (this.#rounds.isMaking) this.#takeUp(id);
+      return;
+    }
     this.#deps.leases.askAgain(leaseOf(id));
     this.recheck(id);
   }
@@ -150,7 +156,10 @@ export class RelayerHealth {
       } catch (error) {
         log.error({ err: error, relayer: id }, 'relayer check failed');
       }
-      await watch.pause.last(backOff(round, timing, random));
+      const pause = backOff(round, timing, random);
+      // The other instance may be gone by the end of its lease.
+      const left = leases.elsewhereMs(leaseOf(id));
+      await watch.pause.last(left > 0 ? Math.min(pause, Math.max(left, timing.retryMs)) : pause);
     }
     return undefined;
   }
@@ -212,7 +221,7 @@ export class RelayerHealth {
     lease: HeldLease,
     failedRechecks: number,
   ): Promise<void> {
-    const { log, outbox } = this.#deps;
+    const { store, log, outbox } = this.#deps;
     const reason = disabledReasonOf(failures);
     const before = await lease.write(async (writer) => {
       const relayer = await writer.relayer(id);
@@ -224,6 +233,7 @@ export class RelayerHealth {
       return { wasDisabled: relayer.disabledReason !== null };
     });
     outbox.committed();
+    if (before?.wasDisabled === false) store.hints.send({ topic: 'relayer', id });
     if (reason !== null) {
       const causes = failures.map(({ type, cause }) => `${type}: ${cause}`);
       log.warn({ relayer: id, network, causes }, before === undefined ? 'relayer still disabled' : 'relayer disabled');

@@ -1,7 +1,7 @@
 import type { Log } from '../observability/log.ts';
 import type { Store } from '../store/store.ts';
 import type { EngineMetrics } from './engine-metrics.ts';
-import { LeaseKeeper } from './lease-keeper.ts';
+import { type HeldLease, LeaseKeeper } from './lease-keeper.ts';
 import { Pause } from './pause.ts';
 import type { IdentityShare, RelayerChecks } from './relayer-checks.ts';
 import { backOff, type EngineTiming } from './timing.ts';
@@ -34,6 +34,7 @@ export class RelayerRounds {
   readonly #leases: LeaseKeeper;
   readonly #pause = new Pause();
   readonly #looks = new Set<Promise<void>>();
+  #lease: HeldLease | undefined;
   #running: Promise<void> | null = null;
   #closed = false;
 
@@ -45,6 +46,11 @@ export class RelayerRounds {
 
   start(): void {
     if (!this.#closed) this.#running ??= this.#run();
+  }
+
+  /** Whether it is this instance that makes the rounds. */
+  get isMaking(): boolean {
+    return !this.#closed && this.#lease?.isLive() === true;
   }
 
   /** Ends after the looks under way. Safe to call twice. */
@@ -75,6 +81,7 @@ export class RelayerRounds {
   async #round(): Promise<number> {
     const { store, takeUp, timing, random } = this.#deps;
     const lease = await this.#leases.hold(LEASE);
+    this.#lease = lease;
     if (lease === undefined)
       return Math.max(Math.min(this.#leases.elsewhereMs(LEASE), timing.healthMs), timing.retryMs);
     const relayers = await store.read.allRelayers();

@@ -2,6 +2,7 @@ import t, { type Test } from 'tap';
 import { AppError } from '../../../../src/domain/errors.ts';
 import type { Relayer } from '../../../../src/domain/relayer.ts';
 import { RelayerHealth, type RelayerHealthDeps } from '../../../../src/engine/relayer-health.ts';
+import type { Hint } from '../../../../src/store/hints.ts';
 import { LeaseLost, type Leases } from '../../../../src/store/lease.ts';
 import { EngineWorld, fastTiming, relayerNamed } from '../../../support/engine-world.ts';
 
@@ -389,4 +390,25 @@ t.test('a disabled relayer that nobody watches any more is taken up', async (t) 
   const disabledReason = { type: 'RpcValidationFailed', details: 'RPC endpoint validation failed' } as const;
   await world.store.write((writer) => writer.putRelayer(relayerNamed('r1', { disabledReason })));
   await world.until('it is enabled', async () => (await relayer(world))?.disabledReason === null);
+  t.match(world.logLines.join(''), /relayer enabled/);
+});
+
+t.test('that a relayer is disabled is told to others, and who makes the rounds stands by', async (t) => {
+  const world = await EngineWorld.open(t);
+  const hints: Hint[] = [];
+  const store = { ...world.store, hints: { ...world.store.hints, send: (hint: Hint) => void hints.push(hint) } };
+  const health = healthOf(world, { healthMs: 600_000 }, { store });
+  t.teardown(() => health.close());
+  health.recheckWatched('r1');
+  t.strictSame(health.watched, [], 'not before it makes rounds');
+  await health.start();
+  await world.until('nothing is watched', async () => health.watched.length === 0);
+  t.strictSame(hints, []);
+  world.chain.balance = 0n;
+  await world.until('it makes rounds', async () => {
+    health.recheckWatched('r1');
+    return health.watched.length > 0;
+  });
+  await world.until('several checks', async () => world.metrics.checks.length > 3);
+  t.strictSame(hints, [{ topic: 'relayer', id: 'r1' }], 'once, however often it is checked');
 });

@@ -125,9 +125,13 @@ t.test('what another instance does is not done here; it is taken over when that 
   const { rounds, looked } = await stage(t, [], { store: { ...world.store, leases: theirs } });
   rounds.start();
   await world.until('it has asked several times', async () => asked > 5);
+  t.equal(rounds.isMaking, false);
   t.strictSame(looked, []);
   isFree = true;
   await world.until('it is taken over', async () => looked.length > 0);
+  t.equal(rounds.isMaking, true);
+  await rounds.close();
+  t.equal(rounds.isMaking, false);
 });
 
 t.test('a round under a lease that was lost ends', async (t) => {

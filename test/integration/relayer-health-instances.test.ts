@@ -1,0 +1,129 @@
+/**
+ * The promise: of several instances one looks after a relayer, another takes its place when it dies, and whatever
+ * happens is told once. What could break it: all that start together, a crash in the middle of a bad time.
+ */
+import t, { type Test } from 'tap';
+import { createLog } from '../../src/observability/log.ts';
+import { openPostgresStore } from '../../src/store/postgres.ts';
+import type { Store } from '../../src/store/store.ts';
+import { startAnvil } from '../support/anvil.ts';
+import { answersOf, healthStage } from '../support/health-stage.ts';
+import { instancesFor } from '../support/instances.ts';
+import { hastyLeases, startPostgres } from '../support/postgres.ts';
+import { type DoubleHandler, type RpcDouble, startRpcDouble } from '../support/rpc-double.ts';
+import type { RunningService } from '../support/service.ts';
+import { startReceiver } from '../support/webhook-receiver.ts';
+
+const SILENT: DoubleHandler = () => 'hang-up';
+const RELAYER = '/api/v1/relayers/local-1';
+
+const postgres = await startPostgres();
+t.teardown(() => postgres.stop());
+
+async function double(t: Test, handler: DoubleHandler): Promise<RpcDouble> {
+  const started = await startRpcDouble(handler);
+  t.teardown(() => started.stop());
+  return started;
+}
+
+t.test(
+  'instances that start together tell once what they find, also when the one that looks dies (item 75)',
+  async (t) => {
+    const instances = await instancesFor(t, postgres);
+    const receiver = await startReceiver();
+    t.teardown(() => receiver.stop());
+    const endpoint = await double(t, answersOf(instances.anvil));
+    const env = { WEBHOOK_BLOCK_PRIVATE_IPS: 'false' };
+    const first = await instances.start(env);
+    const created = await first.request('POST', '/api/v1/notifications', {
+      id: 'hook',
+      type: 'webhook',
+      url: `${receiver.url}/hook`,
+    });
+    t.equal(created.status, 201);
+    const changed = await first.request('PATCH', RELAYER, {
+      notification_id: 'hook',
+      custom_rpc_urls: [endpoint.url].map((url) => ({ url, weight: 100 })),
+    });
+    t.match(changed, { status: 200, body: { data: { system_disabled: false } } });
+    await first.stop();
+
+    /** Each event once, however often it was delivered. */
+    const told = () => {
+      const events = new Map(receiver.deliveries.map(({ json }) => [json.id, json.payload.payload_type]));
+      return [...events.values()];
+    };
+    endpoint.answer(SILENT);
+    const services = await Promise.all([1, 2, 3].map(() => instances.start(env)));
+    await receiver.until('it is told', () => told().length > 0, 30_000);
+    t.strictSame(told(), ['relayer_disabled']);
+    const holders = services.filter((service) => /"lease":"relayer:local-1".*lease taken/.test(service.output()));
+    const [holder] = holders;
+    if (holder === undefined) throw new Error('nobody took the lease');
+    t.equal(holders.length, 1, 'one of them looks after it');
+    const rest = services.filter((service) => service !== holder);
+    for (const service of rest) t.match((await service.request('GET', RELAYER)).body.data, { system_disabled: true });
+
+    await holder.kill();
+    endpoint.answer(answersOf(instances.anvil));
+    await receiver.until('it is told', () => told().length > 1, 60_000);
+    t.strictSame(told(), ['relayer_disabled', 'relayer_enabled']);
+    for (const service of rest) {
+      t.match((await service.request('GET', RELAYER)).body.data, { system_disabled: false });
+      t.notMatch(service.output(), /relayer check failed|relayer round failed/);
+    }
+    await stopAll(rest);
+    t.strictSame(told(), ['relayer_disabled', 'relayer_enabled'], 'and nothing more is told');
+  },
+);
+
+async function stopAll(services: readonly RunningService[]): Promise<void> {
+  await Promise.all(services.map((service) => service.stop()));
+}
+
+t.test('one of two looks at what is fit; when it dies the other does, and sees what goes wrong', async (t) => {
+  const anvil = await startAnvil();
+  t.teardown(() => anvil.stop());
+  const address = anvil.accounts[0]?.address ?? '';
+  const url = await postgres.createDatabase();
+  const open = async (): Promise<Store> => {
+    const store = await openPostgresStore({ url, log: createLog('silent'), ...hastyLeases });
+    t.teardown(() => store.close());
+    return store;
+  };
+  const [one, two] = [await open(), await open()];
+  let isDead = false;
+  /** What a process that died does not do any more. */
+  const mortal: Store = {
+    ...one,
+    leases: {
+      lastsMs: one.leases.lastsMs,
+      acquire: (name) => one.leases.acquire(name),
+      renew: async (held) => (isDead ? [] : one.leases.renew(held)),
+      release: async (held) => (isDead ? undefined : one.leases.release(held)),
+    },
+  };
+  const endpoints = [await double(t, answersOf(anvil)), await double(t, answersOf(anvil))] as const;
+  const asked = (index: 0 | 1) => endpoints[index].calls.filter(({ method }) => method === 'eth_getBalance').length;
+  const first = await healthStage(t, { urls: [endpoints[0].url], address, store: mortal });
+  await first.health.start();
+  await first.until('it makes rounds', () => asked(0) > 5);
+  const second = await healthStage(t, { urls: [endpoints[1].url], address, store: two });
+  await second.health.start();
+  await second.until('its check at the start is over', () => second.health.watched.length === 0);
+  const [before, since] = [asked(1), asked(0)];
+  await second.until('the first goes on', () => asked(0) > since + 20);
+  t.equal(asked(1), before, 'the second leaves it to the first');
+
+  isDead = true;
+  await first.health.close();
+  await second.until('the second goes on', () => asked(1) > before + 5);
+  await anvil.rpc('anvil_setBalance', [address, '0x0']);
+  await second.until('it is disabled', async () => (await second.reason()) !== null);
+  await anvil.rpc('anvil_setBalance', [address, '0xffffffff']);
+  await second.until('it is enabled', async () => (await second.reason()) === null);
+  t.strictSame(
+    (await second.told()).map(({ payload_type: type }) => type),
+    ['relayer_disabled', 'relayer_enabled'],
+  );
+});
