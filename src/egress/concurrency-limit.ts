@@ -1,3 +1,4 @@
+/** The bounds of a limit, in places. */
 export interface LimitSettings {
   /** Places at the beginning, and the most that there can ever be. There is always at least one. */
   start: number;

@@ -8,12 +8,14 @@ import { type ReadOptions, RpcError } from './rpc-client.ts';
 import { type CallText, createRpcRequest, type RequestParts, type RequestSettings } from './rpc-request.ts';
 import { judgeFailure } from './rpc-verdict.ts';
 
+/** Limits of one endpoint's line. */
 export interface LineSettings extends RequestSettings {
   /** Calls at once to one endpoint: at the beginning, and at most. */
   startConcurrency: number;
   maxConcurrency: number;
 }
 
+/** What a line is made of. */
 export interface LineParts extends RequestParts {
   /** Learns what speaks against the endpoint, once for each request. */
   pool: Pick<EndpointPool, 'failed' | 'hold'>;

@@ -28,7 +28,10 @@ export function readAnswer(call: JsonRpcCall, { status, body }: HttpAnswer): Jso
   return resultOf(call, answer);
 }
 
-/** @throws RpcError `malformed` */
+/**
+ * The result of an answer that holds no error.
+ * @throws RpcError `malformed`
+ */
 export function resultOf(call: JsonRpcCall, answer: JsonObject): Json {
   if (answer['result'] === undefined) throw malformed(call, 'it has neither result nor error');
   return answer['result'];
@@ -52,10 +55,12 @@ export function parseJson(body: Buffer): Json | undefined {
   }
 }
 
+/** Whether it is an object, and neither null nor an array. */
 export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** A 2xx. */
 export function isSuccess(status: number): boolean {
   return status >= 200 && status <= 299;
 }
@@ -87,10 +92,12 @@ export function errorOf(endpoint: Endpoint, answer: JsonObject, status: number):
   });
 }
 
+/** There was nothing in the answer but its status. */
 export function httpError(endpoint: Endpoint, status: number): RpcError {
   return new RpcError('http', `${endpoint.name} answered with HTTP status ${status}`, { status });
 }
 
+/** The answer is none. The reason must hold nothing of what the endpoint said that was not scrubbed. */
 export function malformed({ endpoint, method }: JsonRpcCall, reason: string): RpcError {
   return new RpcError('malformed', `${endpoint.name} answered ${method} with nonsense: ${reason}`);
 }

@@ -40,6 +40,7 @@ export interface RpcClient {
   close(): Promise<void>;
 }
 
+/** How much a read matters. */
 export interface ReadOptions {
   /** For what may well fail, such as tracing: no failure is held against an endpoint. */
   bestEffort?: boolean;

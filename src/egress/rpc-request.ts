@@ -16,6 +16,7 @@ export interface RequestSettings {
   pauseMs: number;
 }
 
+/** What a request is made of. */
 export interface RequestParts {
   endpoint: Endpoint;
   http: HttpClient;
@@ -40,6 +41,7 @@ export interface RpcRequest {
   send(texts: readonly CallText[]): Promise<BatchReading>;
 }
 
+/** Opens nothing before the first call. */
 export function createRpcRequest({ endpoint, http, clock, pool, settings, nextId }: RequestParts): RpcRequest {
   async function post(texts: readonly CallText[]): Promise<HttpAnswer> {
     const body = texts.map(({ text }) => text).join();

@@ -363,19 +363,22 @@ t.test('retries set to 1 or 0 do not disable failover', async (t) => {
 });
 
 t.test('failure attributed to the right provider when many calls run at once', async (t) => {
-  const slow: DoubleHandler = async () => {
-    await new Promise((resolve) => setTimeout(resolve, 30));
+  const { promise: allAsked, resolve: release } = Promise.withResolvers<void>();
+  const failing: DoubleHandler = async () => {
+    await allAsked;
     return { status: 500 };
   };
-  const { rpc, doubles, reports } = await open(t, [slow, says('0x1')], { settings: { tries: 1 } });
-  const turns = Array.from({ length: 12 }, async (_, n) => {
-    for (let turn = 0; turn < n; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-    return rpc.read('eth_chainId', []);
-  });
-  t.same(new Set(await Promise.all(turns)), new Set(['0x1']));
-  const failed = reports.filter(({ outcome }) => outcome !== 'ok');
-  t.ok(failed.length >= 12 && failed.every(({ endpoint }) => endpoint === doubles[0]?.url));
-  const before = doubles[0]?.calls.length;
+  const { rpc, doubles, reports } = await open(t, [failing, says('0x1')], { settings: { tries: 1 } });
+  const pending: Promise<unknown>[] = [];
+  for (let count = 1; count <= 12; count += 1) {
+    pending.push(rpc.read('eth_chainId', []));
+    while (doubles[0]?.calls.length !== count) await new Promise((resolve) => setImmediate(resolve));
+  }
+  release();
+  t.same(new Set(await Promise.all(pending)), new Set(['0x1']));
+  const [first, second] = doubles.map(({ url }) => reports.filter(({ endpoint }) => endpoint === url));
+  t.same(new Set(first?.map(({ outcome }) => outcome)), new Set(['http']));
+  t.same(new Set(second?.map(({ outcome }) => outcome)), new Set(['ok']));
   t.equal(await rpc.read('eth_chainId', []), '0x1');
-  t.equal(doubles[0]?.calls.length, before, 'the one that failed is paused, the other is not');
+  t.equal(doubles[0]?.calls.length, 12, 'the one that failed is paused, the other is not');
 });
