@@ -279,3 +279,14 @@ t.test('closing ends the waiting, twice over', async (t) => {
   await t.rejects(line.read('read', [3]), { name: 'RpcError', kind: 'transport' });
   t.equal(double.calls.length, 1);
 });
+
+t.test('what was refused as a batch is not repeated once the line is closed', async (t) => {
+  const { line, double } = await open(t, echo);
+  double.answerBatch(() => {
+    line.close();
+    return refusal;
+  });
+  const settled = await Promise.allSettled(upTo(2).map((n) => line.read('read', [n])));
+  t.ok(settled.every((entry) => entry.status === 'rejected' && /not sent/.test(String(entry.reason))));
+  t.equal(double.requests.length, 1);
+});
