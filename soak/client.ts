@@ -23,11 +23,14 @@ const AGAIN_MS = 250;
 export class Client {
   readonly asked: Asked = { accepted: new Map(), unknown: new Set(), refused: new Map() };
   readonly #fleet: Pick<Fleet, 'pick'>;
+  readonly #onAccepted: (intention: Intention, id: string) => void;
   readonly #validUntil = new Map<number, string>();
   #repeats = true;
 
-  constructor(fleet: Pick<Fleet, 'pick'>) {
+  /** @param onAccepted called with each answer of 2xx */
+  constructor(fleet: Pick<Fleet, 'pick'>, onAccepted: (intention: Intention, id: string) => void = () => {}) {
     this.#fleet = fleet;
+    this.#onAccepted = onAccepted;
   }
 
   /** Whether requests are repeated whose answer was lost. */
@@ -57,6 +60,7 @@ export class Client {
       if (answer.kind === 'accepted') {
         const ids = this.asked.accepted.get(intention.index) ?? new Set();
         this.asked.accepted.set(intention.index, ids.add(answer.id));
+        this.#onAccepted(intention, answer.id);
         return;
       }
       last = answer.reason;

@@ -1,6 +1,5 @@
 import { type FaultProxy, startFaultProxy } from '../test/support/fault-proxy.ts';
-import type { Fault, FaultNature } from '../test/support/faults.ts';
-import { ratesFor } from '../test/support/faults.ts';
+import { type Fault, type FaultNature, type FaultRates, ratesFor } from '../test/support/faults.ts';
 import { seededRandom } from '../test/support/seeded.ts';
 import { readChain } from './chain-record.ts';
 import { Client } from './client.ts';
@@ -8,9 +7,10 @@ import { Fleet } from './fleet.ts';
 import { type Intention, planOf } from './plan.ts';
 import { describeCounts } from './report.ts';
 import type { SoakOptions, SoakResult } from './run.ts';
-import { listAll, settled } from './settling.ts';
+import { listAll, settle } from './settling.ts';
 import { judge } from './verdict.ts';
 import { startWeather } from './weather.ts';
+import { Wishing } from './wishing.ts';
 import { openWorld, type World } from './world.ts';
 
 /**
@@ -23,12 +23,14 @@ export const FAULT_MODES: readonly FaultMode[] = ['trouble', 'lag', 'lies'];
 
 export interface FaultOptions extends SoakOptions {
   modes: readonly FaultMode[];
-  /** How likely each fault is for a request or call that it can befall, from 0 to 1. */
+  /** How likely each fault is for a request that it can befall, from 0 to 1; for a single call it is thrice that. */
   rate: number;
 }
 
 const ENDPOINTS = 3;
 const WIDTH = 8;
+/** How much likelier a fault of one call is than one of a request. */
+const CALL_WEIGHT = 3;
 /** How long one endpoint is the truthful one. */
 const TURN_MS = 3_000;
 const NATURES: Record<FaultMode, readonly FaultNature[]> = {
@@ -55,7 +57,8 @@ export async function soakFaults(options: FaultOptions): Promise<SoakResult> {
     },
   });
   const fleet = new Fleet(world);
-  const weather = startWeather(world.anvil, world.blocks, seededRandom(options.seed, 'weather'));
+  const random = seededRandom(options.seed, 'weather');
+  const weather = startWeather(world.anvil, { blocks: world.blocks, changes: options.weather ?? true, random });
   try {
     return await run(options, world, fleet, proxies, () => weather.clear());
   } finally {
@@ -67,7 +70,7 @@ export async function soakFaults(options: FaultOptions): Promise<SoakResult> {
 }
 
 async function run(
-  { seed, transactions, modes, rate, patienceMs, say }: FaultOptions,
+  { seed, transactions, modes, rate, patienceMs, lifecycle, say }: FaultOptions,
   world: World,
   fleet: Fleet,
   proxies: readonly FaultProxy[],
@@ -75,25 +78,27 @@ async function run(
 ): Promise<SoakResult> {
   const began = performance.now();
   const intentions = planOf(seed, transactions, world.relayers);
-  const client = new Client(fleet);
+  const wishing = new Wishing(fleet, seed);
+  const client = new Client(fleet, (intention, id) => lifecycle && wishing.consider(intention, id));
   await fleet.startMissing();
   const share = Math.ceil(intentions.length / modes.length);
   for (const [index, mode] of modes.entries()) {
     say(`${mode}: ${share} transactions`);
-    for (const proxy of proxies) proxy.setRates(ratesFor(NATURES[mode], rate));
+    for (const proxy of proxies) proxy.setRates(ratesOf(mode, rate));
     await sendSlowly(client, intentions.slice(index * share, (index + 1) * share));
   }
+  await wishing.done();
   await clearWeather();
   const relayerIds = world.relayers.map(({ relayerId }) => relayerId);
-  const endedInSpite = await settled(await fleet.pick(), relayerIds, patienceMs / 2);
-  if (!endedInSpite) say('not all have ended; the faults stop');
+  const open = await settle(await fleet.pick(), relayerIds, patienceMs / 2);
+  if (open.length > 0) say(`${open.length} have no end yet, as ${JSON.stringify(open[0])}; the faults stop`);
   for (const proxy of proxies) proxy.setRates({});
-  if (!endedInSpite) await settled(await fleet.pick(), relayerIds, patienceMs / 2);
+  if (open.length > 0) await settle(await fleet.pick(), relayerIds, patienceMs / 2);
 
   const shown = await listAll(await fleet.pick(), relayerIds);
   const addresses = world.relayers.map(({ address }) => address);
-  const chain = await readChain(world.anvil, addresses, intentions);
-  const wishes = { canceled: new Set<string>(), replaced: new Map<string, readonly Intention[]>() };
+  const chain = await readChain(world.anvil, addresses, [...intentions, ...wishing.replacements]);
+  const { wishes } = wishing;
   const verdict = judge({ intentions, asked: client.asked, wishes, oncePerKey: true, shown, chain });
   const injected = sumOf(proxies);
   const faults = fleet.deaths.byThemselves.map((words) => `a process ended by itself: ${words}`);
@@ -106,15 +111,23 @@ async function run(
       ['seed', seed],
       ['faults of', `${modes.join(', ')}, each at ${rate}`],
       ['transactions', transactions],
+      ['wishes', lifecycle ? describeCounts(wishing.answers) : 'none'],
       ['requests to nodes', proxies.reduce((sum, { requests }) => sum + requests, 0)],
       ['faults done', [...injected.values()].reduce((sum, count) => sum + count, 0)],
       ['by kind', describeCounts(injected)],
-      ['ended in spite of them', endedInSpite ? 'yes' : 'no'],
+      ['ended in spite of them', open.length === 0 ? 'yes' : `not ${open.length}`],
       ['seconds', ((performance.now() - began) / 1000).toFixed(0)],
     ],
     verdict,
     faults,
+    output: fleet.output,
   };
+}
+
+/** A fault of a request befalls all calls that share it, so those of single calls are likelier. */
+function ratesOf(mode: FaultMode, rate: number): FaultRates {
+  const ofCalls = NATURES[mode].filter((nature) => nature !== 'trouble');
+  return { ...ratesFor(['trouble'], rate), ...ratesFor(ofCalls, CALL_WEIGHT * rate) };
 }
 
 /** So slowly that the weather and the faults meet many of them on their way. */

@@ -28,6 +28,7 @@ export class Fleet {
   readonly deaths: Deaths = { atRandom: 0, atStep: new Map(), byThemselves: [] };
   readonly #world: World;
   readonly #slots: Slot[];
+  readonly #services: RunningService[] = [];
   #turn = 0;
   #waiting: (() => void)[] = [];
   #closed = false;
@@ -36,6 +37,11 @@ export class Fleet {
     this.#world = world;
     const slot = (instance: number): Slot => ({ instance, service: null, armed: null, killed: false });
     this.#slots = Array.from({ length: world.instances }, (_, instance) => slot(instance));
+  }
+
+  /** What all processes wrote so far, one after the other. */
+  get output(): string {
+    return this.#services.map(({ pid, output }) => `process ${pid}\n${output()}`).join('\n');
   }
 
   /** Whether a process lives that is to end itself. */
@@ -123,6 +129,7 @@ export class Fleet {
       return;
     }
     slot.service = service;
+    this.#services.push(service);
     void service.exited.then((code) => {
       slot.service = null;
       slot.armed = null;

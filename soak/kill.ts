@@ -1,4 +1,4 @@
-import { LIFE_STEPS } from '../src/engine/life-steps.ts';
+import { LIFE_STEPS, type LifeStep } from '../src/engine/life-steps.ts';
 import { seededRandom } from '../test/support/seeded.ts';
 import { readChain } from './chain-record.ts';
 import { Client } from './client.ts';
@@ -6,9 +6,10 @@ import { Fleet, type LastStep } from './fleet.ts';
 import { type Intention, planOf } from './plan.ts';
 import { describeCounts } from './report.ts';
 import type { SoakOptions, SoakResult } from './run.ts';
-import { listAll, settled } from './settling.ts';
+import { listAll, settle } from './settling.ts';
 import { judge } from './verdict.ts';
 import { startWeather } from './weather.ts';
+import { Wishing } from './wishing.ts';
 import { openWorld, type World } from './world.ts';
 
 export interface KillOptions extends SoakOptions {
@@ -20,16 +21,18 @@ export interface KillOptions extends SoakOptions {
 
 /** How many requests are under way at the same time. */
 const WIDTH = 8;
-/** How long a process may take to come to the step at which it ends itself before another is killed at random. */
-const LIFE_MS = [300, 4_000] as const;
-/** How often one step is tried before it counts as one that this run does not come to. */
-const TRIES_PER_STEP = 4;
+/** How long a process that is to end itself may take to come to its step, and when another is killed. */
+const STEP_LIFE_MS = [6_000, 10_000] as const;
+const RANDOM_LIFE_MS = [200, 2_500] as const;
+/** At which occurrence of a step a process ends, at the latest. */
+const LATEST_OCCURRENCE = 8;
 
 /** Kills server processes at every step of a transaction's life and at random, and asks the chain what came of it. */
 export async function soakKills(options: KillOptions): Promise<SoakResult> {
   const world = await openWorld(options);
   const fleet = new Fleet(world);
-  const weather = startWeather(world.anvil, world.blocks, seededRandom(options.seed, 'weather'));
+  const random = seededRandom(options.seed, 'weather');
+  const weather = startWeather(world.anvil, { blocks: world.blocks, changes: options.weather ?? true, random });
   try {
     return await run(options, world, fleet, () => weather.clear());
   } finally {
@@ -46,26 +49,28 @@ async function run(
   clearWeather: () => Promise<void>,
 ): Promise<SoakResult> {
   const began = performance.now();
-  const { seed, transactions } = options;
+  const { seed, transactions, lifecycle } = options;
   const intentions = planOf(seed, transactions, world.relayers);
-  const client = new Client(fleet);
+  const wishing = new Wishing(fleet, seed);
+  const client = new Client(fleet, (intention, id) => lifecycle && wishing.consider(intention, id));
   await fleet.startMissing();
   const [first, ...others] = intentions;
   if (first !== undefined) await client.probe(first);
 
   await killWhileSending(options, fleet, client, others);
+  await wishing.done();
   await clearWeather();
   await fleet.disarm();
   await fleet.startMissing();
   options.say('no more kills; waiting for the ends');
   const relayerIds = world.relayers.map(({ relayerId }) => relayerId);
-  await settled(await fleet.pick(), relayerIds, options.patienceMs);
+  await settle(await fleet.pick(), relayerIds, options.patienceMs);
 
   const shown = await listAll(await fleet.pick(), relayerIds);
   const addresses = world.relayers.map(({ address }) => address);
-  const chain = await readChain(world.anvil, addresses, intentions);
-  const wishes = { canceled: new Set<string>(), replaced: new Map<string, readonly Intention[]>() };
+  const chain = await readChain(world.anvil, addresses, [...intentions, ...wishing.replacements]);
   const { asked, repeats } = client;
+  const { wishes } = wishing;
   const verdict = judge({ intentions, asked, wishes, oncePerKey: repeats, shown, chain });
   const { atRandom, atStep, byThemselves } = fleet.deaths;
   const unreached = LIFE_STEPS.filter((step) => !atStep.has(step));
@@ -85,14 +90,16 @@ async function run(
       ['keys repeated', repeats ? 'yes' : 'no: the service does not look at Idempotency-Key'],
       ['answers never heard', asked.unknown.size],
       ['refused', describeRefusals(asked.refused)],
+      ['wishes', lifecycle ? describeCounts(wishing.answers) : 'none'],
       ['seconds', ((performance.now() - began) / 1000).toFixed(0)],
     ],
     verdict,
     faults,
+    output: fleet.output,
   };
 }
 
-/** Sends a share of the requests in each life, whatever becomes of it. */
+/** Sends a share of the requests in each life, whatever becomes of it. Every other life may come to its step. */
 async function killWhileSending(
   { seed, kills, say }: KillOptions,
   fleet: Fleet,
@@ -100,25 +107,28 @@ async function killWhileSending(
   intentions: readonly Intention[],
 ): Promise<void> {
   const random = seededRandom(seed, 'kills');
-  const steps = plannedSteps(kills, random);
+  const tries = new Map<LifeStep, number>();
   const share = Math.ceil(intentions.length / kills);
   const sending: Promise<void>[] = [];
   for (let life = 0; life < kills; life += 1) {
     sending.push(client.sendAll(intentions.slice(life * share, (life + 1) * share), WIDTH));
-    const lifeMs = LIFE_MS[0] + random() * (LIFE_MS[1] - LIFE_MS[0]);
-    if (!(await fleet.endsWithin(lifeMs))) await fleet.killOne(random());
-    await fleet.startMissing(fleet.isArmed || life === kills - 1 ? undefined : steps.shift());
+    const limit = fleet.isArmed ? STEP_LIFE_MS : RANDOM_LIFE_MS;
+    if (!(await fleet.endsWithin(limit[0] + random() * (limit[1] - limit[0])))) await fleet.killOne(random());
+    const mayArm = life % 2 === 0 && !fleet.isArmed && life < kills - 1;
+    await fleet.startMissing(mayArm ? nextStep(fleet, tries, random) : undefined);
     if ((life + 1) % 10 === 0) say(`${life + 1} of ${kills} lives, deaths at ${describeCounts(fleet.deaths.atStep)}`);
   }
   await Promise.all(sending);
 }
 
-/** Each step in turns, at its first occurrence in a process or a later one. */
-function plannedSteps(kills: number, random: () => number): LastStep[] {
-  const rounds = Math.min(TRIES_PER_STEP, Math.max(1, Math.floor(kills / LIFE_STEPS.length)));
-  return Array.from({ length: rounds }, (_, round) =>
-    LIFE_STEPS.map((step) => ({ step, occurrence: round === 0 ? 1 : 1 + Math.floor(random() * 20) })),
-  ).flat();
+/** The step at which the fewest processes ended or were to end; at its first occurrence, or later a later one. */
+function nextStep(fleet: Fleet, tries: Map<LifeStep, number>, random: () => number): LastStep {
+  const triesOf = (step: LifeStep) => tries.get(step) ?? 0;
+  const weight = (step: LifeStep) => triesOf(step) + (fleet.deaths.atStep.get(step) ?? 0);
+  const least = Math.min(...LIFE_STEPS.map(weight));
+  const step = LIFE_STEPS.find((one) => weight(one) === least) ?? LIFE_STEPS[0];
+  tries.set(step, triesOf(step) + 1);
+  return { step, occurrence: 1 + (triesOf(step) > 1 ? Math.floor(random() * LATEST_OCCURRENCE) : 0) };
 }
 
 function describeRefusals(refused: ReadonlyMap<number, string>): string {

@@ -3,6 +3,7 @@
  * real database, while processes are killed or endpoints do wrong. At the end the chain itself is asked what came of
  * each accepted transaction. Ends with 1 when a promise was broken, or when nothing was tried.
  */
+import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { FAULT_MODES, type FaultMode, soakFaults } from './faults.ts';
 import { soakKills } from './kill.ts';
@@ -15,17 +16,21 @@ const USAGE = `npm run soak -- kill|faults [options]
   --database sqlite|postgres    default sqlite; postgres has two instances at a time
   --blocks interval|automine    default interval: one a second
   --seed <number>               default: another one each time
+  --lifecycle                   the client cancels and replaces some of what was accepted
   --patience <seconds>          how long the last may take to end, default 300
   --kills <number>              kill: default one for each 15 transactions
   --mode trouble|lag|lies|all   faults: default all, one after the other
-  --rate <0 to 1>               faults: how likely each is, default 0.02`;
+  --log <file>                  where to write what the server's processes wrote
+  --rate <0 to 1>               faults: how likely each is for a request, default 0.02`;
 
 class UsageError extends Error {}
 
 const say = (text: string) => void process.stdout.write(`${text}\n`);
 
 try {
-  const { lines, verdict, faults } = await soak();
+  const given = readArguments();
+  const { lines, verdict, faults, output } = await soak(given);
+  if (given.values.log !== undefined) await writeFile(given.values.log, output);
   const good = isKept(verdict) && faults.length === 0;
   say(`\n${describeRun(lines, verdict)}`);
   for (const fault of faults) say(`fault: ${fault}`);
@@ -38,8 +43,7 @@ try {
   process.exitCode = 1;
 }
 
-async function soak(): Promise<SoakResult> {
-  const { values, positionals } = readArguments();
+async function soak({ values, positionals }: ReturnType<typeof readArguments>): Promise<SoakResult> {
   const [script] = positionals;
   const transactions = number(values.transactions ?? '1000');
   const options: SoakOptions = {
@@ -48,6 +52,7 @@ async function soak(): Promise<SoakResult> {
     blocks: oneOf(values.blocks ?? 'interval', ['interval', 'automine']),
     seed: number(values.seed ?? String(Date.now() % 1_000_000)),
     patienceMs: number(values.patience ?? '300') * 1_000,
+    lifecycle: values.lifecycle ?? false,
     say,
   };
   say(`seed ${options.seed}`);
@@ -80,6 +85,8 @@ function readArguments() {
         kills: text,
         mode: text,
         rate: text,
+        log: text,
+        lifecycle: { type: 'boolean' },
       },
     });
   } catch (error) {

@@ -36,6 +36,17 @@ export function planOf(seed: number, count: number, relayers: readonly RelayerAc
   return Array.from({ length: count }, (_, index) => intention(seed, index, relayers));
 }
 
+/** Replacements are numbered apart from the requests. */
+const REPLACEMENTS = 1_000_000;
+
+/** A payment to somebody else that is to take the place of a payment. */
+export function replacementOf(seed: number, original: Intention): Intention {
+  const index = REPLACEMENTS + original.index;
+  const to = `0x${createHash('sha256').update(`${seed} ${index}`).digest('hex').slice(0, 40)}`;
+  const body = { ...original.body, to, speed: 'fastest' };
+  return { ...original, index, to, body, key: `soak-${seed}-${index}` };
+}
+
 function intention(seed: number, index: number, relayers: readonly RelayerAccount[]): Intention {
   const unit = (purpose: string) => seededUnit(seed, 'plan', index, purpose);
   const relayer = relayers[Math.floor(unit('relayer') * relayers.length)];

@@ -10,6 +10,10 @@ export interface SoakOptions {
   seed: number;
   /** How long the end may take after the last request, in milliseconds. */
   patienceMs: number;
+  /** Whether fees jump and blocks stay away now and then; where absent they do. */
+  weather?: boolean;
+  /** Whether the client cancels and replaces some of what was accepted. */
+  lifecycle: boolean;
   /** Progress, a line at a time. */
   say(text: string): void;
 }
@@ -20,4 +24,6 @@ export interface SoakResult {
   verdict: Verdict;
   /** Why the run proves nothing, or what else is wrong; empty when all is well. */
   faults: readonly string[];
+  /** What the server's processes wrote. */
+  output: string;
 }

@@ -20,17 +20,16 @@ export async function listAll(service: RunningService, relayerIds: readonly stri
   return shown;
 }
 
-/** Waits until every listed transaction has an end; false when they do not within the given milliseconds. */
-export async function settled(
+/** Waits until every listed transaction has an end, or the given milliseconds are over; returns those without one. */
+export async function settle(
   service: RunningService,
   relayerIds: readonly string[],
   withinMs: number,
-): Promise<boolean> {
+): Promise<Shown[]> {
   const end = performance.now() + withinMs;
   for (;;) {
-    const shown = await listAll(service, relayerIds);
-    if (shown.every(({ status }) => !OPEN.includes(status))) return true;
-    if (performance.now() > end) return false;
+    const open = (await listAll(service, relayerIds)).filter(({ status }) => OPEN.includes(status));
+    if (open.length === 0 || performance.now() > end) return open;
     await sleep(500);
   }
 }

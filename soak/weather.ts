@@ -18,8 +18,16 @@ const HIGHEST_FEE = 30;
 /** Where no block comes by itself, one comes this often, so that what is in a block gets older. */
 const TICK_MS = 1_000;
 
-/** Starts the weather over a node, by numbers in [0, 1). */
-export function startWeather(anvil: Anvil, blocks: Blocks, random: () => number): Weather {
+export interface WeatherOptions {
+  blocks: Blocks;
+  /** Whether it changes at all. */
+  changes: boolean;
+  /** In [0, 1). */
+  random(): number;
+}
+
+/** Starts the weather over a node. */
+export function startWeather(anvil: Anvil, { blocks, changes, random }: WeatherOptions): Weather {
   const fair = new AbortController();
   const stopped = new AbortController();
   const between = ([least, most]: readonly [number, number]) => least + random() * (most - least);
@@ -55,7 +63,7 @@ export function startWeather(anvil: Anvil, blocks: Blocks, random: () => number)
     }
   }
 
-  const changing = change();
+  const changing = changes ? change() : Promise.resolve();
   const ticking = blocks === 'automine' ? tick() : Promise.resolve();
   const clear = async () => {
     fair.abort();
