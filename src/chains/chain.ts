@@ -51,8 +51,12 @@ export interface Chain {
   parseRequest(body: unknown, account: Account, now: Timestamp): ParsedRequest;
   /** A transaction as the API and the webhooks show it, keys in the reference's order. */
   transactionView(transaction: Transaction, account: Account): WireObject;
-  /** {@link ReadyPreparation.cost} of a transaction that was prepared before, from its request and fields. */
-  costOf(transaction: Transaction): bigint;
+  /** What one signed version does and offers, in short, for who asks how a transaction went. Absent: nothing to tell. */
+  attemptView?(attempt: Attempt): WireObject;
+  /** Which block a transaction is in and what it took there; null while it is in none. */
+  inclusionView?(transaction: Transaction): WireObject | null;
+  /** {@link ReadyPreparation.cost} of a version that was prepared before. */
+  costOf(version: Pick<Transaction, 'request' | 'fields'>): bigint;
   /** A request that takes a sequence of the account and does nothing else. */
   voidRequest(account: Account): JsonObject;
   /**

@@ -16,6 +16,7 @@ export const ERRORS = {
     message: 'Notification not found',
   },
   TRANSACTION_NOT_FOUND: { status: 404, retryable: false, text: 'Transaction with ID {id} not found' },
+  NONCE_NOT_FOUND: { status: 404, retryable: false, text: 'Transaction with nonce {nonce} not found' },
   METRIC_NOT_FOUND: { status: 404, retryable: false, text: 'Metric {name} not found' },
   PLUGIN_NOT_FOUND: { status: 404, retryable: false, text: 'Plugin with id {id} not found' },
   NOTIFICATION_IN_USE: {
@@ -88,6 +89,7 @@ export const ERRORS = {
     message: 'Internal Server Error',
   },
   NOT_SUPPORTED: { status: 501, retryable: false, text: '{what} is not supported for {networkType} relayers' },
+  NONCE_LOOKUP_NOT_SUPPORTED: { status: 501, retryable: false, text: 'Nonce lookup only supported for EVM networks' },
   /** For what a later version brings. */
   NOT_AVAILABLE_YET: {
     status: 501,

@@ -28,6 +28,7 @@ import { requestIdOf } from './request-id.ts';
 import { collectRoutes } from './route-table.ts';
 import { apiDocsRoutes } from './routes/api-docs.ts';
 import { healthRoutes } from './routes/health.ts';
+import { lifecycleRoutes } from './routes/lifecycle.ts';
 import { metricRoutes } from './routes/metrics.ts';
 import { notificationRoutes } from './routes/notifications.ts';
 import { pluginRoutes } from './routes/plugins.ts';
@@ -121,6 +122,7 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
       healthRoutes(api, health, drain);
       relayerRoutes(api, services.relayers);
       transactionRoutes(api, services.transactions);
+      lifecycleRoutes(api, services.lifecycle);
       notificationRoutes(api, services.notifications);
       signingRoutes(api, services.signing);
       rpcRoutes(api, services.rpc);

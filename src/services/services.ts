@@ -13,6 +13,7 @@ import type { RpcOutcome } from '../egress/rpc-client.ts';
  */
 export interface Services {
   readonly transactions: TransactionsService;
+  readonly lifecycle: LifecycleService;
   readonly relayers: RelayersService;
   readonly notifications: NotificationsService;
   readonly signing: SigningService;
@@ -32,6 +33,24 @@ export interface TransactionsService {
     timing: { intervalMs: number; timeoutMs: number },
     signal: AbortSignal,
   ): Promise<WireObject | undefined>;
+}
+
+/** The course of accepted transactions: changing it, and telling it. Wishes are 403 for paused and disabled relayers. */
+export interface LifecycleService {
+  /**
+   * Asks for something else under the nonce of a transaction that is in no block. Resolves once that is signed; after a
+   * few seconds without that, with the transaction as it is: the wish is stored and tried on.
+   * 404; 400, also for a transaction in another state, or when the lane refuses.
+   */
+  replace(relayerId: string, transactionId: string, body: unknown): Promise<WireObject>;
+  /** Asks that nothing more comes of a transaction. Resolves as `replace` does. 404, 400 in another state. */
+  cancel(relayerId: string, transactionId: string): Promise<WireObject>;
+  /** Asks the same of all that are in no block. Resolves once these wishes are stored, with the ids. */
+  cancelPending(relayerId: string): Promise<WireObject>;
+  /** The latest that was given the nonce. 404; 501 for a family without nonces. */
+  byNonce(relayerId: string, nonce: bigint): Promise<WireObject>;
+  /** What happened to a transaction, oldest first. */
+  timeline(relayerId: string, transactionId: string): Promise<WireObject>;
 }
 
 export interface RelayersService {

@@ -10,6 +10,7 @@ import type { Log } from '../observability/log.ts';
 import type { Signer } from '../signers/signer.ts';
 import type { Store } from '../store/store.ts';
 import { createKvService } from './kv.ts';
+import { createLifecycleService } from './lifecycle.ts';
 import { createNotificationsService } from './notifications.ts';
 import { RelayerDirectory } from './relayer-access.ts';
 import { createRelayerUpdate } from './relayer-update.ts';
@@ -40,6 +41,7 @@ export function createServices(deps: ServicesDeps): Services {
   const relayers = new RelayerDirectory({ read: store.read, chains, connections });
   return {
     transactions: createTransactionsService({ store, relayers, engine, metrics, clock, newId }),
+    lifecycle: createLifecycleService({ store, relayers, engine, log, clock }),
     relayers: createRelayersService({
       read: store.read,
       relayers,

@@ -6,6 +6,7 @@ import type { TransactionStatus } from '../../src/domain/transaction-state.ts';
 import type { RpcOutcome } from '../../src/egress/rpc-client.ts';
 import type {
   KvService,
+  LifecycleService,
   NotificationsService,
   RelayersService,
   RpcService,
@@ -19,6 +20,7 @@ export class FakeServices implements Services {
   readonly relayers = new FakeRelayers();
   readonly notifications = new FakeNotifications();
   readonly transactions = new FakeTransactions();
+  readonly lifecycle = new FakeLifecycle();
   readonly signing = new FakeSigning();
   readonly rpc = new FakeRpc();
   readonly kv = new FakeKv();
@@ -113,6 +115,37 @@ class FakeTransactions implements TransactionsService {
 
   async wait(): Promise<undefined> {
     return undefined;
+  }
+}
+
+class FakeLifecycle implements LifecycleService {
+  readonly wishes: { kind: string; relayerId: string; transactionId?: string; body?: unknown }[] = [];
+  /** What replacing and canceling do first; a test may make it throw. */
+  onWish: () => void = () => {};
+
+  async replace(relayerId: string, transactionId: string, body: unknown): Promise<WireObject> {
+    this.onWish();
+    this.wishes.push({ kind: 'replace', relayerId, transactionId, body });
+    return { id: transactionId, status: 'submitted' };
+  }
+
+  async cancel(relayerId: string, transactionId: string): Promise<WireObject> {
+    this.onWish();
+    this.wishes.push({ kind: 'cancel', relayerId, transactionId });
+    return { id: transactionId, status: 'canceled' };
+  }
+
+  async cancelPending(relayerId: string): Promise<WireObject> {
+    this.wishes.push({ kind: 'cancel all', relayerId });
+    return { total_processed: 0 };
+  }
+
+  async byNonce(_relayerId: string, nonce: bigint): Promise<WireObject> {
+    return { id: 'tx-1', nonce };
+  }
+
+  async timeline(_relayerId: string, transactionId: string): Promise<WireObject> {
+    return { transaction_id: transactionId, events: [] };
   }
 }
 

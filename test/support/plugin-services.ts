@@ -3,6 +3,7 @@ import type { Effect } from '../../src/domain/idempotency.ts';
 import type { Json, WireObject } from '../../src/domain/json.ts';
 import type {
   KvService,
+  LifecycleService,
   NotificationsService,
   RelayersService,
   RpcService,
@@ -11,7 +12,7 @@ import type {
   TransactionsService,
 } from '../../src/services/services.ts';
 
-const refused = () => Promise.reject(new Error('no plugin may use notifications'));
+const refused = () => Promise.reject(new Error('no plugin may use this service'));
 
 /** Services in memory that know the one relayer `known`; what plugins asked of them can be looked up. */
 export class PluginServices implements Services {
@@ -60,6 +61,14 @@ export class PluginServices implements Services {
   };
 
   /** No capability reaches them. */
+  readonly lifecycle: LifecycleService = {
+    replace: refused,
+    cancel: refused,
+    cancelPending: refused,
+    byNonce: refused,
+    timeline: refused,
+  };
+
   readonly notifications: NotificationsService = {
     get: refused,
     list: refused,

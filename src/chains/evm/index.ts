@@ -21,7 +21,7 @@ import { networkSchema, readSettings } from './schema.ts';
 import { nextNonce } from './sequence.ts';
 import { signTransaction } from './signing.ts';
 import { signUnsent } from './unsent.ts';
-import { transactionView } from './view.ts';
+import { attemptView, inclusionView, transactionView } from './view.ts';
 
 /** Ethereum and the networks that speak its JSON-RPC. */
 export function createEvmChain(clock: Clock): Chain {
@@ -41,6 +41,8 @@ export function createEvmChain(clock: Clock): Chain {
     lifetimeMs: LIFETIME_MS,
     parseRequest,
     transactionView,
+    attemptView,
+    inclusionView,
     costOf,
     voidRequest,
     checkReplacement: (request, attempts, account) => checkReplacement(attempts, request, account, null),

@@ -1,6 +1,6 @@
 import { amountOf, type JsonAmount } from '../../domain/amount.ts';
 import type { WireObject } from '../../domain/json.ts';
-import type { Transaction } from '../../domain/transaction.ts';
+import type { Attempt, Transaction } from '../../domain/transaction.ts';
 import { wireTime } from '../../domain/wire-time.ts';
 import type { Account } from '../chain.ts';
 import { readFields, readRequest } from './schema.ts';
@@ -34,9 +34,37 @@ export function transactionView(transaction: Transaction, account: Account): Wir
     max_priority_fee_per_gas: decimal(prices.max_priority_fee_per_gas),
     signature: fields?.signature ?? null,
     speed: stored.speed,
-    is_canceled: transaction.isCanceled,
+    is_canceled: transaction.voidAs === 'canceled',
     ...(stored.access_list === undefined ? {} : { access_list: stored.access_list }),
     ...(stored.authorization_list === undefined ? {} : { authorization_list: stored.authorization_list }),
+  };
+}
+
+/** What one signed version does and offers; its data is left out, for there may be many versions. */
+export function attemptView({ request, fields }: Attempt): WireObject {
+  const { stored } = readRequest(request);
+  const known = readFields(fields);
+  return {
+    to: stored.to,
+    value: stored.value,
+    gas_limit: known === undefined ? null : amountOf(known.gas_limit),
+    gas_price: decimal(known?.gas_price),
+    max_fee_per_gas: decimal(known?.max_fee_per_gas),
+    max_priority_fee_per_gas: decimal(known?.max_priority_fee_per_gas),
+  };
+}
+
+/** Which block the transaction is in and what it took there; null while it is in none. */
+export function inclusionView({ status, fields }: Transaction): WireObject | null {
+  const receipt = readFields(fields)?.receipt;
+  // What a reorganisation took back may leave its receipt behind.
+  if (receipt === undefined || status === 'sent' || status === 'submitted') return null;
+  return {
+    block_number: amountOf(receipt.block_number),
+    block_hash: receipt.block_hash,
+    succeeded: receipt.succeeded,
+    gas_used: amountOf(receipt.gas_used),
+    effective_gas_price: decimal(receipt.effective_gas_price),
   };
 }
 

@@ -15,6 +15,7 @@ import {
   relayerStatusSchema,
   transactionSchema,
 } from './answers.ts';
+import { lifecycleOperations, timelineEventSchema, timelineSchema } from './lifecycle-operations.ts';
 import { ACTING, BODY, found, OF_RELAYER, type Operation } from './operation.ts';
 import { signingOperations } from './signing-operations.ts';
 
@@ -46,6 +47,7 @@ export function operations(chains: ChainBodies): Readonly<Record<string, Operati
     ),
     ...relayerOperations(chains),
     ...transactionOperations(chains),
+    ...lifecycleOperations(chains.request),
     ...signingOperations,
     ...notificationOperations,
     ...serviceOperations,
@@ -302,6 +304,8 @@ export const NAMED_ANSWERS = {
   RelayerStatus: relayerStatusSchema,
   Balance: balanceSchema,
   Transaction: transactionSchema,
+  Timeline: timelineSchema,
+  TimelineEvent: timelineEventSchema,
   Notification: notificationSchema,
   Failure: failureSchema,
   PluginFailure: pluginFailureSchema,

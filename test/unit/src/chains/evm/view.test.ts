@@ -1,7 +1,7 @@
 import { Wallet } from 'ethers';
 import t from 'tap';
-import { transactionView } from '../../../../../src/chains/evm/view.ts';
-import { storedTransaction } from '../../../../support/evm.ts';
+import { attemptView, inclusionView, transactionView } from '../../../../../src/chains/evm/view.ts';
+import { storedAttempt, storedTransaction } from '../../../../support/evm.ts';
 
 const account = { address: '0x00000000000000000000000000000000000000a1', policies: {} };
 const RECEIVER = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
@@ -91,4 +91,40 @@ t.test('lists are shown where they were given, after all other keys; the ABI nev
   const withBoth = storedTransaction(account, { ...body, authorization_list: [authorization] });
   t.same(Object.keys(transactionView(withBoth, account)), [...KEYS, 'access_list', 'authorization_list']);
   t.same(transactionView(withBoth, account)['authorization_list'], [authorization]);
+});
+
+t.test('a signed version is shown with what it does and offers', async (t) => {
+  const fields = { chain_id: 1, from: account.address, gas_limit: 23_100, gas_price: '340282366920938463463374607431' };
+  const transaction = storedTransaction(account, { to: RECEIVER, value: 16, data: '0x00', speed: 'fast' }, { fields });
+  t.strictSame(attemptView(storedAttempt(transaction, 0n, '0x', '0x')), {
+    to: RECEIVER,
+    value: '0x10',
+    gas_limit: 23_100n,
+    gas_price: '340282366920938463463374607431',
+    max_fee_per_gas: null,
+    max_priority_fee_per_gas: null,
+  });
+  const unpriced = storedAttempt({ ...transaction, fields: {} }, 0n, '0x', '0x');
+  t.match(attemptView(unpriced), { value: '0x10', gas_limit: null, gas_price: null });
+});
+
+t.test('what is in a block is shown with its block', async (t) => {
+  const receipt = {
+    block_number: String(2n ** 60n),
+    block_hash: `0x${'11'.repeat(32)}`,
+    succeeded: false,
+    gas_used: 21_000,
+    effective_gas_price: 7,
+  };
+  const fields = { chain_id: 1, from: account.address, gas_limit: 23_100, receipt };
+  const included = storedTransaction(account, { to: RECEIVER, value: 0, speed: 'fast' }, { fields, status: 'failed' });
+  t.strictSame(inclusionView(included), {
+    block_number: 2n ** 60n,
+    block_hash: receipt.block_hash,
+    succeeded: false,
+    gas_used: 21_000n,
+    effective_gas_price: '7',
+  });
+  t.equal(inclusionView({ ...included, status: 'submitted' }), null, 'a reorganisation took it back');
+  t.equal(inclusionView({ ...included, fields: {} }), null);
 });

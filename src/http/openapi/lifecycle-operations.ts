@@ -1,0 +1,115 @@
+import { z } from 'zod';
+import { decisionKindSchema } from '../../domain/decision.ts';
+import { attemptPurposeSchema } from '../../domain/transaction.ts';
+import { transactionStatusSchema } from '../../domain/transaction-state.ts';
+import { envelope, transactionSchema } from './answers.ts';
+import { ACTING, BODY, found, OF_RELAYER, type Operation } from './operation.ts';
+
+const moment = z.string().meta({ description: 'RFC 3339' });
+const version = z.int().min(1).meta({ description: 'Counts the signed versions of the transaction' });
+const view = z.record(z.string(), z.unknown());
+
+/** One thing that happened; which keys there are hangs on `event`. */
+export const timelineEventSchema = z.discriminatedUnion('event', [
+  z.strictObject({ at: moment, event: z.literal('accepted') }),
+  z.strictObject({ at: moment, event: z.enum(['cancel_requested', 'replace_requested']) }),
+  z.strictObject({ at: moment, event: z.enum(['cancel_refused', 'replace_refused']), text: z.string() }),
+  z.strictObject({
+    at: moment,
+    event: z.literal('signed'),
+    version,
+    purpose: attemptPurposeSchema,
+    hash: z.string(),
+    content: view.optional().meta({ description: 'What it does and offers, in the words of the network type' }),
+  }),
+  z
+    .strictObject({ at: moment, event: z.literal('submitted'), version, hash: z.string() })
+    .meta({ description: 'A node was first known to have the version' }),
+  z.strictObject({ at: moment, event: z.literal('decided'), decision: decisionKindSchema, text: z.string() }),
+  z.strictObject({
+    at: moment,
+    event: z.literal('ended'),
+    status: transactionStatusSchema,
+    hash: z.string().nullable(),
+    text: z.string().optional(),
+  }),
+]);
+
+/** The answer of the timeline endpoint. */
+export const timelineSchema = z.strictObject({
+  transaction_id: z.string(),
+  status: transactionStatusSchema,
+  inclusion: view.nullable().meta({ description: 'The block that it is in and what it took there; null in none' }),
+  events: z.array(timelineEventSchema).max(500),
+  omitted: z.int().min(0).meta({ description: 'Events between the first and the others that are not shown' }),
+});
+
+/** The answer of canceling all. */
+export const canceledSchema = z.strictObject({
+  queued_for_cancellation_transaction_ids: z.array(z.string()),
+  failed_to_queue_transaction_ids: z.array(z.string()),
+  total_processed: z.int().min(0),
+});
+
+const ONE: readonly Operation['errors'][number][] = [...OF_RELAYER, 'TRANSACTION_NOT_FOUND'];
+const IN_TIME =
+  'The answer comes once this is decided and stored. If the account cannot decide within 2.5 s, for instance while no ' +
+  'node answers, it is the transaction as it is: the wish is kept and tried on, and the timeline tells what comes of it.';
+
+/** What clients may still do about what they sent; `request` is the body of a send. */
+export function lifecycleOperations(request: z.ZodType): Readonly<Record<string, Operation>> {
+  const tag = 'Transactions';
+  const to = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8';
+  return {
+    'PUT /api/v1/relayers/:id/transactions/:transactionId': {
+      id: 'replaceTransaction',
+      tag,
+      summary: 'Replace a transaction that is in no block',
+      description:
+        'It keeps its id and its nonce and does something else; at most one of the versions takes effect, and it may still ' +
+        'be the earlier one: the transaction then shows what that did. The body is that of a send. A `speed` pays what ' +
+        'nodes ask for to take it in the place of the earlier version; prices of its own have to be at least 10 % higher. ' +
+        `An absent \`valid_until\` leaves that as it is. ${IN_TIME}`,
+      body: { schema: request, required: true, example: { to, value: 2, speed: 'fast' } },
+      answer: found('The transaction, with what it is to do now', envelope(transactionSchema)),
+      errors: [...BODY, ...ONE, ...ACTING, 'NOT_AVAILABLE_YET'],
+    },
+    'DELETE /api/v1/relayers/:id/transactions/:transactionId': {
+      id: 'cancelTransaction',
+      tag,
+      summary: 'Cancel a transaction that is in no block',
+      description:
+        'A pending one is canceled at once. Of one that is signed a version that does nothing is signed under the same ' +
+        'nonce: it ends as `canceled` when that version is final, and as what the chain shows when the other one won. ' +
+        IN_TIME,
+      answer: found('The transaction; `is_canceled` is true', envelope(transactionSchema)),
+      errors: ['INVALID_REQUEST', ...ONE, ...ACTING],
+    },
+    'DELETE /api/v1/relayers/:id/transactions/pending': {
+      id: 'deletePendingTransactions',
+      tag,
+      summary: 'Cancel all transactions that are in no block',
+      description: 'Each is canceled as if alone. The answer comes once that is stored, before it is done.',
+      answer: found('Which transactions are to be canceled', envelope(canceledSchema)),
+      errors: [...OF_RELAYER, ...ACTING],
+    },
+    'GET /api/v1/relayers/:id/transactions/by-nonce/:nonce': {
+      id: 'getTransactionByNonce',
+      tag,
+      summary: 'The transaction with a nonce',
+      description: 'The latest that the relayer gave the nonce. EVM only.',
+      answer: found('The transaction', envelope(transactionSchema)),
+      errors: ['INVALID_REQUEST', ...OF_RELAYER, 'NONCE_NOT_FOUND', 'NONCE_LOOKUP_NOT_SUPPORTED'],
+    },
+    'GET /api/v1/relayers/:id/transactions/:transactionId/timeline': {
+      id: 'getTransactionTimeline',
+      tag,
+      summary: 'What happened to a transaction so far',
+      description:
+        'Oldest first: its acceptance, what clients wished of it since and what was refused, each signed version and when a ' +
+        'node first had it, what the service decided and why, its end.',
+      answer: found('At most 500 events: the first, and of more than so the latest', envelope(timelineSchema)),
+      errors: ONE,
+    },
+  };
+}

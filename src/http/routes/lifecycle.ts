@@ -1,0 +1,42 @@
+import type { FastifyInstance } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { LifecycleService } from '../../services/services.ts';
+import { success } from '../envelope.ts';
+import { bodyOf } from '../json-body.ts';
+
+const HIGHEST_NONCE = 2n ** 64n - 1n;
+
+const ofRelayer = z.object({ id: z.string() });
+const one = z.object({ id: z.string(), transactionId: z.string() });
+const byNonce = z.object({
+  id: z.string(),
+  nonce: z.string().refine((text) => /^\d{1,20}$/.test(text) && BigInt(text) <= HIGHEST_NONCE, {
+    error: `must be an integer from 0 to ${HIGHEST_NONCE}`,
+  }),
+});
+
+/** The course of accepted transactions: replacing and canceling, finding by nonce, and what happened so far. */
+export function lifecycleRoutes(app: FastifyInstance, lifecycle: LifecycleService): void {
+  const routes = app.withTypeProvider<ZodTypeProvider>();
+
+  routes.put('/relayers/:id/transactions/:transactionId', { schema: { params: one } }, async (request) =>
+    success(await lifecycle.replace(request.params.id, request.params.transactionId, bodyOf(request))),
+  );
+
+  routes.delete('/relayers/:id/transactions/:transactionId', { schema: { params: one } }, async (request) =>
+    success(await lifecycle.cancel(request.params.id, request.params.transactionId)),
+  );
+
+  routes.delete('/relayers/:id/transactions/pending', { schema: { params: ofRelayer } }, async (request) =>
+    success(await lifecycle.cancelPending(request.params.id)),
+  );
+
+  routes.get('/relayers/:id/transactions/by-nonce/:nonce', { schema: { params: byNonce } }, async (request) =>
+    success(await lifecycle.byNonce(request.params.id, BigInt(request.params.nonce))),
+  );
+
+  routes.get('/relayers/:id/transactions/:transactionId/timeline', { schema: { params: one } }, async (request) =>
+    success(await lifecycle.timeline(request.params.id, request.params.transactionId)),
+  );
+}

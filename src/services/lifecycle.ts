@@ -1,0 +1,145 @@
+import type { Clock } from '../domain/clock.ts';
+import { AppError, invalidRequest } from '../domain/errors.ts';
+import type { Wish } from '../domain/intent.ts';
+import type { WireObject } from '../domain/json.ts';
+import type { Transaction } from '../domain/transaction.ts';
+import type { Engine } from '../engine/engine.ts';
+import { stateRefusal } from '../engine/intents.ts';
+import type { Log } from '../observability/log.ts';
+import type { Store } from '../store/store.ts';
+import { ChangeWait } from './change-wait.ts';
+import type { RelayerDirectory } from './relayer-access.ts';
+import type { LifecycleService } from './services.ts';
+import { TIMELINE_EVENTS, timelineOf } from './timeline.ts';
+
+/** How long a request waits for the lane to carry out what it wishes. */
+const SETTLING_MS = 2_500;
+/** The pause between two looks when nobody tells of a change: another instance's word may be lost. */
+const LOOK_MS = 250;
+/** The most wishes in one commit, so that a long list does not hold up what others write. */
+const WISHES_PER_COMMIT = 100;
+
+export interface LifecycleDeps {
+  store: Store;
+  relayers: RelayerDirectory;
+  engine: Pick<Engine, 'wake' | 'onChange'>;
+  log: Log;
+  clock: Pick<Clock, 'elapsed'>;
+  /** In milliseconds; {@link SETTLING_MS} unless given. */
+  settlingMs?: number;
+}
+
+/**
+ * Changing the course of accepted transactions, and telling the course they took. Nothing here changes a transaction:
+ * wishes are stored, and the transaction's lane carries them out between its own steps.
+ */
+export function createLifecycleService(deps: LifecycleDeps): LifecycleService {
+  const { store, relayers, engine, log, clock, settlingMs = SETTLING_MS } = deps;
+
+  async function load(relayerId: string, transactionId: string): Promise<Transaction> {
+    const transaction = await store.read.transaction(relayerId, transactionId);
+    if (transaction === undefined) throw new AppError('TRANSACTION_NOT_FOUND', { id: transactionId });
+    return transaction;
+  }
+
+  /** @throws AppError `INVALID_REQUEST` when the lane refused it in time */
+  async function wish({ id, lane }: Transaction, wished: Wish): Promise<void> {
+    const deadline = clock.elapsed() + settlingMs;
+    const changes = new ChangeWait((listener) => engine.onChange(id, listener), new AbortController().signal);
+    try {
+      const position = await store.write((writer) => writer.insertIntent({ transactionId: id, lane, wish: wished }));
+      engine.wake(lane);
+      for (;;) {
+        const outcome = await store.read.intentOutcome(position);
+        if (outcome !== 'waiting') {
+          if (typeof outcome?.refusal === 'string') throw invalidRequest(outcome.refusal);
+          return;
+        }
+        const left = deadline - clock.elapsed();
+        if (left <= 0) return;
+        await changes.next(Math.min(LOOK_MS, left));
+      }
+    } finally {
+      changes.close();
+    }
+  }
+
+  return {
+    async replace(relayerId, transactionId, body) {
+      const { relayer, chain, account } = await relayers.findActive(relayerId);
+      const identity = await store.read.chainIdentity(relayer.networkType, relayer.network);
+      const { request, validUntil } = chain.parseRequest(body, { ...account, identity }, await store.now());
+      const transaction = await load(relayerId, transactionId);
+      assertRunning('replace', transaction);
+      chain.checkReplacement(request, await store.read.attempts(transactionId), account);
+      await wish(transaction, { kind: 'replace', request, validUntil });
+      return chain.transactionView(await load(relayerId, transactionId), account);
+    },
+
+    async cancel(relayerId, transactionId) {
+      const { chain, account } = await relayers.findActive(relayerId);
+      const transaction = await load(relayerId, transactionId);
+      assertRunning('cancel', transaction);
+      await wish(transaction, { kind: 'cancel' });
+      return chain.transactionView(await load(relayerId, transactionId), account);
+    },
+
+    async cancelPending(relayerId) {
+      await relayers.findActive(relayerId);
+      const cancelable = await store.read.cancelable(relayerId);
+      const queued: string[] = [];
+      const failed: string[] = [];
+      for (let start = 0; start < cancelable.length; start += WISHES_PER_COMMIT) {
+        const some = cancelable.slice(start, start + WISHES_PER_COMMIT);
+        const ids = some.map(({ id }) => id);
+        try {
+          await store.write(async (writer) => {
+            for (const { id, lane } of some) {
+              await writer.insertIntent({ transactionId: id, lane, wish: { kind: 'cancel' } });
+            }
+          });
+          queued.push(...ids);
+          for (const lane of new Set(some.map(({ lane }) => lane))) engine.wake(lane);
+        } catch (error) {
+          log.error({ err: error, relayer: relayerId, transactions: ids.length }, 'cancellations not stored');
+          failed.push(...ids);
+        }
+      }
+      return {
+        queued_for_cancellation_transaction_ids: queued,
+        failed_to_queue_transaction_ids: failed,
+        total_processed: cancelable.length,
+      };
+    },
+
+    async byNonce(relayerId, nonce) {
+      const { chain, account } = await relayers.find(relayerId);
+      if (chain.counter?.statusKey !== 'nonce') throw new AppError('NONCE_LOOKUP_NOT_SUPPORTED', {});
+      const transaction = await store.read.transactionBySequence(relayerId, nonce);
+      if (transaction === undefined) throw new AppError('NONCE_NOT_FOUND', { nonce: nonce.toString() });
+      return chain.transactionView(transaction, account);
+    },
+
+    async timeline(relayerId, transactionId) {
+      const { chain } = await relayers.find(relayerId);
+      const transaction = await load(relayerId, transactionId);
+      const [attempts, decisions, wishes, endedAt] = await Promise.all([
+        store.read.attempts(transactionId),
+        store.read.decisions(transactionId, TIMELINE_EVENTS),
+        store.read.wishes(transactionId, TIMELINE_EVENTS),
+        store.read.endedAt(transactionId),
+      ]);
+      return timelineOf({ transaction, attempts, decisions, wishes, endedAt }, chain);
+    },
+  };
+}
+
+/**
+ * What is in a block or has ended takes no wishes any more.
+ * @throws AppError `INVALID_REQUEST` with the reference's text
+ */
+function assertRunning(kind: Wish['kind'], transaction: Transaction): void {
+  const { status } = transaction;
+  if (status === 'pending' || status === 'sent' || status === 'submitted') return;
+  throw invalidRequest(stateRefusal(kind, transaction));
+}

@@ -1,0 +1,70 @@
+import type { Chain } from '../chains/chain.ts';
+import type { Decision } from '../domain/decision.ts';
+import type { WishRecord } from '../domain/intent.ts';
+import type { WireObject } from '../domain/json.ts';
+import type { Attempt, Timestamp, Transaction } from '../domain/transaction.ts';
+import { isFinal } from '../domain/transaction-state.ts';
+import { wireTime } from '../domain/wire-time.ts';
+
+/** The most events that a timeline shows: the first, and of more than so the latest. */
+export const TIMELINE_EVENTS = 500;
+
+/** What the store holds of a transaction's course. */
+export interface Course {
+  transaction: Transaction;
+  attempts: readonly Attempt[];
+  decisions: readonly Decision[];
+  wishes: readonly WishRecord[];
+  endedAt: Timestamp | null;
+}
+
+interface TimelineEvent {
+  at: Timestamp;
+  event: string;
+  [detail: string]: WireObject[string];
+}
+
+/** Everything that happened to a transaction, oldest first, in the form of the timeline endpoint. */
+export function timelineOf(course: Course, chain: Pick<Chain, 'attemptView' | 'inclusionView'>): WireObject {
+  const { transaction } = course;
+  const [first, ...later] = [
+    { at: transaction.createdAt, event: 'accepted' },
+    ...[
+      ...course.wishes.flatMap(ofWish),
+      ...course.attempts.flatMap((attempt) => ofAttempt(attempt, chain)),
+      ...course.decisions.map(ofDecision),
+      ...ofEnd(course),
+    ].toSorted((a, b) => a.at - b.at),
+  ];
+  const shown = [first, ...later.slice(-(TIMELINE_EVENTS - 1))].filter((event) => event !== undefined);
+  return {
+    transaction_id: transaction.id,
+    status: transaction.status,
+    inclusion: chain.inclusionView?.(transaction) ?? null,
+    events: shown.map(({ at, ...event }) => ({ at: wireTime(at), ...event })),
+    omitted: later.length + 1 - shown.length,
+  };
+}
+
+function ofWish({ kind, createdAt, settledAt, refusal }: WishRecord): TimelineEvent[] {
+  const asked = { at: createdAt, event: `${kind}_requested` };
+  return refusal === null ? [asked] : [asked, { at: settledAt ?? createdAt, event: `${kind}_refused`, text: refusal }];
+}
+
+function ofAttempt(attempt: Attempt, chain: Pick<Chain, 'attemptView'>): TimelineEvent[] {
+  const { ordinal: version, hash, purpose, createdAt, acceptedAt } = attempt;
+  const content = chain.attemptView?.(attempt);
+  const signed = { at: createdAt, event: 'signed', version, purpose, hash, ...(content && { content }) };
+  return acceptedAt === null ? [signed] : [signed, { at: acceptedAt, event: 'submitted', version, hash }];
+}
+
+function ofDecision({ at, kind, text }: Decision): TimelineEvent {
+  return { at, event: 'decided', decision: kind, text };
+}
+
+function ofEnd({ transaction, endedAt }: Course): TimelineEvent[] {
+  const { status, statusReason, confirmedAt, hash } = transaction;
+  const at = endedAt ?? confirmedAt;
+  if (!isFinal(status) || at === null) return [];
+  return [{ at, event: 'ended', status, hash, ...(statusReason !== null && { text: statusReason }) }];
+}
