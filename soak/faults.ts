@@ -25,6 +25,8 @@ export interface FaultOptions extends SoakOptions {
   modes: readonly FaultMode[];
   /** How likely each fault is for a request that it can befall, from 0 to 1; for a single call it is thrice that. */
   rate: number;
+  /** Faults that are left out. */
+  without?: readonly Fault[];
 }
 
 const ENDPOINTS = 3;
@@ -70,7 +72,7 @@ export async function soakFaults(options: FaultOptions): Promise<SoakResult> {
 }
 
 async function run(
-  { seed, transactions, modes, rate, patienceMs, lifecycle, say }: FaultOptions,
+  { seed, transactions, modes, rate, without = [], patienceMs, lifecycle, say }: FaultOptions,
   world: World,
   fleet: Fleet,
   proxies: readonly FaultProxy[],
@@ -84,7 +86,7 @@ async function run(
   const share = Math.ceil(intentions.length / modes.length);
   for (const [index, mode] of modes.entries()) {
     say(`${mode}: ${share} transactions`);
-    for (const proxy of proxies) proxy.setRates(ratesOf(mode, rate));
+    for (const proxy of proxies) proxy.setRates(ratesOf(mode, rate, without));
     await sendSlowly(client, intentions.slice(index * share, (index + 1) * share));
   }
   await wishing.done();
@@ -125,9 +127,10 @@ async function run(
 }
 
 /** A fault of a request befalls all calls that share it, so those of single calls are likelier. */
-function ratesOf(mode: FaultMode, rate: number): FaultRates {
+function ratesOf(mode: FaultMode, rate: number, without: readonly Fault[]): FaultRates {
   const ofCalls = NATURES[mode].filter((nature) => nature !== 'trouble');
-  return { ...ratesFor(['trouble'], rate), ...ratesFor(ofCalls, CALL_WEIGHT * rate) };
+  const none = Object.fromEntries(without.map((fault) => [fault, 0]));
+  return { ...ratesFor(['trouble'], rate), ...ratesFor(ofCalls, CALL_WEIGHT * rate), ...none };
 }
 
 /** So slowly that the weather and the faults meet many of them on their way. */
