@@ -35,7 +35,7 @@ async function fillerFor(step: LaneStep, sender: Sender, sequence: bigint): Prom
   const { chain, client, relayer, account } = sender;
   const now = step.now();
   const statusReason = `Gap-filling NOOP for nonce ${sequence}`;
-  const transaction: Transaction = {
+  const pending: Transaction = {
     id: step.newId(),
     relayerId: relayer.id,
     networkType: relayer.networkType,
@@ -53,18 +53,20 @@ async function fillerFor(step: LaneStep, sender: Sender, sequence: bigint): Prom
     voidAs: null,
     nextActionAt: now,
   };
-  const prepared = await client.prepare(transaction, account, { committed: 0n });
+  const entry = { transaction: { ...pending, sequence }, attempts: [], account };
+  const prepared = await client.prepareVersion(entry, { purpose: 'void' }, { committed: 0n });
   if (prepared.kind !== 'ready') {
     step.log.warn({ lane: step.key, reason: prepared.reason }, 'gap not filled');
     return undefined;
   }
-  const { raw, hash, fields } = await client.sign(transaction, prepared.fields, sequence, await sender.signer());
-  const about = { transactionId: transaction.id, ordinal: 1, lane: step.key, sequence, purpose: 'send' } as const;
+  const { request } = prepared;
+  const { raw, hash, fields } = await client.sign(pending, prepared.fields, sequence, await sender.signer());
+  const about = { transactionId: pending.id, ordinal: 1, lane: step.key, sequence, purpose: 'void' } as const;
   return {
-    transaction,
+    transaction: pending,
     isNew: true,
     set: { status: 'sent', sequence, hash, fields, nextActionAt: now },
-    attempt: { ...about, request: transaction.request, fields, raw, hash, createdAt: now, acceptedAt: null },
+    attempt: { ...about, request, fields, raw, hash, createdAt: now, acceptedAt: null },
     decision: { kind: 'gap-filled', text: statusReason },
   };
 }

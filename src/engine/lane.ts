@@ -3,9 +3,9 @@ import type { Store } from '../store/store.ts';
 import { fillGaps } from './gaps.ts';
 import { takeUp } from './intake.ts';
 import { carryOut } from './intents.ts';
-import { isDue, type LaneStep, latestOf, unmined } from './lane-step.ts';
+import { isDue, type LaneStep, unmined } from './lane-step.ts';
 import type { HeldLease, LeaseKeeper } from './lease-keeper.ts';
-import type { Ledger } from './ledger.ts';
+import type { Ledger, OpenEntry } from './ledger.ts';
 import { look } from './looking.ts';
 import { OfferBook } from './offer-book.ts';
 import { offer } from './offering.ts';
@@ -133,9 +133,7 @@ export class Lane {
     const now = await store.now();
     const step = await this.#begin(now, lease);
 
-    const placed = [...step.open.values()].filter(
-      (entry) => latestOf(entry)?.acceptedAt !== null && isDue(step, entry),
-    );
+    const placed = [...step.open.values()].filter((entry) => isPlaced(entry) && isDue(step, entry));
     await look(step, placed);
     const settled = await carryOut(step, await store.read.intents(this.#key, timing.batch));
 
@@ -183,6 +181,11 @@ export class Lane {
       log,
     };
   }
+}
+
+/** Whether a node has had a version of it, so that it may be in a block. */
+function isPlaced({ transaction, attempts }: OpenEntry): boolean {
+  return transaction.status !== 'sent' || attempts.some(({ acceptedAt }) => acceptedAt !== null);
 }
 
 /** The first's result once both have ended: a failure of one must not leave the other running unattended. */

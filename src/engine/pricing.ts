@@ -114,9 +114,10 @@ function readyOf(preparation: Preparation): ReadyPreparation | undefined {
 /** What the lane's transactions can take from the account that are in no block, in the smallest unit. */
 export async function committedCost(step: LaneStep): Promise<bigint> {
   let sum = 0n;
-  for (const { transaction } of unmined(step)) {
+  for (const { transaction, attempts } of unmined(step)) {
     const { chain } = await step.senders.of(transaction.relayerId);
-    sum += chain.costOf(transaction);
+    // Any of its versions may be the one that counts.
+    sum += attempts.map((attempt) => chain.costOf(attempt)).reduce((most, cost) => (cost > most ? cost : most), 0n);
   }
   return sum;
 }

@@ -79,7 +79,7 @@ async function dueVersion(step: LaneStep, entry: OpenEntry): Promise<NewVersion 
   if (voidAs !== null && latest.purpose !== 'void') return { purpose: 'void' };
   const isAskedFor = step.offers.wantsDearer(id) && entry.attempts.length < QUICK_VERSIONS;
   if (!isAskedFor && !(await isOverdue(step, entry))) return undefined;
-  return { purpose: voidAs === null ? 'bump' : 'void' };
+  return { purpose: latest.purpose === 'void' ? 'void' : 'bump' };
 }
 
 /** Whether the network has been silent about the latest version for longer than it is usually. */

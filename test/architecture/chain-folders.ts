@@ -6,34 +6,42 @@ const REQUIRED = ['address.ts', 'index.ts', 'networks.json', 'policy.ts', 'schem
 /** What else a family may have, under these names only. */
 const KNOWN = new Set([
   ...REQUIRED,
-  'access-list.ts',
-  'authorization.ts',
   'broadcast.ts',
   'confirm.ts',
-  'error-abi.ts',
   'errors.ts',
   'fees.ts',
-  'gas.ts',
   'identity.ts',
-  'integer.ts',
-  'market.ts',
   'message.ts',
   'prepare.ts',
   'provider.ts',
   'replace.ts',
   'request.ts',
-  'revert.ts',
-  'rollup.ts',
   'rpc.ts',
   'sequence.ts',
   'signing.ts',
   'sponsor.ts',
   'swap.ts',
-  'typed-data.ts',
   'unsent.ts',
-  'valid-until.ts',
   'view.ts',
 ]);
+
+/** What only one family has anything like, by its own field's names. */
+const OWN: Readonly<Record<string, readonly string[]>> = {
+  evm: [
+    'access-list.ts',
+    'authorization.ts',
+    'error-abi.ts',
+    'gas.ts',
+    'head-floor.ts',
+    'integer.ts',
+    'market.ts',
+    'receipts.ts',
+    'revert.ts',
+    'rollup.ts',
+    'typed-data.ts',
+    'valid-until.ts',
+  ],
+};
 
 /** The same thing has the same name in all chains, so that whoever knows one knows all; none has empty places. */
 export const chainFolders: Rule = (files) => {
@@ -49,7 +57,7 @@ export const chainFolders: Rule = (files) => {
       (name) => `src/chains/${chain}/${name} is missing; every chain has it.`,
     ),
     ...names
-      .filter((name) => !KNOWN.has(name))
+      .filter((name) => !KNOWN.has(name) && OWN[chain]?.includes(name) !== true)
       .map((name) => `src/chains/${chain}/${name} has a name that the chains do not share.`),
   ]);
 };

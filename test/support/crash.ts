@@ -30,6 +30,7 @@ export class Crash {
       write: (body) => this.#call(() => store.write(body)),
       writeUnder: (lease, body) => this.#call(() => store.writeUnder(lease, body)),
       now: () => this.#call(() => store.now()),
+      leases: this.#mortal(store.leases),
     };
   }
 

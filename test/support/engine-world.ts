@@ -52,6 +52,7 @@ export const fastTiming: EngineTiming = {
   sweepFloorMs: 2,
   firstCheckMs: 1_000,
   recheckMs: [5, 10],
+  closeMs: 50,
   confirmMs: 5,
 };
 

@@ -56,8 +56,8 @@ export class FakeFamily implements Chain {
     return { id, hash, status, status_reason: statusReason, nonce: sequence };
   }
 
-  costOf(transaction: Transaction): bigint {
-    return BigInt(String(transaction.request['cost'] ?? 1));
+  costOf({ request }: Pick<Transaction, 'request'>): bigint {
+    return BigInt(String(request['cost'] ?? 1));
   }
 
   voidRequest(): JsonObject {
@@ -111,7 +111,8 @@ export class FakeChainClient implements ChainClient {
   }
 
   nextSequence(address: string): Promise<bigint> {
-    return this.#ask('nextSequence', () => this.#chain.pendingCount(address));
+    const truth = () => this.#chain.pendingCount(address);
+    return this.#ask('nextSequence', truth, () => (this.calls % 2 === 0 ? truth() / 2n : truth() + 1_000_000n));
   }
 
   prepare(transaction: Transaction, _account: Account, lane: LaneFigures): Promise<Preparation> {
@@ -168,14 +169,17 @@ export class FakeChainClient implements ChainClient {
 
   async #offer({ raw }: Attempt): Promise<BroadcastOutcome> {
     try {
-      return await this.#ask('broadcast', () => this.#chain.submit(raw));
+      const lies = ['refused', 'sequence-used', 'sequence-ahead', 'underpriced', 'fee-too-low', 'busy'] as const;
+      const lie = () => ({ kind: lies[this.calls % lies.length] ?? 'busy', reason: 'a lie' });
+      return await this.#ask('broadcast', () => this.#chain.submit(raw), lie);
     } catch (error) {
       return { kind: 'unknown', reason: error instanceof Error ? error.message : String(error) };
     }
   }
 
   observe(entries: readonly ObservedEntry[]): Promise<Observation[]> {
-    return this.#ask('observe', () => entries.map((entry) => this.#observeOne(entry)));
+    const blind = () => entries.map((): Observation => ({ kind: 'waiting' }));
+    return this.#ask('observe', () => entries.map((entry) => this.#observeOne(entry)), blind);
   }
 
   signTransaction(body: unknown): Promise<WireObject> {
@@ -209,14 +213,14 @@ export class FakeChainClient implements ChainClient {
       : { kind: 'waiting' };
   }
 
-  async #ask<T>(call: string, answer: () => T): Promise<T> {
+  async #ask<T>(call: string, answer: () => T, lie: () => T = answer): Promise<T> {
     await new Promise((resolve) => setImmediate(resolve));
     const fault = this.#chain.fault(call);
     if (fault === 'request-lost') {
       this.calls += 1;
       throw failed(call);
     }
-    const result = answer();
+    const result = fault === 'lie' ? lie() : answer();
     this.calls += 1;
     await new Promise((resolve) => setImmediate(resolve));
     if (fault === 'answer-lost') throw failed(call);

@@ -18,8 +18,8 @@ interface Included {
   hash: string;
 }
 
-/** How the fake network treats one call. */
-export type Fault = 'request-lost' | 'answer-lost' | undefined;
+/** How the fake network treats one call: a `lie` is an answer that is not true. */
+export type Fault = 'request-lost' | 'answer-lost' | 'lie' | undefined;
 
 /**
  * A chain in memory with the rules that matter to a relayer: one nonce is used once and in order, a pool that can

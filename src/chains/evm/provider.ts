@@ -33,6 +33,9 @@ export interface BlockTransaction {
   nonce: bigint;
 }
 
+/** How long an endpoint of another chain is left alone before it is asked once more. */
+const STRAY_MS = 60_000;
+
 /**
  * The same endpoints, where `onOne` believes only a node that says meanwhile that it serves the chain. An endpoint can be
  * moved to another chain at any time, and the account's figures there look like true ones.
@@ -40,15 +43,15 @@ export interface BlockTransaction {
 export function onlyOn(chain: bigint, rpc: RpcClient): RpcClient {
   const isOurs = (answer: Json) => {
     const served = quantity(answer);
-    if (served !== chain) throw new TypeError(`it serves chain ${served}, not ${chain}`);
+    if (served !== chain) throw new EndpointUnfit(`it serves chain ${served}, not ${chain}`, { pauseMs: STRAY_MS });
   };
   return {
     ...rpc,
-    onOne: (use) =>
+    onOne: (use, options) =>
       rpc.onOne(async (read) => {
         const [result] = await Promise.all([use(read), read('eth_chainId', [], isOurs)]);
         return result;
-      }),
+      }, options),
   };
 }
 

@@ -14,11 +14,12 @@ t.test('every act is refused in one way, and no endpoint hears of it', async (t)
   const parts = unavailableParts('solana');
   const network = { type: 'solana' as const, name: 'devnet', rpcUrls: [{ url: node.url, weight: 100 }], settings: {} };
   const client = parts.connect(network, rpc);
-  const acts: Record<keyof ChainClient, string> = {
+  const acts: Record<Exclude<keyof ChainClient, 'patienceMs'>, string> = {
     identity: 'The network’s identity',
     balance: 'The balance',
     nextSequence: 'The sequence number',
     prepare: 'Sending transactions',
+    prepareVersion: 'Sending transactions',
     sign: 'Sending transactions',
     broadcast: 'Sending transactions',
     observe: 'Sending transactions',
@@ -33,8 +34,9 @@ t.test('every act is refused in one way, and no endpoint hears of it', async (t)
       message: `${what} is not available yet for solana relayers`,
     });
   }
-  for (const act of ['parseRequest', 'transactionView', 'costOf'] as const) {
-    const refusing = parts[act] as () => unknown;
+  const tellings = [parts.parseRequest, parts.transactionView, parts.costOf, parts.voidRequest, parts.checkReplacement];
+  for (const telling of [...tellings, client.patienceMs]) {
+    const refusing = telling as () => unknown;
     t.throws(refusing, { message: 'Sending transactions is not available yet for solana relayers' });
   }
   t.equal(node.calls.length, 0);

@@ -108,3 +108,29 @@ t.test('a store that fails is tried again later; a batch under way ends before t
   never.start();
   t.pass('an ended one does not begin');
 });
+
+t.test('an idempotency key goes when its day is over', async (t) => {
+  const world = await EngineWorld.open(t);
+  const claim = () =>
+    world.store.write((writer) =>
+      writer.claimKey(
+        { scope: 's', key: 'k', fingerprint: 'f' },
+        { id: crypto.randomUUID(), owner: 'o', forMs: 0, isAlone: false },
+      ),
+    );
+  const first = await claim();
+  let ahead = 0;
+  let rounds = 0;
+  const now = async () => {
+    rounds += 1;
+    return (await world.store.now()) + ahead;
+  };
+  retentionOf(t, world, { ...world.store, now }, 100 * HOUR).start();
+  await world.until('it has looked twice', async () => rounds > 2);
+  t.match(await claim(), { kind: 'claimed', claim: { token: 2 } }, 'a young one stays');
+  ahead = 24 * HOUR + 1000;
+  await world.until('it says so', async () => /"keys":1/.test(world.logLines.join('')));
+  const again = await claim();
+  t.match(again, { kind: 'claimed', claim: { token: 1 } });
+  t.notSame(again, first);
+});

@@ -1,0 +1,144 @@
+import t from 'tap';
+import type { Wish } from '../../../../src/domain/intent.ts';
+import type { Transaction } from '../../../../src/domain/transaction.ts';
+import { takeUp } from '../../../../src/engine/intake.ts';
+import { carryOut } from '../../../../src/engine/intents.ts';
+import { offer } from '../../../../src/engine/offering.ts';
+import { EngineWorld, LANE } from '../../../support/engine-world.ts';
+
+const CANCEL: Wish = { kind: 'cancel' };
+const REPLACE: Wish = { kind: 'replace', request: { effect: 'instead' }, validUntil: 4_000_000_000_000 };
+
+async function ask(world: EngineWorld, { id }: Transaction, wish: Wish): Promise<number> {
+  return world.store.write((writer) => writer.insertIntent({ transactionId: id, lane: LANE, wish }));
+}
+
+/** Carries out what waits in one step, over what is signed by then. */
+async function settle(world: EngineWorld, timing = {}): Promise<number> {
+  return carryOut(await world.step(timing), await world.store.read.intents(LANE, 10));
+}
+
+async function submitted(world: EngineWorld): Promise<Transaction> {
+  const pending = await world.accept('pay');
+  const step = await world.step();
+  await takeUp(step, [pending]);
+  await offer(step);
+  return world.get(pending);
+}
+
+t.test('a pending transaction is canceled at once: nothing of it was signed', async (t) => {
+  const world = await EngineWorld.open(t);
+  const transaction = await world.accept('pay');
+  const position = await ask(world, transaction, CANCEL);
+  t.equal(await settle(world), 1);
+  t.match(await world.get(transaction), {
+    status: 'canceled',
+    voidAs: 'canceled',
+    statusReason: 'Transaction canceled by user',
+    nextActionAt: null,
+  });
+  t.strictSame(await world.store.read.intentOutcome(position), { refusal: null });
+});
+
+t.test('a pending transaction is replaced by being another one from now on', async (t) => {
+  const world = await EngineWorld.open(t);
+  const transaction = await world.accept('pay');
+  await ask(world, transaction, REPLACE);
+  t.equal(await settle(world), 1);
+  t.match(await world.get(transaction), { status: 'pending', request: { effect: 'instead' }, validUntil: 4e12 });
+});
+
+t.test('one that is on offer is to have no effect any more, and its status tells when that is so', async (t) => {
+  const world = await EngineWorld.open(t);
+  const transaction = await submitted(world);
+  await ask(world, transaction, CANCEL);
+  t.equal(await settle(world), 1);
+  t.match(await world.get(transaction), {
+    status: 'submitted',
+    voidAs: 'canceled',
+    statusReason: 'Transaction canceled by user, replacing with NOOP',
+  });
+  t.match(await world.store.read.decisions(transaction.id, 10), [{ kind: 'canceled' }]);
+});
+
+t.test('one that is on offer is replaced under its sequence', async (t) => {
+  const world = await EngineWorld.open(t);
+  const transaction = await submitted(world);
+  await ask(world, transaction, REPLACE);
+  t.equal(await settle(world), 1);
+  const attempts = await world.store.read.attempts(transaction.id);
+  t.match(attempts, [
+    { purpose: 'send', sequence: 0n, request: { effect: 'pay' } },
+    { purpose: 'replace', sequence: 0n, request: { effect: 'instead' } },
+  ]);
+  t.match(await world.get(transaction), {
+    status: 'submitted',
+    request: { effect: 'instead' },
+    hash: attempts[1]?.hash,
+    validUntil: 4e12,
+  });
+});
+
+for (const status of ['mined', 'confirmed', 'failed'] as const) {
+  t.test(`what is ${status} is neither canceled nor replaced`, async (t) => {
+    const world = await EngineWorld.open(t);
+    const transaction = await submitted(world);
+    await world.store.write((writer) => writer.updateTransaction(transaction.id, 'submitted', { status }));
+    const [cancel, replace] = [await ask(world, transaction, CANCEL), await ask(world, transaction, REPLACE)];
+    t.equal(await settle(world), 2);
+    const named = status.charAt(0).toUpperCase() + status.slice(1);
+    const refusal = (wish: string) =>
+      `Invalid transaction state for ${wish}_transaction. Current: ${named}, Expected one of: [Pending, Sent, Submitted]`;
+    t.strictSame(await world.store.read.intentOutcome(cancel), { refusal: refusal('cancel') });
+    t.strictSame(await world.store.read.intentOutcome(replace), { refusal: refusal('replace') });
+    t.equal((await world.get(transaction)).voidAs, null);
+  });
+}
+
+t.test('what is being taken back is not replaced', async (t) => {
+  const world = await EngineWorld.open(t);
+  const transaction = await submitted(world);
+  await ask(world, transaction, CANCEL);
+  const position = await ask(world, transaction, REPLACE);
+  t.equal(await settle(world), 2);
+  t.match(await world.store.read.intentOutcome(position), { refusal: /being taken back/ });
+});
+
+t.test('a replacement that the chain refuses is refused, and the transaction goes on as it was', async (t) => {
+  const world = await EngineWorld.open(t);
+  const transaction = await submitted(world);
+  const position = await ask(world, transaction, REPLACE);
+  world.client.prepareVersion = async () => ({ kind: 'refused', reason: 'too cheap' });
+  t.equal(await settle(world), 1);
+  t.strictSame(await world.store.read.intentOutcome(position), { refusal: 'too cheap' });
+  t.strictSame(await world.get(transaction), transaction);
+});
+
+t.test('one that cannot be carried out now waits, for a while', async (t) => {
+  const world = await EngineWorld.open(t);
+  const transaction = await submitted(world);
+  const position = await ask(world, transaction, REPLACE);
+  world.client.cap = 1n;
+  t.equal(await settle(world), 0);
+  t.equal(await world.store.read.intentOutcome(position), 'waiting');
+  t.equal(await settle(world, { intentMs: -1 }), 1);
+  t.strictSame(await world.store.read.intentOutcome(position), { refusal: 'the price is above the cap' });
+});
+
+t.test('wishes are carried out in the order of their asking', async (t) => {
+  const world = await EngineWorld.open(t);
+  const transaction = await world.accept('pay');
+  await ask(world, transaction, REPLACE);
+  await ask(world, transaction, CANCEL);
+  t.equal(await settle(world), 2);
+  t.match(await world.get(transaction), { status: 'canceled', request: { effect: 'instead' } });
+  t.strictSame(await world.store.read.intents(LANE, 10), []);
+});
+
+t.test('a wish of a transaction that is gone is refused', async (t) => {
+  const world = await EngineWorld.open(t);
+  const position = await ask(world, await world.accept('pay'), CANCEL);
+  const step = { ...(await world.step()), find: async () => undefined };
+  t.equal(await carryOut(step, await world.store.read.intents(LANE, 10)), 1);
+  t.match(await world.store.read.intentOutcome(position), { refusal: /gone/ });
+});

@@ -1,0 +1,166 @@
+import t from 'tap';
+import type { Transaction } from '../../../../src/domain/transaction.ts';
+import { takeUp } from '../../../../src/engine/intake.ts';
+import type { LaneStep } from '../../../../src/engine/lane-step.ts';
+import { offer } from '../../../../src/engine/offering.ts';
+import { renew, signVersion } from '../../../../src/engine/versions.ts';
+import { EngineWorld, present } from '../../../support/engine-world.ts';
+import { VOID } from '../../../support/fake-chain-client.ts';
+
+interface Scene {
+  world: EngineWorld;
+  step: LaneStep;
+  transaction: Transaction;
+}
+
+/** One transaction that is signed and, if wanted, on offer. */
+async function scene(
+  t: { teardown(end: () => Promise<void>): void },
+  { offered = true, ...more }: Partial<Transaction> & { offered?: boolean } = {},
+): Promise<Scene> {
+  const world = await EngineWorld.open(t);
+  const pending = await world.accept('pay', more);
+  const step = await world.step({ renewMs: 60_000 });
+  await takeUp(step, [pending]);
+  if (offered) await offer(step);
+  return { world, step, transaction: await world.get(pending) };
+}
+
+const effects = (world: EngineWorld) =>
+  world.chain.received.map((raw) => (JSON.parse(raw) as { effect: string }).effect);
+
+t.test('what stands is left alone', async (t) => {
+  const { world, step, transaction } = await scene(t);
+  t.equal(await renew(step), 0);
+  t.strictSame(await world.get(transaction), transaction);
+});
+
+t.test('a network that is silent for too long is offered a dearer version with the same sequence', async (t) => {
+  const { world, step, transaction } = await scene(t);
+  world.client.patience = 0;
+  t.equal(await renew(step), 1);
+  const [first, second, ...others] = await world.store.read.attempts(transaction.id);
+  t.strictSame(others, []);
+  t.equal(second?.purpose, 'bump');
+  t.equal(second?.sequence, first?.sequence);
+  t.ok(Number(second?.fields['price']) > Number(first?.fields['price']));
+  const now = await world.get(transaction);
+  t.match(now, { status: 'submitted', hash: second?.hash });
+  t.match(await world.store.read.decisions(transaction.id, 10), [{ kind: 'bumped' }]);
+  t.equal(world.chain.received.length, 1, 'nothing leaves before it is written');
+  await offer(step);
+  t.equal(world.chain.received.length, 2);
+  t.ok(step.reach !== undefined && world.reached.includes('renewed') && world.reached.includes('rewritten'));
+});
+
+t.test('a version that nobody was offered yet is not outbid', async (t) => {
+  const { world, step } = await scene(t, { offered: false });
+  world.client.patience = 0;
+  t.equal(await renew(step), 0);
+});
+
+t.test('a cap that forbids a dearer version parks it, says so once, and the old bytes stay', async (t) => {
+  const { world, step, transaction } = await scene(t);
+  Object.assign(world.client, { patience: 0, cap: 1n });
+  t.equal(await renew(step), 0);
+  t.equal(await renew(step), 0);
+  t.match(await world.get(transaction), { status: 'submitted', statusReason: 'the price is above the cap' });
+  t.equal((await world.store.read.attempts(transaction.id)).length, 1);
+  t.match(await world.store.read.decisions(transaction.id, 10), [{ kind: 'parked' }]);
+
+  world.client.cap = null;
+  t.equal(await renew({ ...step, elapsed: () => performance.now() + step.timing.renewMs }), 1, 'resumed');
+});
+
+t.test('nodes that ask for more get it at once, but not for ever', async (t) => {
+  const { world, step, transaction } = await scene(t);
+  for (let round = 0; round < 20; round += 1) {
+    step.offers.tooCheap(transaction.id);
+    await renew(step);
+  }
+  t.equal((await world.store.read.attempts(transaction.id)).length, 8);
+});
+
+for (const [offered, what] of [
+  [true, 'on offer'],
+  [false, 'signed and never offered'],
+] as const) {
+  t.test(`what expires while it is ${what} gives its sequence to an empty version`, async (t) => {
+    const { world, step, transaction } = await scene(t, { offered, validUntil: Date.now() + 60_000 });
+    const late = { ...step, now: () => Date.now() + 60_001 };
+    t.equal(await renew(late), 1);
+    t.match(await world.get(transaction), {
+      voidAs: 'expired',
+      statusReason: 'valid_until passed before it was in a block',
+    });
+    await offer(late);
+    t.strictSame(effects(world), offered ? ['pay', VOID] : [VOID], 'its own bytes are not offered any more');
+  });
+}
+
+t.test('without an end of its own a transaction lives as long as its chain says', async (t) => {
+  const { world, step, transaction } = await scene(t);
+  const eightHours = { ...step, now: () => transaction.createdAt + world.family.lifetimeMs };
+  t.equal(await renew(eightHours), 1);
+  t.match(await world.get(transaction), { voidAs: 'expired' });
+});
+
+t.test('what every node refuses again and again fails, and its sequence is taken by nothing', async (t) => {
+  const { world, step, transaction } = await scene(t, { offered: false });
+  world.chain.unacceptable.add('pay');
+  for (let round = 0; round < 3; round += 1) {
+    const entry = present(step.open.get(transaction.id));
+    step.open.set(transaction.id, { ...entry, transaction: { ...entry.transaction, nextActionAt: 0 } });
+    t.equal(await renew(step), 0);
+    await offer(step);
+  }
+  const later = { ...step, elapsed: () => performance.now() + step.timing.refusalMs };
+  t.equal(await renew(later), 1);
+  t.match(await world.get(transaction), { voidAs: 'failed', statusReason: /^No node takes it: transaction type/ });
+});
+
+t.test('an empty version is outbid by an empty version', async (t) => {
+  const { world, step, transaction } = await scene(t, { validUntil: Date.now() + 60_000 });
+  const late = { ...step, now: () => Date.now() + 60_001 };
+  await renew(late);
+  await offer(late);
+  world.client.patience = 0;
+  world.client.cap = 1n;
+  t.equal(await renew({ ...late, now: () => Date.now() + 120_000 }), 1);
+  const attempts = await world.store.read.attempts(transaction.id);
+  t.strictSame(
+    attempts.map(({ purpose }) => purpose),
+    ['send', 'void', 'void'],
+  );
+});
+
+t.test('what a dearer version is refused for fails it', async (t) => {
+  const { world, step, transaction } = await scene(t);
+  world.client.patience = 0;
+  world.client.prepareVersion = async (_, { purpose }) =>
+    purpose === 'bump'
+      ? { kind: 'refused', reason: 'beyond the block' }
+      : { kind: 'ready', request: { effect: VOID, cost: '0' }, fields: { price: '9' }, cost: 0n };
+  t.equal(await renew(step), 0);
+  t.match(await world.get(transaction), { voidAs: 'failed', statusReason: 'beyond the block' });
+  t.equal(await renew(step), 1);
+});
+
+t.test('a transaction that has moved on meanwhile keeps its versions, and the picture is read anew', async (t) => {
+  const { world, step, transaction } = await scene(t);
+  await world.store.write((writer) => writer.updateTransaction(transaction.id, 'submitted', { status: 'mined' }));
+  const entry = present(step.open.get(transaction.id));
+  const renewal = await signVersion(step, entry, { purpose: 'bump' }, 'bumped');
+  t.equal(renewal.kind, 'not now');
+  t.equal(world.distrusted, 1);
+  t.equal((await world.store.read.attempts(transaction.id)).length, 1);
+});
+
+t.test('a signer that fails leaves everything as it was', async (t) => {
+  const { world, step, transaction } = await scene(t);
+  world.client.patience = 0;
+  world.signer.failsAt = () => true;
+  t.equal(await renew(step), 0);
+  t.equal((await world.store.read.attempts(transaction.id)).length, 1);
+  t.ok(step.offers.isResting(transaction.id, step.elapsed()));
+});
