@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../domain/json.ts';
-import { type ReadOne, type RpcClient, RpcError } from '../../egress/rpc-client.ts';
+import { EndpointUnfit, type ReadOne, type RpcClient, RpcError } from '../../egress/rpc-client.ts';
 
 /** Requests and policies know no higher price. */
 const HIGHEST_PRICE = 1n << 128n;

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { price, retryLater } from '../../../../src/engine/pricing.ts';
 import { EngineWorld, pendingTransaction, present } from '../../../support/engine-world.ts';
+import { attemptOf } from '../../../support/store.ts';
 
 t.test(
   'the refused fail with their reason, the parked wait as long as they were told, the rest may be signed',
@@ -50,7 +51,10 @@ t.test('nor to what is signed and not yet in a block', async (t) => {
   world.chain.balance = 10n;
   const step = await world.step();
   const open = pendingTransaction('open', { status: 'submitted', sequence: 0n, request: { effect: 'x', cost: '7' } });
-  step.open.set(open.id, { transaction: open, attempts: [] });
+  step.open.set(open.id, {
+    transaction: open,
+    attempts: [attemptOf(open), attemptOf(open, { request: { cost: '2' } })],
+  });
   const transaction = await world.accept('pay', { request: { effect: 'y', cost: '4' } });
 
   t.strictSame(await price(step, [transaction]), []);
