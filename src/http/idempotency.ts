@@ -35,8 +35,14 @@ export function honourIdempotencyKeys(app: FastifyInstance, keys: IdempotencyKey
   app.decorateRequest('isProvisional', false);
 
   app.addHook('preHandler', (request, reply, done) => {
-    if (request.headers[HEADER] === undefined || !takesKey(request)) done();
-    else begin(keys, request, reply).then((isAnswered) => isAnswered || done(), done);
+    if (request.headers[HEADER] === undefined || !takesKey(request)) {
+      done();
+      return;
+    }
+    const goOn = (isAnswered: boolean): void => {
+      if (!isAnswered) done();
+    };
+    begin(keys, request, reply).then(goOn, done);
   });
 
   app.addHook('onSend', (request, reply, payload, done) => {
@@ -47,7 +53,8 @@ export function honourIdempotencyKeys(app: FastifyInstance, keys: IdempotencyKey
     }
     request.keyedRun = null;
     const body = typeof payload === 'string' ? payload : '';
-    keys.end(run, { status: reply.statusCode, body }, keepingOf(request, reply)).then(() => done(null, payload), done);
+    const send = (): void => done(null, payload);
+    keys.end(run, { status: reply.statusCode, body }, keepingOf(request, reply)).then(send, done);
   });
 }
 

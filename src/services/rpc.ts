@@ -1,6 +1,5 @@
 import { AppError } from '../domain/errors.ts';
 import type { Effect } from '../domain/idempotency.ts';
-import type { Json } from '../domain/json.ts';
 import type { RpcOutcome } from '../egress/rpc-client.ts';
 import type { Store, StoredEffect } from '../store/store.ts';
 import { earlierEffect } from './effects.ts';
@@ -35,7 +34,7 @@ export function createRpcService(relayers: RelayerDirectory, store: Store): RpcS
       if (begunElsewhere !== undefined) return begunElsewhere;
       const outcome = await client().rpc(body);
       if (outcome.error === undefined) {
-        await store.write((writer) => writer.settleEffect(keyed, { ...outcome } as Json));
+        await store.write((writer) => writer.settleEffect(keyed, { ...outcome }));
       }
       return outcome;
     },

@@ -4,6 +4,7 @@ import { attemptsContract } from './attempts.ts';
 import { bodiesContract } from './bodies.ts';
 import { chainIdentitiesContract } from './chain-identities.ts';
 import { decisionsContract } from './decisions.ts';
+import { idempotencyContract } from './idempotency.ts';
 import { intentsContract } from './intents.ts';
 import { kvContract } from './kv.ts';
 import { leasesContract } from './leases.ts';
@@ -24,6 +25,7 @@ export function storeContract(t: Test, open: (t: Test) => Promise<Store>): void 
   notificationsContract(t, open);
   outboxContract(t, open);
   kvContract(t, open);
+  idempotencyContract(t, open);
   bodiesContract(t, open);
   leasesContract(t, open);
   pruningContract(t, open);

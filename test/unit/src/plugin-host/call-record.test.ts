@@ -1,4 +1,5 @@
 import t from 'tap';
+import { AppError } from '../../../../src/domain/errors.ts';
 import { pluginEntrySchema } from '../../../../src/domain/plugin.ts';
 import { RunningCalls } from '../../../../src/plugin-host/call-record.ts';
 import { grantsOf } from '../../../../src/plugin-host/grants.ts';
@@ -31,4 +32,33 @@ t.test('the signal is aborted by the end, whether it was asked for before or aft
   const late = calls.begin(given);
   calls.end(late);
   t.equal(late.signal.aborted, true);
+});
+
+t.test('the effects of a call with an idempotency key are named in order; without one nothing is hashed', async (t) => {
+  const calls = new RunningCalls();
+  const keyed = calls.begin({ ...given, claimId: 'c' });
+  t.strictSame(
+    ['one', 'two'].map((hash) => keyed.nextEffect(() => hash)),
+    [
+      { claimId: 'c', ordinal: 0, payloadHash: 'one' },
+      { claimId: 'c', ordinal: 1, payloadHash: 'two' },
+    ],
+  );
+  const never = () => {
+    throw new Error('hashed');
+  };
+  t.equal(calls.begin(given).nextEffect(never), undefined);
+});
+
+t.test('a call fails with the first error, and its guest is told to end', async (t) => {
+  const record = new RunningCalls().begin(given);
+  const [first, second] = [new AppError('EFFECT_UNKNOWN', {}), new AppError('UNAUTHORIZED', {})];
+  record.fail(first);
+  let ends = 0;
+  record.onFailure = () => {
+    ends += 1;
+  };
+  record.fail(second);
+  t.equal(record.failure, first);
+  t.equal(ends, 1);
 });

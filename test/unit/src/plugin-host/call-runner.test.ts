@@ -1,5 +1,6 @@
 import t from 'tap';
 import type { CallReport, CallTask, HostMessage, Outcome } from '../../../../sandbox/protocol.ts';
+import { AppError } from '../../../../src/domain/errors.ts';
 import { pluginEntrySchema } from '../../../../src/domain/plugin.ts';
 import { createLog } from '../../../../src/observability/log.ts';
 import { Admission } from '../../../../src/plugin-host/admission.ts';
@@ -86,8 +87,12 @@ function setUp(entry: object = {}) {
   const metrics = new RecordedMetrics();
   const runner = new CallRunner({ pool, admission, calls, quarantine, plugin: () => plugin, clock, log, metrics });
   const request = { method: 'POST', route: '/r', params: { a: 1 }, query: {}, keyId: 'k', requestId: 'req' } as const;
-  const run = async (signal = new AbortController().signal, headers: Record<string, string[]> = {}) => {
-    const answer = await runner.run(plugin, { ...request, headers }, signal);
+  const run = async (
+    signal = new AbortController().signal,
+    headers: Record<string, string[]> = {},
+    keyed: { claimId?: string } = {},
+  ) => {
+    const answer = await runner.run(plugin, { ...request, headers, ...keyed }, signal);
     return { ...answer, body: JSON.parse(answer.body) };
   };
   return { plugin, pool, calls, quarantine, metrics, admission, time, lines, run };
@@ -251,3 +256,42 @@ t.test('what a plugin throws keeps its own code, status and details', async (t) 
   t.match(await run(), { status: 422, body: { error: 'm p.ts:1:1', data: { code: 'C', details: {} } } });
   t.same(metrics.lines, ['call p threw']);
 });
+
+t.test('a call with an idempotency key that was lost after an effect runs again: its effects have names', async (t) => {
+  const { pool, calls, run } = setUp();
+  const claims: (string | undefined)[] = [];
+  pool.answer = async ({ slot, call }) => {
+    const record = calls.find(slot, call);
+    if (record !== undefined) record.hadEffect = true;
+    claims.push(record?.nextEffect(() => 'p')?.claimId);
+    return pool.tasks.length === 1 ? lost : returned;
+  };
+  t.match(await run(undefined, {}, { claimId: 'c' }), { status: 200 });
+  t.strictSame(claims, ['c', 'c']);
+
+  const plain = setUp();
+  plain.pool.answer = async ({ slot, call }) => {
+    const record = plain.calls.find(slot, call);
+    if (record !== undefined) record.hadEffect = true;
+    return lost;
+  };
+  t.match(await plain.run(), { status: 503, body: { data: { code: 'SANDBOX_LOST' } } });
+  t.equal(plain.pool.tasks.length, 1);
+});
+
+t.test(
+  'a call that the service ends with an error of its own is answered with that, and its guest is told',
+  async (t) => {
+    const { pool, calls, run } = setUp();
+    pool.answer = async ({ slot, call }) => {
+      calls.find(slot, call)?.fail(new AppError('EFFECT_MISMATCH', { ordinal: '1' }));
+      t.equal(calls.find(slot, call), undefined, 'whatever it asks for is refused');
+      return report({ kind: 'ended', code: 'CANCELED', message: 'dropped' });
+    };
+    await t.rejects(run(undefined, {}, { claimId: 'c' }), { code: 'EFFECT_MISMATCH' });
+    t.match(
+      pool.posted.filter(({ type }) => type === 'cancel'),
+      [{ type: 'cancel', call: 1 }],
+    );
+  },
+);

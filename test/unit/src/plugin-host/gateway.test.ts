@@ -14,7 +14,7 @@ import { grantsOf } from '../../../../src/plugin-host/grants.ts';
 import { RecordedMetrics } from '../../../support/plugin-host.ts';
 import { PluginServices } from '../../../support/plugin-services.ts';
 
-function setUp(permissions?: object, maxCalls = 100) {
+function setUp(permissions?: object, maxCalls = 100, claimId?: string) {
   const services = new PluginServices();
   const metrics = new RecordedMetrics();
   const lines: string[] = [];
@@ -29,7 +29,7 @@ function setUp(permissions?: object, maxCalls = 100) {
   });
   const entry = pluginEntrySchema.parse({ id: 'p', path: 'p.ts', ...(permissions && { permissions }) });
   const plugin = { id: 'p', grants: grantsOf(entry), maxCalls };
-  const record = calls.begin({ slot: 1, plugin, requestId: 'req-1', callerKeyId: 'k' });
+  const record = calls.begin({ slot: 1, plugin, requestId: 'req-1', callerKeyId: 'k', claimId });
   const ask = (method: string, params: unknown, slot = 1) =>
     gateway.answer(slot, record.call, { id: 1, method, params: params as Json });
   return { services, metrics, lines, calls, record, ask };
@@ -137,4 +137,40 @@ t.test('a wait ends with its plugin call', async (t) => {
   t.same(await waiting, refusal('The plugin call is over'));
   t.equal(services.aborted, 1);
   t.same(lines, [], 'which is no fault');
+});
+
+t.test(
+  'each effect of a call with an idempotency key has a name, whatever comes between; nothing else has',
+  async (t) => {
+    const { services, ask } = setUp(undefined, 100, 'claim');
+    await ask('relayer.sendTransaction', { relayerId: 'known', request: { a: 1, b: 2 } });
+    await ask('relayer.getRelayer', { relayerId: 'known' });
+    await ask('kv.set', { key: 'a', value: 1 });
+    await ask('relayer.sendTransaction', { relayerId: 'known', request: { b: 2, a: 1 } });
+    await ask('relayer.sendTransaction', { relayerId: 'known', request: { b: 2, a: 2 } });
+    const hash = services.effects[0]?.payloadHash;
+    t.match(services.effects, [
+      { claimId: 'claim', ordinal: 0, payloadHash: /^[0-9a-f]{64}$/ },
+      { claimId: 'claim', ordinal: 2, payloadHash: hash },
+      { claimId: 'claim', ordinal: 3 },
+    ]);
+    t.not(services.effects[2]?.payloadHash, hash);
+
+    const plain = setUp();
+    await plain.ask('relayer.sendTransaction', send);
+    t.strictSame(plain.services.effects, [undefined]);
+  },
+);
+
+t.test('a run that comes to another effect than the first one is ended, whatever its plugin makes of it', async (t) => {
+  const { services, record, ask } = setUp(undefined, 100, 'claim');
+  services.earlier.set(0, 'of the first run');
+  let ends = 0;
+  record.onFailure = () => {
+    ends += 1;
+  };
+  t.match(await ask('relayer.sendTransaction', send), { ok: false, error: { message: /Effect 1 of this request/ } });
+  t.match(record.failure, { code: 'EFFECT_MISMATCH' });
+  t.equal(ends, 1);
+  t.same(services.sent, []);
 });

@@ -3,6 +3,7 @@ import t from 'tap';
 import { createLog } from '../../../../src/observability/log.ts';
 import { createNotificationsService } from '../../../../src/services/notifications.ts';
 import { EngineWorld, relayerNamed } from '../../../support/engine-world.ts';
+import { keyedEffect } from '../../../support/keyed-effect.ts';
 import { storeFor } from '../../../support/store.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -112,4 +113,24 @@ t.test('what relayers refer to is not deleted', async (t) => {
   });
   await notifications.remove('n1');
   await t.rejects(notifications.get('n1'), { code: 'NOTIFICATION_NOT_FOUND' });
+});
+
+t.test('under one name each change happens once, and is answered as the first time', async (t) => {
+  const { store, service, keyOf } = await stage(t);
+  const create = await keyedEffect(store);
+  const [update, remove] = [1, 2].map((ordinal) => ({ ...create, ordinal }));
+  const created = { id: 'n1', type: 'webhook', url: URL_ONE, has_signing_key: true };
+  const body = { id: 'n1', url: URL_ONE, signing_key: LONG_KEY };
+  for (let round = 0; round < 2; round += 1) t.strictSame(await service.create(body, create), created);
+
+  const changed = { ...created, has_signing_key: false };
+  t.strictSame(await service.update('n1', { signing_key: '' }, update), changed);
+  await service.update('n1', { signing_key: LONG_KEY });
+  t.strictSame(await service.update('n1', { signing_key: '' }, update), changed);
+  t.equal(await keyOf('n1'), LONG_KEY, 'the later change stands');
+
+  await service.remove('n1', remove);
+  await service.remove('n1', remove);
+  t.strictSame(await service.update('n1', { signing_key: '' }, update), changed, 'also of one that is gone');
+  await t.rejects(service.remove('n1'), { code: 'NOTIFICATION_NOT_FOUND' });
 });

@@ -6,6 +6,7 @@ import { createAddressGuard } from '../../../../src/egress/address-guard.ts';
 import { RelayerDirectory } from '../../../../src/services/relayer-access.ts';
 import { createRelayerUpdate } from '../../../../src/services/relayer-update.ts';
 import { EngineWorld, relayerNamed } from '../../../support/engine-world.ts';
+import { keyedEffect } from '../../../support/keyed-effect.ts';
 import { notificationOf } from '../../../support/store.ts';
 
 /** Relayer `r1` with EVM policies, over a network whose endpoints answer through the world's client. */
@@ -210,4 +211,13 @@ t.test('changes that come at once all survive', async (t) => {
     notificationId: 'hook-2',
     policies: { gas_price_cap: 5, min_balance: 3, eip1559_pricing: false },
   });
+});
+
+t.test('under one name a change is made once; its repeat shows the relayer as it is', async (t) => {
+  const { world, update } = await stage(t);
+  const effect = await keyedEffect(world.store);
+  const both = await Promise.all([update('r1', { paused: true }, effect), update('r1', { paused: true }, effect)]);
+  t.ok(both.some(({ paused }) => paused));
+  await update('r1', { paused: false });
+  t.equal((await update('r1', { paused: true }, effect)).paused, false);
 });

@@ -1,0 +1,208 @@
+/**
+ * Threat: a client that repeats a request, because an answer was lost or was slow, and pays twice; one that uses a key
+ * for something else; and a repeat that is refused although the first one has had its effect.
+ */
+import t from 'tap';
+import { AppError } from '../../../../src/domain/errors.ts';
+import { API_KEY, sendRaw, startHttp } from '../../../support/http-server.ts';
+
+const SEND = '/api/v1/relayers/r1/transactions';
+const CALL = '/api/v1/plugins/echo/call';
+const keyed = (key: string) => ({ 'idempotency-key': key });
+
+t.test('a repeat gets the first answer, and nothing runs again', async (t) => {
+  const { post, services } = await startHttp(t);
+  const first = await post(SEND, '{"to":"0x1","value":1}', keyed('k-1'));
+  const again = await post(SEND, ' { "value": 1, "to": "0x1" } ', keyed('k-1'));
+  t.equal(first.status, 200);
+  t.equal(first.headers.get('idempotency-replayed'), null);
+  t.strictSame([again.status, again.text], [200, first.text]);
+  t.equal(again.headers.get('idempotency-replayed'), 'true');
+  t.equal(again.headers.get('content-type'), first.headers.get('content-type'));
+  t.equal(services.transactions.sent.length, 1);
+  t.match(services.transactions.effects, [{ claimId: /^[0-9a-f-]{36}$/, ordinal: 0, payloadHash: /^[0-9a-f]{64}$/ }]);
+});
+
+t.test('the status is repeated too, and other methods than POST are safe to repeat', async (t) => {
+  const { post, call, services } = await startHttp(t);
+  const create = () => post('/api/v1/notifications', '{"id":"n1","url":"https://example.com"}', keyed('create'));
+  t.strictSame([(await create()).status, (await create()).status], [201, 201]);
+  const remove = () => call('/api/v1/notifications/n1', { method: 'DELETE', headers: keyed('remove') });
+  t.strictSame([(await remove()).status, (await remove()).status], [200, 200]);
+  t.equal(services.notifications.known.size, 0);
+});
+
+t.test('without the header each request is its own, and a read ignores it', async (t) => {
+  const { post, call, services } = await startHttp(t);
+  await post(SEND, '{}');
+  await post(SEND, '{}');
+  t.strictSame(services.transactions.effects, [undefined, undefined]);
+  for (let round = 0; round < 2; round += 1) {
+    const read = await call('/api/v1/relayers/r1', { headers: keyed('not even a key') });
+    t.strictSame([read.status, read.headers.get('idempotency-replayed')], [200, null]);
+  }
+});
+
+t.test('a key that is none, or two, is a 400 before anything happens', async (t) => {
+  const { post, port, services } = await startHttp(t);
+  for (const key of ['a b', 'k'.repeat(256), '']) {
+    const { status, json } = await post(SEND, '{}', keyed(key));
+    t.equal(status, 400);
+    t.match(json, { error: /^Idempotency-Key: must be 1 to 255/ });
+  }
+  const head = `POST ${SEND} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${API_KEY}\r\nconnection: close\r\n`;
+  const two =
+    'idempotency-key: a\r\nIdempotency-Key: b\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}';
+  t.match(await sendRaw(port, head + two), /^HTTP\/1.1 400 [\s\S]*Idempotency-Key: must be given once/);
+  t.strictSame(services.transactions.sent, []);
+});
+
+t.test('another body, path, query or method under the key is refused', async (t) => {
+  const { post, call, services } = await startHttp(t);
+  await post(SEND, '{"value":1}', keyed('k'));
+  const others = [
+    await post(SEND, '{"value":2}', keyed('k')),
+    await post(`${SEND}?a=1`, '{"value":1}', keyed('k')),
+    await post('/api/v1/relayers/r2/transactions', '{"value":1}', keyed('k')),
+    await call('/api/v1/relayers/r1', { method: 'PATCH', body: '{"value":1}', headers: { ...json, ...keyed('k') } }),
+  ];
+  for (const { status, json } of others) {
+    t.equal(status, 409);
+    t.match(json, { error: 'The idempotency key was used for another request' });
+  }
+  t.equal(services.transactions.sent.length, 1);
+});
+const json = { 'content-type': 'application/json' };
+
+t.test('a request that is repeated while it runs is answered with it', async (t) => {
+  const { post, services } = await startHttp(t);
+  const running = Promise.withResolvers<void>();
+  const finish = Promise.withResolvers<void>();
+  services.transactions.onSend = async () => {
+    running.resolve();
+    await finish.promise;
+    return { id: 'tx-9' };
+  };
+  const first = post(SEND, '{}', keyed('k'));
+  await running.promise;
+  const repeats = [post(SEND, '{}', keyed('k')), post(SEND, '{}', keyed('k'))];
+  finish.resolve();
+  t.match((await first).json, { data: { id: 'tx-9' } });
+  for (const { text, headers } of await Promise.all(repeats)) {
+    t.equal(text, (await first).text);
+    t.equal(headers.get('idempotency-replayed'), 'true');
+  }
+  t.equal(services.transactions.sent.length, 1);
+});
+
+t.test('what was refused, or failed, without an effect can be tried again', async (t) => {
+  const { post, services } = await startHttp(t);
+  const failures: AppError[] = [
+    new AppError('INVALID_REQUEST', { reason: 'no' }),
+    new AppError('RELAYER_PAUSED', {}),
+    new AppError('UNAVAILABLE', { reason: 'later' }),
+  ];
+  for (const failure of failures) {
+    services.transactions.onSend = () => Promise.reject(failure);
+    t.equal((await post(SEND, '{}', keyed('k'))).status, failure.status);
+  }
+  t.equal((await post(SEND, 'no json', keyed('k'))).status, 400);
+  t.equal((await post('/api/v1/relayers/r1', '{}', keyed('k'))).status, 405);
+  services.transactions.onSend = async () => ({ id: 'tx-1' });
+  t.equal((await post(SEND, '{"other":1}', keyed('k'))).status, 200, 'the key is free, also for another body');
+  t.equal(new Set(services.transactions.effects.map((effect) => effect?.claimId)).size, 4);
+});
+
+t.test('a failure after an effect runs again under the same claim', async (t) => {
+  const { post, services, store } = await startHttp(t);
+  services.transactions.onSend = async () => {
+    const effect = services.transactions.effects.at(-1);
+    if (effect !== undefined) await store.write((writer) => writer.insertEffect(effect, { outcome: 1 }));
+    throw new Error('the answer is lost');
+  };
+  t.equal((await post(SEND, '{}', keyed('k'))).status, 500);
+  services.transactions.onSend = async () => ({ id: 'tx-1' });
+  t.equal((await post(SEND, '{}', keyed('k'))).status, 200);
+  const [first, second] = services.transactions.effects;
+  t.strictSame(second, first);
+});
+
+t.test('a handler that is given up can have no effect any more', async (t) => {
+  const { post, services, store } = await startHttp(t, { limits: { handlerSeconds: 0.05 } });
+  const late = Promise.withResolvers<void>();
+  const noted = Promise.withResolvers<PromiseSettledResult<void>[]>();
+  services.transactions.onSend = async () => {
+    await late.promise;
+    const effect = services.transactions.effects[0];
+    if (effect === undefined) throw new Error('no key');
+    noted.resolve(await Promise.allSettled([store.write((writer) => writer.insertEffect(effect, { outcome: 1 }))]));
+    return {};
+  };
+  t.equal((await post(SEND, '{}', keyed('k'))).status, 504);
+  late.resolve();
+  t.match(await noted.promise, [{ status: 'rejected', reason: { message: /given up/ } }]);
+});
+
+t.test('a time limit that ends the wait for another run lets nothing begin', async (t) => {
+  const { post, services } = await startHttp(t, { limits: { handlerSeconds: 0.3 } });
+  const running = Promise.withResolvers<void>();
+  services.transactions.onSend = () => {
+    running.resolve();
+    return new Promise(() => {});
+  };
+  const first = post(SEND, '{}', keyed('k'));
+  await running.promise;
+  const second = post(SEND, '{}', keyed('k'));
+  const statuses = [(await first).status, (await second).status];
+  t.equal(statuses[0], 504);
+  t.equal(statuses[1], 504);
+  t.ok(services.transactions.sent.length <= 2);
+});
+
+t.test('a plugin sees no key; its call runs under a claim, and its answer is repeated byte by byte', async (t) => {
+  const { post, call, pluginHost } = await startHttp(t);
+  const first = await post(CALL, '{"a":1}', keyed('k'));
+  const again = await post(CALL, '{"a":1}', keyed('k'));
+  t.equal(again.text, first.text);
+  t.equal(again.headers.get('idempotency-replayed'), 'true');
+  t.equal(pluginHost.calls.length, 1);
+  const [{ request } = { request: undefined }] = pluginHost.calls;
+  t.match(request?.claimId, /^[0-9a-f-]{36}$/);
+  t.notOk(Object.keys(request?.headers ?? {}).includes('idempotency-key'));
+  await call(`${CALL}?route=/x`, { headers: keyed('get') });
+  await call(`${CALL}?route=/x`, { headers: keyed('get') });
+  t.equal(pluginHost.calls.length, 2, 'a GET runs the plugin too');
+});
+
+t.test(
+  "a plugin's refusal is repeated after an effect, and runs again without one; its failures run again",
+  async (t) => {
+    const { post, pluginHost, store } = await startHttp(t);
+    const act = { status: 422, hasEffect: false };
+    let ordinal = 0;
+    pluginHost.onCall = async ({ claimId = '' }) => {
+      const effect = { claimId, ordinal: ordinal++, payloadHash: 'p' };
+      if (act.hasEffect) await store.write((writer) => writer.insertEffect(effect, { outcome: 1 }));
+      return { status: act.status, body: `{"call":${pluginHost.calls.length}}` };
+    };
+    const ask = async () => (await post(CALL, '{}', keyed('k'))).text;
+    t.strictSame([await ask(), await ask()], ['{"call":1}', '{"call":2}']);
+    act.hasEffect = true;
+    act.status = 503;
+    t.strictSame([await ask(), await ask()], ['{"call":3}', '{"call":4}']);
+    act.status = 422;
+    t.strictSame([await ask(), await ask()], ['{"call":5}', '{"call":5}']);
+  },
+);
+
+t.test("a node's refusal of a passed-through call is not the last word", async (t) => {
+  const { post, services } = await startHttp(t);
+  const RPC = '/api/v1/relayers/r1/rpc';
+  services.rpc.outcome = { jsonrpc: '2.0', error: { code: -33_000, message: 'Request timeout', description: '' } };
+  t.match((await post(RPC, '{"method":"eth_sendRawTransaction"}', keyed('k'))).json, { error: { code: -33_000 } });
+  services.rpc.outcome = { jsonrpc: '2.0', result: '0xhash' };
+  for (let round = 0; round < 2; round += 1) {
+    t.match((await post(RPC, '{"method":"eth_sendRawTransaction"}', keyed('k'))).json, { result: '0xhash' });
+  }
+  t.equal(services.rpc.calls, 2);
+});
