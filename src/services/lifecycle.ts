@@ -1,7 +1,6 @@
 import type { Clock } from '../domain/clock.ts';
 import { AppError, invalidRequest } from '../domain/errors.ts';
 import type { Wish } from '../domain/intent.ts';
-import type { WireObject } from '../domain/json.ts';
 import type { Transaction } from '../domain/transaction.ts';
 import type { Engine } from '../engine/engine.ts';
 import { stateRefusal } from '../engine/intents.ts';

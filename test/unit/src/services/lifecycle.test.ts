@@ -19,13 +19,13 @@ async function driven(t: Test): Promise<{ world: EngineWorld; engine: Engine; li
 }
 
 /** A lane that settles each wish as the test says, or leaves it. */
-function settledBy(world: EngineWorld, outcome: (intent: Intent) => string | null | 'left') {
+function settledBy(world: EngineWorld, outcome: (intent: Intent) => string | null | undefined) {
   const listeners = new Set<() => void>();
   return {
     wake: async (lane: string) => {
       for (const intent of await world.store.read.intents(lane, 100)) {
         const refusal = outcome(intent);
-        if (refusal === 'left') continue;
+        if (refusal === undefined) continue;
         await world.store.write((writer) => writer.settleIntent(intent.position, refusal));
       }
       for (const listener of listeners) listener();
@@ -218,7 +218,7 @@ t.test('what the lane refuses is 400 with its text', async (t) => {
 
 t.test('what the lane cannot settle in time is kept, and answered as it is', async (t) => {
   const world = await EngineWorld.open(t);
-  const engine = settledBy(world, () => 'left');
+  const engine = settledBy(world, () => undefined);
   const lifecycle = lifecycleOver(world, engine, { settlingMs: 20 });
   const { id } = await inStatus(world, 'submitted');
   t.match(await lifecycle.replace('r1', id, { effect: 'x' }), { id, status: 'submitted' });

@@ -1,0 +1,104 @@
+import type { Test } from 'tap';
+import { type Anvil, startAnvil } from './anvil.ts';
+import { type AnswerBody, type RunningService, startService } from './service.ts';
+import { createWorkspace, type WorkspaceOptions } from './workspace.ts';
+
+export const RELAYER = '/api/v1/relayers/local-1';
+export const TRANSACTIONS = `${RELAYER}/transactions`;
+/** Who has nothing but what a test's transactions bring. */
+export const RECEIVER = '0x00000000000000000000000000000000000abcde';
+export const OTHER = '0x00000000000000000000000000000000000fedcb';
+/** A payment of 7 wei to {@link RECEIVER}. */
+export const TRANSFER = { to: RECEIVER, value: 7, data: '0x', gas_limit: 21_000, speed: 'fast' };
+
+const WITHIN_MS = 20_000;
+
+/** A service over a node that makes blocks only when told to, with one funded relayer, `local-1`. */
+export interface LifecycleStage {
+  anvil: Anvil;
+  service: RunningService;
+  /** The relayer's account, in lower case. */
+  address: string;
+  ask(method: string, path: string, body?: unknown): Promise<{ status: number; body: AnswerBody }>;
+  /** The id of an accepted transaction. */
+  send(body?: object): Promise<string>;
+  get(id: string): Promise<AnswerBody>;
+  until(id: string, what: string, holds: (transaction: AnswerBody) => boolean | Promise<boolean>): Promise<AnswerBody>;
+  /** Waits until the node's pool has the version that the API shows; it may be told what that has to be. */
+  untilPooled(id: string, holds?: (transaction: AnswerBody) => boolean): Promise<AnswerBody>;
+  /** Makes blocks until the transaction has the status. */
+  mineUntil(id: string, status: string): Promise<AnswerBody>;
+  balance(address: string): Promise<bigint>;
+  /** How many of the account's nonces are used in blocks. */
+  usedNonces(): Promise<number>;
+}
+
+/** Starts a node and a service; both end with the test. `via` puts something between them. */
+export async function lifecycleStage(
+  t: Test,
+  options: WorkspaceOptions = {},
+  via: (url: string) => Promise<string> = async (url) => url,
+): Promise<LifecycleStage> {
+  const anvil = await startAnvil({ args: ['--no-mining'] });
+  t.teardown(() => anvil.stop());
+  const workspace = await createWorkspace({ rpcUrl: await via(anvil.url), ...options });
+  t.teardown(() => workspace.remove());
+  await anvil.rpc('anvil_setBalance', [workspace.address, `0x${(10n ** 20n).toString(16)}`]);
+  const service = await startService(workspace.env);
+  t.teardown(() => service.stop());
+  return stageOver(anvil, service, workspace.address);
+}
+
+/** The same over a service that runs. */
+export function stageOver(anvil: Anvil, service: RunningService, address: string): LifecycleStage {
+  const ask = (method: string, path: string, body?: unknown) => service.request(method, path, body);
+
+  async function get(id: string): Promise<AnswerBody> {
+    return (await ask('GET', `${TRANSACTIONS}/${id}`)).body.data;
+  }
+
+  async function until(id: string, what: string, holds: (transaction: AnswerBody) => boolean | Promise<boolean>) {
+    const end = Date.now() + WITHIN_MS;
+    for (;;) {
+      const transaction = await get(id);
+      if (await holds(transaction)) return transaction;
+      if (Date.now() > end) {
+        throw new Error(`not ${what}: ${JSON.stringify(transaction)}\n${service.output().slice(-3000)}`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  return {
+    anvil,
+    service,
+    address,
+    ask,
+    get,
+    until,
+    async send(body = TRANSFER) {
+      const answer = await ask('POST', TRANSACTIONS, body);
+      if (answer.status !== 200) throw new Error(`not accepted: ${JSON.stringify(answer.body)}`);
+      return answer.body.data.id;
+    },
+    untilPooled: (id, holds = () => true) =>
+      until(id, 'in the pool', async (transaction) => {
+        if (transaction.hash === null || !holds(transaction)) return false;
+        return (await anvil.rpc('eth_getTransactionByHash', [transaction.hash])) !== null;
+      }),
+    async mineUntil(id, status) {
+      return await until(id, status, async (transaction) => {
+        if (transaction.status === status) return true;
+        await anvil.rpc('evm_mine');
+        return false;
+      });
+    },
+    balance: async (of) => BigInt(String(await anvil.rpc('eth_getBalance', [of, 'latest']))),
+    usedNonces: async () => Number(await anvil.rpc('eth_getTransactionCount', [address, 'latest'])),
+  };
+}
+
+/** What the API shows of a transaction that is to do nothing any more. */
+export function isVoid(address: string): (transaction: AnswerBody) => boolean {
+  return ({ to, value, is_canceled: isCanceled }) => isCanceled && to === address && value === '0x0';
+}
