@@ -83,10 +83,15 @@ export class Fleet {
     }
   }
 
-  /** SIGKILL for one of those that run, by a number in [0, 1). */
+  /**
+   * SIGKILL for one of those that run, by a number in [0, 1). One that is to end itself comes last: when the others are
+   * gone, their lanes become its own, and with them its step.
+   */
   async killOne(unit: number): Promise<void> {
     const running = this.#slots.filter(({ service }) => service !== null);
-    await this.#kill(running[Math.floor(unit * running.length)]);
+    const unarmed = running.filter(({ armed }) => armed === null);
+    const victims = unarmed.length > 0 ? unarmed : running;
+    await this.#kill(victims[Math.floor(unit * victims.length)]);
   }
 
   /** SIGKILL for those that would still end themselves. */

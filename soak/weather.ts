@@ -46,7 +46,7 @@ export function startWeather(anvil: Anvil, { blocks, changes, random }: WeatherO
 
   async function change(): Promise<void> {
     while (await pass(between(CHANGE_MS), fair.signal)) {
-      if (random() < 0.6) {
+      if (random() < 0.5) {
         await jump();
         continue;
       }
