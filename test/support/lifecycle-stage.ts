@@ -83,7 +83,7 @@ export function stageOver(anvil: Anvil, service: RunningService, address: string
     },
     untilPooled: (id, holds = () => true) =>
       until(id, 'in the pool', async (transaction) => {
-        if (transaction.hash === null || !holds(transaction)) return false;
+        if (transaction.status !== 'submitted' || !holds(transaction)) return false;
         return (await anvil.rpc('eth_getTransactionByHash', [transaction.hash])) !== null;
       }),
     async mineUntil(id, status) {
