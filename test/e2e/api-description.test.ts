@@ -7,7 +7,7 @@ import { failureSchema } from '../../src/http/openapi/answers.ts';
 import { chainBodies } from '../../src/http/openapi/chain-bodies.ts';
 import { operations } from '../../src/http/openapi/operations.ts';
 import { startAnvil } from '../support/anvil.ts';
-import { startService } from '../support/service.ts';
+import { type RunningService, startService } from '../support/service.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const described = operations(chainBodies(createChains(systemClock)));
@@ -59,10 +59,24 @@ t.test('every operation, once', async (t) => {
   await ask('PATCH /api/v1/relayers/:id', relayer, { name: 'New', policies: { min_balance: 1 } });
   await ask('GET /api/v1/relayers/:id/status', `${relayer}/status`);
   await ask('GET /api/v1/relayers/:id/balance', `${relayer}/balance`);
+  // What is in a block can be replaced no more.
+  await anvil.rpc('evm_setAutomine', [false]);
   const send = { to: RECEIVER, value: 1, speed: 'fast' };
   const { data } = await ask('POST /api/v1/relayers/:id/transactions', `${relayer}/transactions`, send);
   await ask('GET /api/v1/relayers/:id/transactions/:transactionId', `${relayer}/transactions/${data['id']}`);
   await ask('GET /api/v1/relayers/:id/transactions', `${relayer}/transactions`);
+
+  const one = `${relayer}/transactions/${data['id']}`;
+  await submitted(service, one);
+  const replacing = 'PUT /api/v1/relayers/:id/transactions/:transactionId';
+  await ask(replacing, one, { ...send, value: 2 });
+  await ask('DELETE /api/v1/relayers/:id/transactions/:transactionId', one);
+  await ask('GET /api/v1/relayers/:id/transactions/:transactionId/timeline', `${one}/timeline`);
+  const byNonce = 'GET /api/v1/relayers/:id/transactions/by-nonce/:nonce';
+  await ask(byNonce, `${relayer}/transactions/by-nonce/0`);
+  await service.request('POST', `${relayer}/transactions`, send);
+  await ask('DELETE /api/v1/relayers/:id/transactions/pending', `${relayer}/transactions/pending`);
+
   await ask('POST /api/v1/relayers/:id/rpc', `${relayer}/rpc`, {
     jsonrpc: '2.0',
     method: 'eth_chainId',
@@ -114,3 +128,12 @@ t.test('every operation, once', async (t) => {
   t.strictSame(failureSchema.parse(refused.body), refused.body);
   t.strictSame([...left], []);
 });
+
+async function submitted(service: RunningService, path: string): Promise<void> {
+  for (let look = 0; look < 300; look += 1) {
+    const { body } = await service.request('GET', path);
+    if (body.data.status === 'submitted') return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`${path} was not submitted`);
+}

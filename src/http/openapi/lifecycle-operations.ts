@@ -45,7 +45,7 @@ export const timelineSchema = z.strictObject({
 });
 
 /** The answer of canceling all. */
-export const canceledSchema = z.strictObject({
+const canceledSchema = z.strictObject({
   queued_for_cancellation_transaction_ids: z.array(z.string()),
   failed_to_queue_transaction_ids: z.array(z.string()),
   total_processed: z.int().min(0),
