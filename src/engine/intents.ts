@@ -53,15 +53,16 @@ async function settle(step: LaneStep, intent: Intent): Promise<Outcome> {
     return 'done';
   }
   if (transaction.voidAs !== null) return { refusal: 'The transaction is being taken back already' };
-  const { request } = intent.wish;
-  const renewal = await signVersion(step, entry, { purpose: 'replace', request }, 'replaced', settles);
-  if (renewal.kind === 'signed') {
-    await keepValidUntil(step, intent);
-    return 'done';
-  }
-  if (renewal.kind === 'refused') return { refusal: renewal.reason };
+  // What could not be done a moment ago is not asked of the nodes again in every step.
+  if (step.offers.isResting(transaction.id, step.elapsed())) return 'later';
+  const { request, validUntil } = intent.wish;
+  const set = validUntil === null ? {} : { validUntil };
+  const renewal = await signVersion(step, entry, { purpose: 'replace', request }, { kind: 'replaced', settles, set });
+  if (renewal.kind === 'signed') return 'done';
   const isTooOld = step.now() - intent.createdAt > step.timing.intentMs;
-  return isTooOld ? { refusal: renewal.reason } : 'later';
+  if (renewal.kind === 'refused' || isTooOld) return { refusal: renewal.reason };
+  step.offers.restUntil(transaction.id, step.elapsed() + step.timing.renewMs);
+  return 'later';
 }
 
 /** Nothing of it was signed, so it just ends, or is another one from now on. */
@@ -85,10 +86,4 @@ async function settlePending(step: LaneStep, { wish, position }: Intent, transac
   if (applied.size === 0) return 'later';
   step.offers.forget(transaction.id);
   return 'done';
-}
-
-async function keepValidUntil(step: LaneStep, { wish, transactionId }: Intent): Promise<void> {
-  const entry = step.open.get(transactionId);
-  if (entry === undefined || wish.kind !== 'replace' || wish.validUntil === null) return;
-  await applyToOpen(step, [{ transaction: entry.transaction, set: { validUntil: wish.validUntil } }]);
 }

@@ -135,7 +135,7 @@ export class Lane {
 
     const placed = [...step.open.values()].filter((entry) => isPlaced(entry) && isDue(step, entry));
     await look(step, placed);
-    const settled = await carryOut(step, await store.read.intents(this.#key, timing.batch));
+    const settled = await carryOut(step, await store.read.intents(this.#key, timing.inFlight));
 
     const room = Math.max(timing.inFlight - unmined(step).length, 0);
     const pending = room === 0 ? [] : await store.read.duePending(this.#key, now, Math.min(timing.batch, room));

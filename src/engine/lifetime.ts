@@ -5,8 +5,13 @@ import type { LaneStep } from './lane-step.ts';
 export async function hasExpired(step: LaneStep, { relayerId, validUntil, createdAt }: Transaction): Promise<boolean> {
   const now = step.now();
   if (validUntil !== null) return validUntil <= now;
-  const { chain } = await step.senders.of(relayerId);
-  return createdAt + chain.lifetimeMs <= now;
+  try {
+    const { chain } = await step.senders.of(relayerId);
+    return createdAt + chain.lifetimeMs <= now;
+  } catch {
+    // Its relayer is not there: what needs it says so, and the rest of the lane goes on.
+    return false;
+  }
 }
 
 /** What ended, for `status_reason`. */

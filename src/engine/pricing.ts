@@ -111,11 +111,15 @@ function readyOf(preparation: Preparation): ReadyPreparation | undefined {
   return preparation.kind === 'ready' ? preparation : undefined;
 }
 
+/** In the place of a relayer that is gone: nothing of it can be priced. */
+const NOBODY = { chain: undefined };
+
 /** What the lane's transactions can take from the account that are in no block, in the smallest unit. */
 export async function committedCost(step: LaneStep): Promise<bigint> {
   let sum = 0n;
   for (const { transaction, attempts } of unmined(step)) {
-    const { chain } = await step.senders.of(transaction.relayerId);
+    const { chain } = await step.senders.of(transaction.relayerId).catch(() => NOBODY);
+    if (chain === undefined) continue;
     // Any of its versions may be the one that counts.
     sum += attempts.map((attempt) => chain.costOf(attempt)).reduce((most, cost) => (cost > most ? cost : most), 0n);
   }

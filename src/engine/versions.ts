@@ -3,6 +3,7 @@ import type { DecisionKind } from '../domain/decision.ts';
 import type { Transaction } from '../domain/transaction.ts';
 import type { VoidEnd } from '../domain/transaction-state.ts';
 import { LeaseLost } from '../store/lease.ts';
+import type { TransactionChange } from '../store/store.ts';
 import { applyToOpen, type LaneStep, latestOf, observedOf, reasonOf, unmined } from './lane-step.ts';
 import type { Change, OpenEntry } from './ledger.ts';
 import { hasExpired, lifetimeOf } from './lifetime.ts';
@@ -28,7 +29,7 @@ export async function renew(step: LaneStep): Promise<number> {
     const version = await dueVersion(step, entry);
     if (version === undefined || step.offers.isResting(entry.transaction.id, step.elapsed())) continue;
     const kind = version.purpose === 'void' ? 'voided' : 'bumped';
-    const renewal = await signVersion(step, entry, version, kind);
+    const renewal = await signVersion(step, entry, version, { kind });
     if (renewal.kind === 'signed') done += 1;
     else if (renewal.kind === 'refused' && version.purpose === 'bump') await giveUp(step, entry, renewal.reason);
     else await putOff(step, entry, renewal.reason);
@@ -95,16 +96,20 @@ async function isOverdue(step: LaneStep, entry: OpenEntry): Promise<boolean> {
   }
 }
 
-/**
- * Prices, signs and stores one more version of a transaction. Nothing leaves the process here.
- * @param settles the intent that is carried out with it
- */
+/** What is committed together with a further version. */
+export interface Renewing {
+  kind: DecisionKind;
+  /** The intent that is carried out with it. */
+  settles?: number;
+  set?: Pick<TransactionChange, 'validUntil'>;
+}
+
+/** Prices, signs and stores one more version of a transaction. Nothing leaves the process here. */
 export async function signVersion(
   step: LaneStep,
   entry: OpenEntry,
   version: NewVersion,
-  kind: DecisionKind,
-  settles?: number,
+  renewing: Renewing,
 ): Promise<Renewal> {
   const { transaction, attempts } = entry;
   try {
@@ -123,7 +128,7 @@ export async function signVersion(
       await sender.signer(),
     );
     step.reach('renewed');
-    return await store(step, entry, { version, request, signed, kind, settles });
+    return await store(step, entry, { version, request, signed, renewing });
   } catch (error) {
     if (error instanceof LeaseLost) throw error;
     step.log.warn(
@@ -138,13 +143,13 @@ interface SignedRenewal {
   version: NewVersion;
   request: Transaction['request'];
   signed: { raw: string; hash: string; fields: Transaction['fields'] };
-  kind: DecisionKind;
-  settles: number | undefined;
+  renewing: Renewing;
 }
 
 /** The write-ahead of a further version: the earlier ones stay stored, for one of them may be the one that counts. */
 async function store(step: LaneStep, { transaction, attempts }: OpenEntry, renewal: SignedRenewal): Promise<Renewal> {
-  const { version, request, signed, kind, settles } = renewal;
+  const { version, request, signed, renewing } = renewal;
+  const { kind, settles } = renewing;
   const now = step.now();
   const attempt = {
     transactionId: transaction.id,
@@ -162,6 +167,7 @@ async function store(step: LaneStep, { transaction, attempts }: OpenEntry, renew
     request,
     fields: signed.fields,
     ...(transaction.voidAs === null ? { statusReason: null } : {}),
+    ...renewing.set,
     nextActionAt: now,
   };
   const decision = { kind, text: `Version ${attempt.ordinal} signed: ${signed.hash}` };

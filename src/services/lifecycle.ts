@@ -1,12 +1,15 @@
 import type { Clock } from '../domain/clock.ts';
 import { AppError, invalidRequest } from '../domain/errors.ts';
+import type { Effect } from '../domain/idempotency.ts';
 import type { Wish } from '../domain/intent.ts';
+import type { WireObject } from '../domain/json.ts';
 import type { Transaction } from '../domain/transaction.ts';
 import type { Engine } from '../engine/engine.ts';
 import { stateRefusal } from '../engine/intents.ts';
 import type { Log } from '../observability/log.ts';
-import type { Store } from '../store/store.ts';
+import type { Store, StoredEffect } from '../store/store.ts';
 import { ChangeWait } from './change-wait.ts';
+import { earlierEffect, writeOnce } from './effects.ts';
 import type { RelayerDirectory } from './relayer-access.ts';
 import type { LifecycleService } from './services.ts';
 import { TIMELINE_EVENTS, timelineOf } from './timeline.ts';
@@ -41,13 +44,23 @@ export function createLifecycleService(deps: LifecycleDeps): LifecycleService {
     return transaction;
   }
 
+  /** Stores what is wished, once for each keyed request; resolves with the intent's position. */
+  async function keep({ id, lane }: Transaction, wish: Wish, effect: Effect | undefined): Promise<number> {
+    const written = await writeOnce(store, effect, async (writer) => ({
+      outcome: await writer.insertIntent({ transactionId: id, lane, wish }),
+    }));
+    engine.wake(lane);
+    return Number(written.made.outcome);
+  }
+
   /** @throws AppError `INVALID_REQUEST` when the lane refused it in time */
-  async function wish({ id, lane }: Transaction, wished: Wish): Promise<void> {
+  async function untilSettled(transactionId: string, position: number): Promise<void> {
     const deadline = clock.elapsed() + settlingMs;
-    const changes = new ChangeWait((listener) => engine.onChange(id, listener), new AbortController().signal);
+    const changes = new ChangeWait(
+      (listener) => engine.onChange(transactionId, listener),
+      new AbortController().signal,
+    );
     try {
-      const position = await store.write((writer) => writer.insertIntent({ transactionId: id, lane, wish: wished }));
-      engine.wake(lane);
       for (;;) {
         const outcome = await store.read.intentOutcome(position);
         if (outcome !== 'waiting') {
@@ -63,23 +76,35 @@ export function createLifecycleService(deps: LifecycleDeps): LifecycleService {
     }
   }
 
+  /** The answer to a keyed request whose wish an earlier run has stored, whatever stands in its way by now. */
+  async function again(relayerId: string, transactionId: string, earlier: StoredEffect): Promise<WireObject> {
+    const { chain, account } = await relayers.find(relayerId);
+    await untilSettled(transactionId, Number(earlier.outcome));
+    return chain.transactionView(await load(relayerId, transactionId), account);
+  }
+
   return {
-    async replace(relayerId, transactionId, body) {
+    async replace(relayerId, transactionId, body, effect) {
+      const earlier = await earlierEffect(store.read, effect);
+      if (earlier !== undefined) return again(relayerId, transactionId, earlier);
       const { relayer, chain, account } = await relayers.findActive(relayerId);
       const identity = await store.read.chainIdentity(relayer.networkType, relayer.network);
       const { request, validUntil } = chain.parseRequest(body, { ...account, identity }, await store.now());
       const transaction = await load(relayerId, transactionId);
       assertRunning('replace', transaction);
       chain.checkReplacement(request, await store.read.attempts(transactionId), account);
-      await wish(transaction, { kind: 'replace', request, validUntil });
+      const position = await keep(transaction, { kind: 'replace', request, validUntil }, effect);
+      await untilSettled(transactionId, position);
       return chain.transactionView(await load(relayerId, transactionId), account);
     },
 
-    async cancel(relayerId, transactionId) {
+    async cancel(relayerId, transactionId, effect) {
+      const earlier = await earlierEffect(store.read, effect);
+      if (earlier !== undefined) return again(relayerId, transactionId, earlier);
       const { chain, account } = await relayers.findActive(relayerId);
       const transaction = await load(relayerId, transactionId);
       assertRunning('cancel', transaction);
-      await wish(transaction, { kind: 'cancel' });
+      await untilSettled(transactionId, await keep(transaction, { kind: 'cancel' }, effect));
       return chain.transactionView(await load(relayerId, transactionId), account);
     },
 

@@ -42,9 +42,9 @@ export interface LifecycleService {
    * few seconds without that, with the transaction as it is: the wish is stored and tried on.
    * 404; 400, also for a transaction in another state, or when the lane refuses.
    */
-  replace(relayerId: string, transactionId: string, body: unknown): Promise<WireObject>;
+  replace(relayerId: string, transactionId: string, body: unknown, effect?: Effect): Promise<WireObject>;
   /** Asks that nothing more comes of a transaction. Resolves as `replace` does. 404, 400 in another state. */
-  cancel(relayerId: string, transactionId: string): Promise<WireObject>;
+  cancel(relayerId: string, transactionId: string, effect?: Effect): Promise<WireObject>;
   /** Asks the same of all that are in no block. Resolves once these wishes are stored, with the ids. */
   cancelPending(relayerId: string): Promise<WireObject>;
   /** The latest that was given the nonce. 404; 501 for a family without nonces. */

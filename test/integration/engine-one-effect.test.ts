@@ -12,7 +12,7 @@ import { Crash } from '../support/crash.ts';
 import { ADDRESS, EngineWorld, LANE } from '../support/engine-world.ts';
 import { FakeChain, type Fault } from '../support/fake-chain.ts';
 import { VOID } from '../support/fake-chain-client.ts';
-import { SharedLeases } from '../support/shared-leases.ts';
+import { InstanceLeases } from '../support/instance-leases.ts';
 
 type Event =
   | { kind: 'accept'; count: number; reverts: boolean }
@@ -89,7 +89,7 @@ class History {
   foreign = 0;
   readonly #others: Engine[] = [];
   readonly #dead: Engine[] = [];
-  readonly #leases = new SharedLeases(400);
+  readonly #leases = new InstanceLeases(400);
   #engine: Engine;
   #crash: Crash;
 

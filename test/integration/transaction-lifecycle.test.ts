@@ -19,7 +19,7 @@ t.test('a canceled transaction stays followed until its empty version is final, 
     status_reason: 'Transaction canceled by user, replacing with NOOP',
   });
   const pooled = await stage.untilPooled(id, isVoid(stage.address));
-  t.match(pooled, { status: 'submitted', nonce: before.nonce, data: null });
+  t.match(pooled, { status: 'submitted', nonce: before.nonce, data: '0x' });
   t.not(pooled.hash, before.hash);
   const paid = await stage.send();
   await stage.untilPooled(paid);

@@ -17,9 +17,13 @@ const MOST_OPINIONS = 32;
  */
 export async function broadcast(rpc: RpcClient, attempts: readonly Attempt[]): Promise<BroadcastOutcome[]> {
   if (attempts.length === 0) return [];
-  const params = attempts.map(({ raw }): Json => [raw]);
-  const answers = await rpc.offerAll(METHOD, params);
-  const outcomes = attempts.map((attempt, index) => answerTo(attempt, answers[index]).outcome);
+  const outcomes = await offerAll(rpc, attempts);
+  // An endpoint that stopped answering in the middle has been left by now: the rest goes to another one, or once more.
+  const unheard = attempts.filter((_attempt, index) => outcomes[index]?.kind === 'unknown');
+  if (unheard.length > 1) {
+    const again = await offerAll(rpc, unheard);
+    for (const [index, attempt] of unheard.entries()) outcomes[attempts.indexOf(attempt)] = again[index] ?? NOBODY;
+  }
 
   const doubtful = attempts.map((_attempt, index) => index).filter((index) => isDoubtful(outcomes[index]));
   const [lowest, ...others] = doubtful.slice(0, MOST_OPINIONS);
@@ -37,6 +41,14 @@ export async function broadcast(rpc: RpcClient, attempts: readonly Attempt[]): P
   }
   const asked = new Set([lowest, ...worth]);
   return outcomes.map((outcome, index) => (asked.has(index) ? outcome : asOneWord(outcome)));
+}
+
+async function offerAll(rpc: RpcClient, attempts: readonly Attempt[]): Promise<BroadcastOutcome[]> {
+  const answers = await rpc.offerAll(
+    METHOD,
+    attempts.map(({ raw }): Json => [raw]),
+  );
+  return attempts.map((attempt, index) => answerTo(attempt, answers[index]).outcome);
 }
 
 /** Refused for good only counts as everyone's word. */

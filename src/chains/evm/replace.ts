@@ -262,7 +262,7 @@ export function voidRequest(account: Account): JsonObject {
   return {
     to: account.address,
     value: '0x0',
-    data: null,
+    data: '0x',
     gas_limit: null,
     gas_price: null,
     max_fee_per_gas: null,

@@ -3,6 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { LifecycleService } from '../../services/services.ts';
 import { success } from '../envelope.ts';
+import { effectOf } from '../idempotency.ts';
 import { bodyOf } from '../json-body.ts';
 
 const HIGHEST_NONCE = 2n ** 64n - 1n;
@@ -21,11 +22,13 @@ export function lifecycleRoutes(app: FastifyInstance, lifecycle: LifecycleServic
   const routes = app.withTypeProvider<ZodTypeProvider>();
 
   routes.put('/relayers/:id/transactions/:transactionId', { schema: { params: one } }, async (request) =>
-    success(await lifecycle.replace(request.params.id, request.params.transactionId, bodyOf(request))),
+    success(
+      await lifecycle.replace(request.params.id, request.params.transactionId, bodyOf(request), effectOf(request)),
+    ),
   );
 
   routes.delete('/relayers/:id/transactions/:transactionId', { schema: { params: one } }, async (request) =>
-    success(await lifecycle.cancel(request.params.id, request.params.transactionId)),
+    success(await lifecycle.cancel(request.params.id, request.params.transactionId, effectOf(request))),
   );
 
   routes.delete('/relayers/:id/transactions/pending', { schema: { params: ofRelayer } }, async (request) =>

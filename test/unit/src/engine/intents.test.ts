@@ -121,6 +121,12 @@ t.test('one that cannot be carried out now waits, for a while', async (t) => {
   world.client.cap = 1n;
   t.equal(await settle(world), 0);
   t.equal(await world.store.read.intentOutcome(position), 'waiting');
+  const step = await world.step({ renewMs: 60_000 });
+  const intents = await world.store.read.intents(LANE, 10);
+  await carryOut(step, intents);
+  world.client.cap = null;
+  t.equal(await carryOut(step, intents), 0, 'not asked again at once');
+  world.client.cap = 1n;
   t.equal(await settle(world, { intentMs: -1 }), 1);
   t.strictSame(await world.store.read.intentOutcome(position), { refusal: 'the price is above the cap' });
 });

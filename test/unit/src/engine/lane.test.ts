@@ -167,3 +167,14 @@ t.test('how long it has done nothing', async (t) => {
   await running;
   t.equal(lane.idleSince, 7);
 });
+
+t.test('a transaction whose relayer is gone does not hold up the others', async (t) => {
+  const world = await EngineWorld.open(t);
+  const orphan = await world.accept('orphan', { relayerId: 'gone' });
+  const transaction = await world.accept('pay');
+  const { lane, faults } = await laneOf(world);
+  t.equal(await lane.wake(), 'ran');
+  t.equal((await world.get(transaction)).status, 'submitted');
+  t.match(await world.get(orphan), { status: 'pending', statusReason: 'Relayer gone is gone' });
+  t.strictSame(faults, []);
+});

@@ -150,7 +150,7 @@ t.test('a transaction that has moved on meanwhile keeps its versions, and the pi
   const { world, step, transaction } = await scene(t);
   await world.store.write((writer) => writer.updateTransaction(transaction.id, 'submitted', { status: 'mined' }));
   const entry = present(step.open.get(transaction.id));
-  const renewal = await signVersion(step, entry, { purpose: 'bump' }, 'bumped');
+  const renewal = await signVersion(step, entry, { purpose: 'bump' }, { kind: 'bumped' });
   t.equal(renewal.kind, 'not now');
   t.equal(world.distrusted, 1);
   t.equal((await world.store.read.attempts(transaction.id)).length, 1);

@@ -177,7 +177,7 @@ t.test('a void takes the nonce and does nothing, whatever the cap', async (t) =>
     },
     cost: 21_000n * maxFee,
   });
-  t.match(made.kind === 'ready' && readRequest(made.request), { to: FROM, value: 0n, data: null });
+  t.match(made.kind === 'ready' && readRequest(made.request), { to: FROM, value: 0n, data: '0x' });
   t.match(await version({ baseFee: null, gasPrice: 2n }, { prices: [] }, VOID), { fields: { gas_price: 3 } });
 });
 

@@ -8,7 +8,7 @@ interface Holding {
 }
 
 /** The leases of several engines over one embedded store, with the rules of those that a database server has. */
-export class SharedLeases {
+export class InstanceLeases {
   readonly #lastsMs: number;
   readonly #holdings = new Map<string, Holding>();
   #owners = 0;
