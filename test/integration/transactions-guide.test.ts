@@ -1,0 +1,69 @@
+/** What docs/transactions.md says of statuses, times and routes is so. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { z } from 'zod';
+import { createEvmChain } from '../../src/chains/evm/index.ts';
+import { patienceMs } from '../../src/chains/evm/replace.ts';
+import { readSettings } from '../../src/chains/evm/schema.ts';
+import { systemClock } from '../../src/domain/clock.ts';
+import { IDEMPOTENCY_KEEP_MS } from '../../src/domain/idempotency.ts';
+import { transactionStatusSchema } from '../../src/domain/transaction-state.ts';
+import { defaultTiming } from '../../src/engine/timing.ts';
+import { operations } from '../../src/http/openapi/operations.ts';
+import { storedTransaction } from '../support/evm.ts';
+
+const guide = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'transactions.md'), 'utf8');
+const MINUTE = 60_000;
+const ACCOUNT = { address: '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266', policies: {} };
+
+const settingsOf = (tags: string[]) =>
+  readSettings({ type: 'evm', name: 'n', rpcUrls: [], settings: { chain_id: 1, tags } });
+
+t.test('it has every status, and no other', (t) => {
+  const rows = [...guide.matchAll(/^\| `(\w+)` \| /gm)].map(([, name = '']) => name);
+  const statuses = rows.filter((name) => (transactionStatusSchema.options as string[]).includes(name));
+  t.strictSame(statuses, transactionStatusSchema.options);
+  t.end();
+});
+
+t.test('dearer versions come after the times of its table', (t) => {
+  const rows = [...guide.matchAll(/^\| `(fastest|fast|average|safeLow)`.* \| (\d+) min \|/gm)];
+  t.equal(rows.length, 4);
+  for (const [, speed = '', minutes] of rows) {
+    const transaction = storedTransaction(ACCOUNT, { to: ACCOUNT.address, value: 0, speed });
+    t.equal(patienceMs(settingsOf([]), transaction, 1), Number(minutes) * MINUTE, speed);
+    t.equal(patienceMs(settingsOf([]), transaction, 2), 2 * Number(minutes) * MINUTE, speed);
+    t.equal(patienceMs(settingsOf([]), transaction, 99), 60 * MINUTE, speed);
+    t.equal(patienceMs(settingsOf(['arbitrum-based']), transaction, 3), 20_000, speed);
+  }
+  t.match(guide, /twice as long, at most 60 min/);
+  t.match(guide, /followed every 20 s instead/);
+  t.end();
+});
+
+t.test('the other times are those of the engine', (t) => {
+  t.equal(defaultTiming.reofferMs, 20_000);
+  t.match(guide, /offered again every 20 s/);
+  t.equal(defaultTiming.driftMs, 15_000);
+  t.match(guide, /asked for it for 15 s/);
+  t.equal(defaultTiming.lossMs, MINUTE);
+  t.match(guide, /is believed after a minute/);
+  t.equal(createEvmChain(systemClock).lifetimeMs, 8 * 60 * MINUTE);
+  t.match(guide, /that is after 8 h/);
+  t.equal(IDEMPOTENCY_KEEP_MS, 24 * 60 * MINUTE);
+  t.match(guide, /repeated within 24 h/);
+  t.end();
+});
+
+t.test('the routes that it names exist', (t) => {
+  const known = Object.keys(operations({ policies: z.unknown(), request: z.unknown() })).map((route) =>
+    route.replace(/ \/api\/v1\/relayers\/:id\//, ' ').replace(':transactionId', '{id}'),
+  );
+  const named = [...guide.matchAll(/`(GET|POST|PUT|DELETE) …\/([^`]+)`/g)].map(
+    ([, method, path]) => `${method} ${path}`,
+  );
+  t.ok(named.length >= 5);
+  for (const route of named) t.ok(known.includes(route), route);
+  t.end();
+});
