@@ -1,0 +1,238 @@
+/**
+ * The account's counter, as the store knows it, and the chain disagree: nonces that were burnt, restarts, nodes that
+ * lag, other users of the key. Each time the two come together again by themselves, and no nonce is used twice.
+ */
+import t, { type Test } from 'tap';
+import { createLog } from '../../../src/observability/log.ts';
+import { applyDeclarations } from '../../../src/services/declarations.ts';
+import { startAnvil } from '../../support/anvil.ts';
+import { outage } from '../../support/node-front.ts';
+import { Scenario, type ScenarioOptions } from '../../support/scenario-stage.ts';
+import { attemptOf, transactionOf } from '../../support/store.ts';
+
+const anvil = await startAnvil({ args: ['--no-mining', '--accounts', '30'] });
+t.teardown(() => anvil.stop());
+let accounts = 0;
+
+/** A scenario with the next of the node's accounts. */
+function open(t: Test, options: ScenarioOptions = {}): Promise<Scenario> {
+  accounts += 1;
+  return Scenario.open(t, anvil, { account: accounts, ...options });
+}
+
+/** The store knows that these were signed and ended, which the chain does not; `gone` when nothing else is kept of them. */
+async function burn(stage: Scenario, nonces: readonly number[], { gone = false } = {}): Promise<void> {
+  const { store, lane } = stage;
+  await store.write(async (writer) => {
+    for (const nonce of nonces) {
+      const sequence = BigInt(nonce);
+      const transaction = transactionOf({ relayerId: 'r1', lane });
+      await writer.insertTransaction(transaction);
+      await writer.updateTransaction(transaction.id, 'pending', { status: 'sent', sequence, hash: '0x00' });
+      await writer.insertAttempt(attemptOf(transaction, { sequence }));
+      await writer.updateTransaction(transaction.id, 'sent', { status: 'failed', nextActionAt: null });
+    }
+  });
+  if (gone) await store.write((writer) => writer.pruneTransactions(Date.now() + 60_000, nonces.length));
+}
+
+/** Leaves one open under the given nonce of which no node knows, with nothing below it. */
+async function stuckAt(stage: Scenario, nonce: number): Promise<string> {
+  await setNonce(stage, nonce);
+  stage.front.rule(outage('eth_sendRawTransaction'));
+  await stage.start();
+  const id = await stage.send();
+  await stage.untilStatus(id, 'sent');
+  await stage.stop();
+  await setNonce(stage, 0);
+  stage.front.rule();
+  return id;
+}
+
+function setNonce({ address }: Scenario, nonce: number): Promise<unknown> {
+  return anvil.rpc('anvil_setNonce', [address, `0x${nonce.toString(16)}`]);
+}
+
+async function sequences(stage: Scenario, ids: readonly string[]): Promise<number[]> {
+  return Promise.all(ids.map(async (id) => Number((await stage.get(id)).sequence ?? Number.NaN)));
+}
+
+for (const [how, gone] of [
+  ['known as ended', false],
+  ['of which nothing is kept', true],
+] as const) {
+  t.test(
+    `nonces burnt below and above a stuck transaction, ${how}: gaps are filled and the count goes on`,
+    async (t) => {
+      const stage = await open(t);
+      const stuck = await stuckAt(stage, 3);
+      await burn(stage, [4, 5, 6, 7], { gone });
+      await stage.start();
+      await stage.untilStatus(stuck, 'confirmed', { mining: true });
+      const next = await stage.send();
+      await stage.untilStatus(next, 'confirmed', { mining: true });
+      t.strictSame(await sequences(stage, [stuck, next]), [3, 4]);
+      t.equal(await stage.nonces(), 5, 'three that do nothing, and the two');
+      t.equal(await stage.paid(), 14n);
+    },
+  );
+}
+
+t.test('restarts with a count that is too high: chain and records decide, without help', async (t) => {
+  const stage = await open(t);
+  const stuck = await stuckAt(stage, 2);
+  await burn(stage, [8, 9], { gone: true });
+  for (const diesAt of ['found', 'priced', 'observed'] as const) {
+    await stage.start({ diesAt });
+    await stage.send();
+    await stage.until(`it died when ${diesAt}`, () => stage.isDead);
+  }
+  await stage.start();
+  await stage.untilStatus(stuck, 'confirmed', { mining: true });
+  await stage.until('all four are paid', async () => (await stage.paid()) === 28n, { mining: true });
+  t.ok((await stage.nonces()) <= 6, 'no more nonces are used than there are transactions and gaps');
+});
+
+t.test('an engine that dies before anything is stored leaves its nonce to the next one', async (t) => {
+  for (const diesAt of ['priced', 'reserved', 'signed'] as const) {
+    const stage = await open(t);
+    await stage.start({ diesAt });
+    const ids = await stage.sendMany(3);
+    await stage.until('it is dead', () => stage.isDead);
+    t.strictSame([(await stage.get(ids[0] ?? '')).sequence, stage.front.offers.length], [null, 0], diesAt);
+    await stage.start();
+    await stage.untilStatus(ids, 'confirmed', { mining: true });
+    t.equal(await stage.nonces(), 3, 'no nonce was passed over');
+  }
+});
+
+t.test('the count cannot be read, or is behind, while a burst is signed: no nonce is given twice', async (t) => {
+  const stage = await open(t, { timing: { driftMs: 60_000, lossMs: 60_000 } });
+  await stage.start();
+  let asked = 0;
+  stage.front.rule(async ({ method }, pass) => {
+    if (method !== 'eth_getTransactionCount') return undefined;
+    asked += 1;
+    // Seven, so that it does not keep step with whoever asks.
+    if (asked % 7 < 2) return 'hang-up';
+    const truth = await pass();
+    if (asked % 7 < 5 || typeof truth !== 'object' || !('result' in truth)) return truth;
+    return { result: `0x${Math.max(Number(truth.result) - 5, 0).toString(16)}` };
+  });
+  const ids = await stage.sendMany(40);
+  await stage.untilStatus(ids, 'confirmed', { mining: true });
+  const given = await sequences(stage, ids);
+  t.equal(new Set(given).size, 40);
+  t.strictSame([await stage.nonces(), await stage.paid()], [40, 280n]);
+});
+
+t.test('a nonce that somebody else used fails its transaction with the reason, and the followers go on', async (t) => {
+  const stage = await open(t, { settings: { required_confirmations: 3 } });
+  stage.front.rule(outage('eth_sendRawTransaction'));
+  await stage.start();
+  const ids = await stage.sendMany(2);
+  const [first = '', second = ''] = ids;
+  await stage.untilStatus(ids, 'sent');
+  const stranger = await stage.useOutside(0);
+  await stage.mine();
+  stage.front.rule();
+  await stage.untilStatus(second, 'submitted');
+  t.equal((await stage.get(first)).status, 'sent', 'not before it is final');
+  await stage.untilStatus(first, 'failed', { mining: true });
+  const { statusReason } = await stage.get(first);
+  t.match(statusReason, /^Nonce 0 consumed externally .* No matching transaction hash found on-chain\./);
+  t.ok(statusReason?.includes(stranger), 'it names who used it');
+  await stage.untilStatus(second, 'confirmed', { mining: true });
+  const third = await stage.send();
+  await stage.untilStatus(third, 'confirmed', { mining: true });
+  t.strictSame(await sequences(stage, [second, third]), [1, 2]);
+});
+
+t.test('a chain that goes on or back while the engine runs is followed without a restart', async (t) => {
+  const stage = await open(t);
+  await stage.start();
+  const sent: string[] = [];
+  for (const [nonce, expected] of [
+    [0, 0],
+    [9, 9],
+    [2, 2],
+  ] as const) {
+    await setNonce(stage, nonce);
+    const id = await stage.send();
+    sent.push(id);
+    await stage.untilStatus(id, 'confirmed', { mining: true });
+    t.strictSame(await sequences(stage, [id]), [expected]);
+  }
+});
+
+t.test('after a reset on a chain that was started anew the count begins anew', async (t) => {
+  const stage = await open(t);
+  await stage.start();
+  await stage.untilStatus(await stage.sendMany(3), 'confirmed', { mining: true });
+  await stage.stop();
+  await setNonce(stage, 0);
+  const [relayer] = await stage.store.read.allRelayers();
+  if (relayer === undefined) throw new Error('no relayer');
+  await applyDeclarations(stage.store, [{ ...relayer, declaration: {} }], createLog('silent'), { reset: true });
+  await stage.start();
+  const id = await stage.send({ value: 8 });
+  await stage.untilStatus(id, 'confirmed', { mining: true });
+  t.strictSame(await sequences(stage, [id]), [0]);
+});
+
+t.test('what waits in the pool for the key of an account without history is counted', async (t) => {
+  const stage = await open(t);
+  for (const nonce of [0, 1]) await stage.useOutside(nonce);
+  t.strictSame([await stage.nonces(), await stage.nonces('pending')], [0, 2]);
+  await stage.start();
+  const id = await stage.send();
+  await stage.untilStatus(id, 'confirmed', { mining: true });
+  t.strictSame(await sequences(stage, [id]), [2]);
+});
+
+t.test('a count from long ago makes no gap of what is confirmed', async (t) => {
+  const stage = await open(t, { timing: { lossMs: 60_000 } });
+  await stage.start();
+  await stage.untilStatus(await stage.sendMany(3), 'confirmed', { mining: true });
+  const open2 = await stage.sendMany(2);
+  await stage.untilStatus(open2, 'submitted');
+  stage.front.rule(({ method }) => (method === 'eth_getTransactionCount' ? { result: '0x1' } : undefined));
+  const [asked, since] = [stage.front.calls('eth_getTransactionCount'), performance.now()];
+  await stage.until(
+    'it was asked for longer than a doubt lasts',
+    () => stage.front.calls('eth_getTransactionCount') > asked + 20 && performance.now() > since + 500,
+  );
+  const offered = stage.front.offers.map(({ nonce }) => nonce);
+  t.strictSame([...new Set(offered)], [0, 1, 2, 3, 4], 'no filler went out');
+  stage.front.rule();
+  await stage.untilStatus(open2, 'confirmed', { mining: true });
+  t.equal(await stage.nonces(), 5);
+});
+
+t.test('an old record that is pruned takes nothing from a newer one of the same nonce', async (t) => {
+  const stage = await open(t);
+  await burn(stage, [0]);
+  await stage.start();
+  const id = await stage.send();
+  await stage.untilStatus(id, 'submitted');
+  t.strictSame(await sequences(stage, [id]), [0]);
+  t.equal(await stage.store.write((writer) => writer.pruneTransactions(Date.now() + 60_000, 10)), 1);
+  t.match(await stage.services.lifecycle.byNonce('r1', 0n), { id });
+  const next = await stage.send();
+  await stage.untilStatus([id, next], 'confirmed', { mining: true });
+  t.strictSame(await sequences(stage, [next]), [1]);
+});
+
+t.test('very wide drift is closed completely, up, down and in between', async (t) => {
+  const stage = await open(t);
+  const stuck = await stuckAt(stage, 150);
+  await burn(stage, [200_000], { gone: true });
+  await stage.start();
+  await stage.untilStatus(stuck, 'confirmed', { mining: true });
+  t.equal(await stage.nonces(), 151);
+  t.equal(await stage.transactionCount(), 151, 'one filler for each gap');
+  await setNonce(stage, 300_000);
+  const id = await stage.send();
+  await stage.untilStatus(id, 'confirmed', { mining: true });
+  t.strictSame(await sequences(stage, [id]), [300_000]);
+});
