@@ -170,7 +170,7 @@ export type CapabilityMethod = keyof CapabilityContract;
 /** The answer to a capability call; `error.message` is the text that the plugin's `catch` sees. */
 export type CapabilityReply =
   | { ok: true; value: Json }
-  | { ok: false; error: { message: string; code?: string; status?: number } };
+  | { ok: false; error: { message: string; code?: string; status?: number; details?: Json } };
 
 // ---- Frames between a driver thread and its child, on the child's fd 3 ---------------------------------------------
 

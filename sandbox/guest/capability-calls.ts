@@ -59,7 +59,7 @@ export class CapabilityCalls {
   /**
    * Calls a capability. `fields` runs inside the promise, so that a bad argument rejects and never throws. Rejects
    * with a TypeError that names the path when a field has no JSON text, and with an Error of the reply's message (own
-   * `code` and `status` where the reply has them) when it is refused.
+   * `code`, `status` and `details` where the reply has them) when it is refused.
    */
   call<T, M extends CapabilityMethod>(method: M, fields: () => Fields<M>, reception: Reception<T> = {}): Promise<T> {
     return new NativePromise<T>((resolve, reject) => {
@@ -93,10 +93,11 @@ export class CapabilityCalls {
 }
 
 /** The error that a plugin's `catch` sees. */
-export function toError({ message, code, status }: Failed): Error {
+export function toError({ message, code, status, details }: Failed): Error {
   const error = new NativeError(message);
   if (code !== undefined) addProperty(error, 'code', code);
   if (status !== undefined) addProperty(error, 'status', status);
+  if (details !== undefined) addProperty(error, 'details', details);
   return error;
 }
 

@@ -3,6 +3,7 @@ import type { JsonObject, WireObject } from '../domain/json.ts';
 import type { Network } from '../domain/network.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { DisabledReasonType } from '../domain/relayer.ts';
+import type { SpendingForms, Spent } from '../domain/spending.ts';
 import type { Attempt, Timestamp, Transaction } from '../domain/transaction.ts';
 import type { RpcClient, RpcOutcome } from '../egress/rpc-client.ts';
 import type { Curve, Signer } from '../signers/signer.ts';
@@ -57,6 +58,8 @@ export interface Chain {
   inclusionView?(transaction: Transaction): WireObject | null;
   /** {@link ReadyPreparation.cost} of a version that was prepared before. */
   costOf(version: Pick<Transaction, 'request' | 'fields'>): bigint;
+  /** What plugins' limits go by; absent in a family that cannot tell what a request moves: there they are refused. */
+  readonly spending?: ChainSpending;
   /** A request that takes a sequence of the account and does nothing else. */
   voidRequest(account: Account): JsonObject;
   /**
@@ -77,6 +80,12 @@ export interface Chain {
   signTypedData?(body: unknown, account: Account, signer: Signer): Promise<WireObject>;
   /** Opens the live side of a network over the given endpoints. */
   connect(network: Network, rpc: RpcClient): ChainClient;
+}
+
+/** How a family tells what is spent, before and after. */
+export interface ChainSpending extends SpendingForms {
+  /** What a transaction that is final took from its account; never less than it did. */
+  spentBy(transaction: Transaction): Spent;
 }
 
 /** The account that a lane sends from and the policy of the relayer that asked. */

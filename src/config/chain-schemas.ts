@@ -1,12 +1,14 @@
 import type { z } from 'zod';
 import type { JsonObject } from '../domain/json.ts';
 import type { NetworkType } from '../domain/network-type.ts';
+import type { SpendingForms } from '../domain/spending.ts';
 
 /** What the configuration needs to know of a chain family; each `Chain` has it. */
 export interface ChainSchemas {
   readonly type: NetworkType;
   readonly policySchema: z.ZodType<JsonObject>;
   policyFault?(policies: JsonObject, network: string): string | null;
+  readonly spending?: Pick<SpendingForms, 'recipient' | 'selector'>;
   readonly networkSchema: z.ZodType<JsonObject>;
   readonly builtInNetworks: readonly JsonObject[];
 }

@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import { checkCaveats } from './caveats.ts';
 import type { KnownChains, KnownSignerKinds } from './chain-schemas.ts';
 import type { Configuration } from './configuration.ts';
 import { readEnvironment } from './environment.ts';
@@ -68,7 +69,11 @@ export async function loadConfiguration(source: ConfigurationSource): Promise<Co
     secrets,
   };
   for (const [value, at] of placesOf(section('relayers'))) checkRelayerReferences(value, at, known, findings);
-  for (const [value, at] of placesOf(section('plugins'))) checkGrants(value, at, known, findings);
+  const families = new Map(relayers.map(({ id, networkType }) => [id, chains.get(networkType)]));
+  for (const [value, at] of placesOf(section('plugins'))) {
+    checkGrants(value, at, known, findings);
+    checkCaveats(value, at, families, findings);
+  }
 
   findings.settle();
   if (environment === undefined) throw new Error('the environment is missing without a problem');

@@ -7,6 +7,18 @@ export const ERRORS = {
   UNAUTHORIZED: { status: 401, retryable: false, text: 'Unauthorized' },
   RELAYER_PAUSED: { status: 403, retryable: true, text: 'Relayer paused' },
   RELAYER_DISABLED: { status: 403, retryable: true, text: 'Relayer disabled' },
+  /** A transaction that a plugin's grant does not allow, ever. */
+  GRANT_EXCEEDED: {
+    status: 403,
+    retryable: false,
+    text: 'Plugin {plugin} may not send this through relayer {relayer}: {rule} allows {limit}, and {asked} was asked for',
+  },
+  /** A transaction that a plugin's grant does not allow now. */
+  BUDGET_SPENT: {
+    status: 403,
+    retryable: true,
+    text: 'Plugin {plugin} has {remaining} {unit} left of {rule} {limit} of relayer {relayer}, and {asked} was asked for; more is free from {free_from}',
+  },
   ROUTE_NOT_FOUND: { status: 404, retryable: false, text: 'No such route: {method} {path}' },
   RELAYER_NOT_FOUND: { status: 404, retryable: false, text: 'Relayer with ID {id} not found' },
   NOTIFICATION_NOT_FOUND: {

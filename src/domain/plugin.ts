@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { DEFAULT_LIMITS } from '../../sandbox/protocol.ts';
+import { amountSchema } from './amount.ts';
 import { pluginIdSchema } from './id.ts';
 
 /** What a plugin may do through one relayer. */
@@ -7,9 +8,47 @@ export const relayerGrantSchema = z.enum(['read', 'send', 'sign', 'rpc']);
 
 export type RelayerGrant = z.infer<typeof relayerGrantSchema>;
 
+const names = z.array(z.string().min(1)).min(1, 'name at least one, or leave it out: then any is allowed').optional();
+const amount = amountSchema(256).optional();
+
+/** The keys of a relayer's permission that limit what is sent. */
+export const CAVEATS = ['recipients', 'selectors', 'value_per_call', 'value_per_hour', 'fee_per_hour'] as const;
+
+const limitedSchema = z
+  .strictObject({
+    methods: z.array(relayerGrantSchema).describe('What it may do'),
+    recipients: names.describe('Accounts and contracts that it may send to; no contract can be created then'),
+    selectors: names.describe('Functions that it may call, as 0xa9059cbb or transfer(address,uint256); 0x for none'),
+    value_per_call: amount.describe('The most that one transaction may move, in the smallest unit'),
+    value_per_hour: amount.describe('The most that its transactions may move in any hour, in the smallest unit'),
+    fee_per_hour: amount.describe('The most that its transactions may cost in any hour, in the smallest unit'),
+  })
+  .superRefine((permission, context) => {
+    const { methods } = permission;
+    const given = CAVEATS.filter((key) => permission[key] !== undefined).join(', ');
+    if (given === '') return;
+    const refuse = (message: string) => context.addIssue({ code: 'custom', path: ['methods'], message });
+    if (!methods.includes('send')) refuse(`${given}: limits what is sent, and "send" is not among the methods`);
+    if (methods.includes('sign')) {
+      refuse(`"sign" cannot stand beside ${given}: whoever has what is signed can send it at any time`);
+    }
+  });
+
+/** What a plugin may do through one relayer, and within which limits: a list of methods, or an object with caveats. */
+const relayerPermissionSchema = z
+  .preprocess((value) => (Array.isArray(value) ? { methods: value as unknown[] } : value), limitedSchema)
+  .meta({
+    anyOf: [
+      { type: 'array', items: { type: 'string', enum: [...relayerGrantSchema.options] } },
+      z.toJSONSchema(limitedSchema, { io: 'input', unrepresentable: 'any' }),
+    ],
+  });
+
+export type RelayerPermission = z.output<typeof relayerPermissionSchema>;
+
 /** A plugin's `permissions`: where present, each absent key is denied. */
 const permissionsSchema = z.strictObject({
-  relayers: z.record(z.string(), z.array(relayerGrantSchema)).default({}).describe('By id of the relayer'),
+  relayers: z.record(z.string(), relayerPermissionSchema).default({}).describe('By id of the relayer'),
   hosts: z.array(z.string().min(1)).default([]).describe('Hosts that it may fetch from'),
   env: z.array(z.string().min(1)).default([]).describe('Environment variables that it may read'),
   kv: z.boolean().default(false).describe('Whether it may use its key-value store'),

@@ -1,6 +1,7 @@
 import type { SignedVersion } from '../chains/chain.ts';
 import type { Transaction } from '../domain/transaction.ts';
 import { LeaseLost } from '../store/lease.ts';
+import { affordable } from './budgets.ts';
 import { type LaneStep, reasonOf } from './lane-step.ts';
 import type { Version } from './ledger.ts';
 import { hasExpired, lifetimeOf } from './lifetime.ts';
@@ -20,7 +21,7 @@ interface Signed {
  * no sequence yet, so those behind it pass.
  */
 export async function takeUp(step: LaneStep, pending: readonly Transaction[]): Promise<void> {
-  const priced = await price(step, await dropExpired(step, pending));
+  const priced = await affordable(step, await price(step, await dropExpired(step, pending)));
   if (priced.length === 0) {
     return;
   }

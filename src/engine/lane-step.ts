@@ -30,6 +30,8 @@ export interface LaneStep {
   isEnding(): boolean;
   /** A transaction of this lane, whatever its status. */
   find(transactionId: string): Promise<Transaction | undefined>;
+  /** Those of the given transactions that count against a plugin's budget. */
+  budgeted(transactionIds: readonly string[]): Promise<Set<string>>;
   /** Called with each open transaction that has become final. */
   ended(transaction: Transaction): void;
   /** A new UUID v4. */

@@ -170,6 +170,7 @@ export class Lane {
       knownSequence: () => store.read.laneSequence(this.#key),
       settledSequence: () => open.settledSequence(),
       find: (id) => store.read.transactionOfLane(this.#key, id),
+      budgeted: (ids) => store.read.budgeted(ids),
       ended: ({ sequence }) => open.settled(sequence),
       distrust: () => {
         this.#open = null;

@@ -1,9 +1,10 @@
 import type { Decision } from '../domain/decision.ts';
 import type { Attempt, Timestamp, Transaction } from '../domain/transaction.ts';
-import type { Store, TransactionChange, Writer } from '../store/store.ts';
+import type { SpendingRaise, Store, TransactionChange, Writer } from '../store/store.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import type { EngineMetrics } from './engine-metrics.ts';
 import type { Outbox } from './outbox.ts';
+import type { FeeRefusal, SpendingBook } from './spending-book.ts';
 
 /** A transaction that has a sequence, with every version that was ever signed, by ordinal. */
 export interface OpenEntry {
@@ -36,13 +37,21 @@ export class Ledger {
   readonly #feed: ChangeFeed;
   readonly #metrics: EngineMetrics;
   readonly #outbox: Outbox;
+  readonly #spending: SpendingBook;
 
   /** `store` may be the store itself, or a lease that its writes are under. */
-  constructor(store: Pick<Store, 'write'>, feed: ChangeFeed, metrics: EngineMetrics, outbox: Outbox) {
+  constructor(
+    store: Pick<Store, 'write'>,
+    feed: ChangeFeed,
+    metrics: EngineMetrics,
+    outbox: Outbox,
+    spending: SpendingBook,
+  ) {
     this.#store = store;
     this.#feed = feed;
     this.#metrics = metrics;
     this.#outbox = outbox;
+    this.#spending = spending;
   }
 
   /**
@@ -66,6 +75,7 @@ export class Ledger {
         }
       }
       await this.#outbox.transactionsMoved(writer, movedBy(applied));
+      await this.#spending.moved(writer, movedBy(applied));
       return applied;
     });
     return this.#tell(done);
@@ -98,6 +108,11 @@ export class Ledger {
     }
     this.#tell(versions);
     return true;
+  }
+
+  /** Reserves what versions can take of plugins' budgets, before they are signed; names those that must not be. */
+  async raise(asks: readonly SpendingRaise[]): Promise<FeeRefusal[]> {
+    return await this.#store.write((writer) => this.#spending.raise(writer, asks));
   }
 
   /** Notes that an intent cannot be carried out, and why; its transaction stays what it is. */

@@ -17,6 +17,7 @@ import type { LifeStep } from './life-steps.ts';
 import type { Outbox } from './outbox.ts';
 import { Pause } from './pause.ts';
 import { RelayerHealth } from './relayer-health.ts';
+import { SpendingBook } from './spending-book.ts';
 import { defaultTiming, type EngineTiming } from './timing.ts';
 
 export interface EngineDeps {
@@ -72,6 +73,7 @@ class Scheduler implements Engine {
       (id) => store.hints.send({ topic: 'transaction', id }),
     );
     const elapsed = () => clock.elapsed();
+    const spending = new SpendingBook(chains);
     const leases = new LeaseKeeper({ store, elapsed, log });
     this.#keeper = leases;
     this.#health = new RelayerHealth({
@@ -90,7 +92,7 @@ class Scheduler implements Engine {
       store,
       sources: { store, chains, connections, signerOf },
       leases,
-      ledgerUnder: (lease) => new Ledger(lease, this.#feed, metrics, outbox),
+      ledgerUnder: (lease) => new Ledger(lease, this.#feed, metrics, outbox, spending),
       timing,
       random,
       log,

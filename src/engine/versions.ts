@@ -4,6 +4,7 @@ import type { Transaction } from '../domain/transaction.ts';
 import type { VoidEnd } from '../domain/transaction-state.ts';
 import { LeaseLost } from '../store/lease.ts';
 import type { TransactionChange } from '../store/store.ts';
+import { versionShortage } from './budgets.ts';
 import { applyToOpen, type LaneStep, latestOf, observedOf, reasonOf, unmined } from './lane-step.ts';
 import type { Change, OpenEntry } from './ledger.ts';
 import { hasExpired, lifetimeOf } from './lifetime.ts';
@@ -121,6 +122,8 @@ export async function signVersion(
     const { sequence } = transaction;
     if (sequence === null) throw new Error('a transaction without a sequence has no versions');
     const { request } = prepared;
+    const short = await versionShortage(step, sender.chain, transaction, prepared, version.purpose);
+    if (short !== undefined) return { kind: 'not now', reason: short };
     const signed = await sender.client.sign(
       { ...transaction, request },
       prepared.fields,

@@ -5,13 +5,14 @@ import { canonicalJson } from '../domain/canonical-json.ts';
 import type { Clock } from '../domain/clock.ts';
 import { AppError } from '../domain/errors.ts';
 import type { Effect } from '../domain/idempotency.ts';
+import type { Spender } from '../domain/spending.ts';
 import type { Log } from '../observability/log.ts';
 import type { CallRecord, RunningCalls } from './call-record.ts';
 import type { BoundCapability, PreparedCall } from './capabilities/capability.ts';
 import { WaitTimeout } from './capabilities/relayer.ts';
 import { assertSize, guestValue, TooLarge } from './guest-value.ts';
 import type { PluginMetrics } from './plugin-metrics.ts';
-import { INTERNAL_FAILURE } from './relayer-failure.ts';
+import { INTERNAL_FAILURE, spendingFailure } from './relayer-failure.ts';
 
 export interface GatewayDeps {
   capabilities: ReadonlyMap<string, BoundCapability>;
@@ -94,6 +95,15 @@ export class Gateway {
       return { method, result: 'ok', reply: { ok: true, value } };
     } catch (error) {
       endTrace?.('error', clock.elapsed() - began);
+      const exceeded = error instanceof AppError ? spendingFailure(error) : undefined;
+      if (error instanceof AppError && exceeded !== undefined) {
+        this.noteRefusal(record, method, error.message);
+        return {
+          method,
+          result: 'refused',
+          reply: { ok: false, error: { message: capability.failure(error), ...exceeded } },
+        };
+      }
       return { method, result: 'failed', reply: this.failure(record, capability, requestId, error) };
     }
   }
@@ -145,6 +155,10 @@ class CallPrincipal {
 
   get signal(): AbortSignal {
     return this.record.signal;
+  }
+
+  spender(relayerId: string): Spender | undefined {
+    return this.record.plugin.grants.spender(relayerId);
   }
 }
 

@@ -1,3 +1,4 @@
+import type { CapabilityReply } from '../../sandbox/protocol.ts';
 import type { AppError } from '../domain/errors.ts';
 
 /** How existing plugins know a refused payload: of a send, of another call, of an RPC request. */
@@ -28,4 +29,21 @@ export function relayerFailure(error: AppError, payloadPrefix: PayloadPrefix): s
     default:
       return `Relayer error: ${error.publicMessage}`;
   }
+}
+
+/**
+ * What a plugin can read of a transaction that its own limits do not allow, beside the text: the code of the error
+ * table, the status of its answer when it lets the error pass, and the figures. Undefined for every other error.
+ */
+export function spendingFailure(
+  error: AppError,
+): Omit<Extract<CapabilityReply, { ok: false }>['error'], 'message'> | undefined {
+  const { code, status } = error;
+  if (code === 'GRANT_EXCEEDED') {
+    const { rule, asked, limit } = (error as AppError<'GRANT_EXCEEDED'>).details;
+    return { code, status, details: { rule, asked, limit } };
+  }
+  if (code !== 'BUDGET_SPENT') return undefined;
+  const { rule, asked, limit, remaining, free_from } = (error as AppError<'BUDGET_SPENT'>).details;
+  return { code, status, details: { rule, asked, limit, remaining, free_from } };
 }

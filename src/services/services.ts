@@ -1,6 +1,7 @@
 import type { Effect } from '../domain/idempotency.ts';
 import type { Json, WireObject } from '../domain/json.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
+import type { Spender } from '../domain/spending.ts';
 import type { TransactionStatus } from '../domain/transaction-state.ts';
 import type { RpcOutcome } from '../egress/rpc-client.ts';
 
@@ -22,8 +23,11 @@ export interface Services {
 }
 
 export interface TransactionsService {
-  /** Accepts a request: what this resolves with is on disk. 404, 403 paused or disabled, 400. */
-  send(relayerId: string, body: unknown, effect?: Effect): Promise<WireObject>;
+  /**
+   * Accepts a request: what this resolves with is on disk. 404, 403 paused or disabled, 400; for a plugin under limits
+   * also `GRANT_EXCEEDED` and `BUDGET_SPENT`.
+   */
+  send(relayerId: string, body: unknown, effect?: Effect, spender?: Spender): Promise<WireObject>;
   get(relayerId: string, transactionId: string): Promise<WireObject>;
   list(relayerId: string, page: PageRequest, status?: TransactionStatus): Promise<Page<WireObject>>;
   /** Resolves with the transaction once `endsWait` holds, or with `undefined` after `timeoutMs`. */

@@ -12,6 +12,7 @@ import { ChangeWait } from './change-wait.ts';
 import { earlierEffect, writeOnce } from './effects.ts';
 import type { RelayerAccess, RelayerDirectory } from './relayer-access.ts';
 import type { TransactionsService } from './services.ts';
+import { createSpendingGuard } from './spending.ts';
 
 /** The shortest pause between two looks at a transaction that is waited for. */
 const SHORTEST_INTERVAL_MS = 10;
@@ -29,6 +30,7 @@ export interface TransactionsDeps {
 /** Accepting transactions and telling where they stand. */
 export function createTransactionsService(deps: TransactionsDeps): TransactionsService {
   const { store, relayers, engine, metrics, clock, newId } = deps;
+  const spending = createSpendingGuard(store);
 
   async function accept(access: RelayerAccess, body: unknown): Promise<Transaction> {
     const { relayer, chain, account } = access;
@@ -69,16 +71,20 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
   }
 
   return {
-    async send(relayerId, body, effect) {
+    async send(relayerId, body, effect, spender) {
       const earlier = await earlierEffect(store.read, effect);
       if (earlier !== undefined) return view(relayerId, earlier.transactionId ?? '');
       const access = await relayers.findActive(relayerId);
       const transaction = await accept(access, body);
-      const { id } = transaction;
-      const { isRepeat, made } = await writeOnce(store, effect, async (writer) => {
-        await writer.insertTransaction(transaction);
-        return { outcome: null, transactionId: id };
-      });
+      const { id, request } = transaction;
+      const asked = { chain: access.chain, relayerId, transactionId: id, request };
+      const { isRepeat, made } = await spending.within(spender, asked, (reserve) =>
+        writeOnce(store, effect, async (writer) => {
+          await reserve(writer);
+          await writer.insertTransaction(transaction);
+          return { outcome: null, transactionId: id };
+        }),
+      );
       if (isRepeat) return view(relayerId, made.transactionId ?? '');
       metrics.accepted(transaction);
       engine.wake(transaction.lane);

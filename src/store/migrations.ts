@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { FINAL_STATUSES } from '../domain/transaction-state.ts';
 import type { ColumnTypes } from './column-types.ts';
 import type { Tables } from './schema.ts';
+import { limitSpending } from './spending-tables.ts';
 
 /** One step of the schema. Once released it is never edited: what has to change is the next step. */
 export interface Migration {
@@ -17,6 +18,7 @@ export const migrations: readonly Migration[] = [
   { name: 'count requests', up: countRequests },
   { name: 'replace and cancel', up: replaceAndCancel },
   { name: 'remember answers', up: rememberAnswers },
+  { name: 'limit spending', up: limitSpending },
 ];
 
 async function relayAndKeep(db: Kysely<Tables>, { text, integer, rising, table }: ColumnTypes): Promise<void> {

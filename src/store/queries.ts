@@ -9,6 +9,7 @@ import { notificationReads, notificationWrites } from './notifications.ts';
 import { outboxReads, outboxWrites } from './outbox.ts';
 import { pruningWrites } from './pruning.ts';
 import { relayerReads, relayerWrites } from './relayers.ts';
+import { spendingReads, spendingWrites } from './spending.ts';
 import type { Reader, Writer } from './store.ts';
 import { transactionReads, transactionWrites } from './transactions.ts';
 
@@ -25,6 +26,7 @@ export function createReader(connection: Connection): Reader {
     ...outboxReads(connection),
     ...kvReads(connection),
     ...effectReads(connection),
+    ...spendingReads(connection),
   };
 }
 
@@ -43,5 +45,6 @@ export function createWriter(connection: Connection): Writer {
     ...outboxWrites(connection),
     ...kvWrites(connection),
     ...idempotencyWrites(connection),
+    ...spendingWrites(connection),
   };
 }

@@ -19,6 +19,8 @@ export interface Tables {
   plugin_kv: KvTable;
   idempotency_keys: IdempotencyKeyTable;
   effects: EffectTable;
+  budgets: BudgetTable;
+  spending: SpendingTable;
   notifications: NotificationTable;
   outbox: OutboxTable;
   leases: LeaseTable;
@@ -147,6 +149,30 @@ interface EffectTable {
   transaction_id: string | null;
   /** JSON; null while nobody knows what came of it. */
   outcome: string | null;
+}
+
+interface BudgetTable {
+  plugin_id: string;
+  relayer_id: string;
+  /** Decimal, as all amounts here: the sums of what the rows of `spending` count. */
+  value: string;
+  fee: string;
+  /** The limit under which the plugin asked last; null for none. */
+  fee_limit: string | null;
+}
+
+interface SpendingTable {
+  transaction_id: string;
+  plugin_id: string;
+  relayer_id: string;
+  /** What it counts in its budget's sums. */
+  value: string;
+  fee: string;
+  /** What it took, as long as the sums do not know yet. */
+  spent_value: string | null;
+  spent_fee: string | null;
+  /** When its transaction became final; from then on it counts for an hour. */
+  settled_at: number | null;
 }
 
 export interface NotificationTable {

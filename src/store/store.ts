@@ -7,6 +7,7 @@ import type { NetworkType } from '../domain/network-type.ts';
 import type { Notification } from '../domain/notification.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
 import type { Relayer } from '../domain/relayer.ts';
+import type { Reservation, Shortage, Spent } from '../domain/spending.ts';
 import type { Attempt, Timestamp, Transaction } from '../domain/transaction.ts';
 import type { TransactionStatus } from '../domain/transaction-state.ts';
 import type { WebhookEvent, WebhookReport } from '../domain/webhook-event.ts';
@@ -115,6 +116,17 @@ export interface Reader {
 
   /** What is known of an effect under its name, whichever payload it had. */
   effect(effect: Effect): Promise<StoredEffect | undefined>;
+
+  /** Those of the given transactions that count against a plugin's budget. */
+  budgeted(transactionIds: readonly string[]): Promise<Set<string>>;
+  /** What counts against a plugin's budget of a relayer now: what is under way, and what ended within the hour. */
+  spentLastHour(pluginId: string, relayerId: string): Promise<Spent>;
+  /** When what has ended gives an amount back; null when that takes more than what has ended, or very long. */
+  freeFrom(
+    budget: Pick<Reservation, 'pluginId' | 'relayerId'>,
+    part: keyof Spent,
+    needed: bigint,
+  ): Promise<Timestamp | null>;
 }
 
 /** An effect of a keyed request that happened, or may have. */
@@ -237,6 +249,29 @@ export interface Writer extends Reader {
    * `limit`; resolves with their number. Those stay that are running or made a transaction that is not final.
    */
   pruneKeys(before: Timestamp, limit: number): Promise<number>;
+
+  /**
+   * Reserves what a transaction can move and cost, in the commit that accepts it: it counts from now until an hour
+   * after it has ended.
+   * @returns what the budget lacks: then nothing is reserved
+   */
+  reserveSpending(reservation: Reservation): Promise<Shortage | undefined>;
+  /**
+   * Raises what is reserved for a transaction to what its next version can take, before that is signed; what none
+   * counts is passed over. Only the fee is held to its limit, and not even that with `mayExceed`.
+   * @returns what the budget lacks: then nothing is raised
+   */
+  raiseSpending(ask: SpendingRaise): Promise<(Shortage & { pluginId: string }) | undefined>;
+  /** Notes in the commit in which transactions end what they took; passes over those that nobody counts. */
+  settleSpending(ended: readonly (Spent & { transactionId: string })[]): Promise<void>;
+  /** Brings the sums of a budget up to date with at most so many that ended; resolves with their number. */
+  foldSpending(pluginId: string, relayerId: string, limit: number): Promise<number>;
+}
+
+/** What the next version of a transaction can take. */
+export interface SpendingRaise extends Spent {
+  transactionId: string;
+  mayExceed: boolean;
 }
 
 export type TransactionChange = Partial<

@@ -38,6 +38,7 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
     'receipts.ts',
     'revert.ts',
     'rollup.ts',
+    'spending.ts',
     'typed-data.ts',
     'valid-until.ts',
   ],

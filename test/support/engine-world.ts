@@ -21,6 +21,7 @@ import { Outbox } from '../../src/engine/outbox.ts';
 import { createEngine } from '../../src/engine/scheduler.ts';
 import { Senders } from '../../src/engine/sender.ts';
 import { SequencePlanner } from '../../src/engine/sequence-planner.ts';
+import { SpendingBook } from '../../src/engine/spending-book.ts';
 import { defaultTiming, type EngineTiming } from '../../src/engine/timing.ts';
 import { createLog } from '../../src/observability/log.ts';
 import type { Services } from '../../src/services/services.ts';
@@ -108,6 +109,8 @@ export class EngineWorld {
     log: this.log,
   });
 
+  readonly spending = new SpendingBook(new Map([['evm', this.family]]));
+
   constructor(store: Store, chain: FakeChain) {
     this.store = store;
     this.chain = chain;
@@ -175,7 +178,7 @@ export class EngineWorld {
     const open = await OpenBook.read(store.read, LANE);
     return {
       key: LANE,
-      ledger: new Ledger(store, new ChangeFeed(() => {}), this.metrics, this.outbox),
+      ledger: new Ledger(store, new ChangeFeed(() => {}), this.metrics, this.outbox, this.spending),
       senders: new Senders({
         store,
         chains: new Map([['evm', family]]),
@@ -191,6 +194,7 @@ export class EngineWorld {
       knownSequence: () => store.read.laneSequence(LANE),
       settledSequence: () => open.settledSequence(),
       find: (id) => store.read.transactionOfLane(LANE, id),
+      budgeted: (ids) => store.read.budgeted(ids),
       ended: ({ sequence }) => open.settled(sequence),
       distrust: () => {
         this.distrusted += 1;

@@ -60,6 +60,23 @@ export class FakeFamily implements Chain {
     return BigInt(String(request['cost'] ?? 1));
   }
 
+  /** A request moves its cost to its effect; its fee is told by nobody but the network. */
+  readonly spending = {
+    spendOf: ({ effect, cost }: JsonObject) => ({
+      recipient: effect === CREATION ? null : String(effect),
+      selector: effect === CREATION ? null : String(effect).slice(0, 1),
+      value: BigInt(String(cost ?? 1)),
+      fee: null,
+      beyond: null,
+    }),
+    spentBy: ({ request, status }: Transaction) => ({
+      value: status === 'confirmed' ? BigInt(String(request['cost'] ?? 1)) : 0n,
+      fee: status === 'confirmed' ? 1n : 0n,
+    }),
+    recipient: (text: string) => (text === '' ? undefined : text.toLowerCase()),
+    selector: (text: string) => (text.length === 1 ? text : undefined),
+  };
+
   voidRequest(): JsonObject {
     return { effect: VOID, cost: '0', reverts: false };
   }
@@ -79,6 +96,9 @@ const requestSchema = z.object({
   reverts: z.boolean().default(false),
   validUntil: z.number().optional(),
 });
+
+/** What counts as creating a contract. */
+const CREATION = 'create';
 
 /** The effect of a transaction that does nothing. */
 export const VOID = 'nothing';

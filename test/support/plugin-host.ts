@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import type { z } from 'zod';
 import { systemClock } from '../../src/domain/clock.ts';
-import { type PluginEntry, pluginEntrySchema } from '../../src/domain/plugin.ts';
+import { pluginEntrySchema } from '../../src/domain/plugin.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { createPluginHost, type PluginHostDeps } from '../../src/plugin-host/host.ts';
 import type { PluginHost, PluginRequest } from '../../src/plugin-host/plugin-host.ts';
@@ -72,7 +73,7 @@ export interface HostAnswer {
 
 export interface HostOptions extends Partial<Omit<PluginHostDeps, 'entries'>> {
   files?: Record<string, string>;
-  entries?: (Partial<PluginEntry> & { id: string })[];
+  entries?: (Partial<z.input<typeof pluginEntrySchema>> & { id: string })[];
 }
 
 /** A plugin host with real threads and children, over services in memory. */

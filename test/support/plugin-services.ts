@@ -1,6 +1,7 @@
 import { AppError } from '../../src/domain/errors.ts';
 import type { Effect } from '../../src/domain/idempotency.ts';
 import type { Json, WireObject } from '../../src/domain/json.ts';
+import type { Spender } from '../../src/domain/spending.ts';
 import type {
   KvService,
   LifecycleService,
@@ -20,6 +21,10 @@ export class PluginServices implements Services {
   readonly sent: { relayerId: string; body: unknown }[] = [];
   /** The names of their effects. */
   readonly effects: (Effect | undefined)[] = [];
+  /** Under which limits they were sent. */
+  readonly spenders: (Spender | undefined)[] = [];
+  /** What sends are refused with. */
+  refusal: AppError | undefined;
   /** What effects under the same claim did before, by ordinal; a send with another payload is refused. */
   readonly earlier = new Map<number, string>();
   readonly store = new Map<string, Json>();
@@ -30,8 +35,10 @@ export class PluginServices implements Services {
   aborted = 0;
 
   readonly transactions: TransactionsService = {
-    send: async (relayerId, body, effect) => {
+    send: async (relayerId, body, effect, spender) => {
       this.known(relayerId);
+      this.spenders.push(spender);
+      if (this.refusal !== undefined) throw this.refusal;
       await this.beforeSend();
       this.effects.push(effect);
       const before = effect && this.earlier.get(effect.ordinal);

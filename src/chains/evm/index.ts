@@ -20,6 +20,7 @@ import { passThrough } from './rpc.ts';
 import { networkSchema, readSettings } from './schema.ts';
 import { nextNonce } from './sequence.ts';
 import { signTransaction } from './signing.ts';
+import { recipientOf, selectorOf, spendOf, spentBy } from './spending.ts';
 import { signUnsent } from './unsent.ts';
 import { attemptView, inclusionView, transactionView } from './view.ts';
 
@@ -44,6 +45,7 @@ export function createEvmChain(clock: Clock): Chain {
     attemptView,
     inclusionView,
     costOf,
+    spending: { spendOf, spentBy, recipient: recipientOf, selector: selectorOf },
     voidRequest,
     checkReplacement: (request, attempts, account) => checkReplacement(attempts, request, account, null),
     signMessage,

@@ -3,6 +3,7 @@ import type { CapabilityContract, CapabilityMethod } from '../../../sandbox/prot
 import type { AppError } from '../../domain/errors.ts';
 import type { Effect } from '../../domain/idempotency.ts';
 import type { Json, Wire } from '../../domain/json.ts';
+import type { Spender } from '../../domain/spending.ts';
 import type { Services } from '../../services/services.ts';
 import type { Need } from '../grants.ts';
 
@@ -13,6 +14,8 @@ export interface Principal {
   readonly signal: AbortSignal;
   /** The name of this capability call's effect, when it has one and the plugin call has an idempotency key. */
   readonly effect?: Effect | undefined;
+  /** Under which limits it sends through a relayer; undefined when there are none. */
+  spender(relayerId: string): Spender | undefined;
 }
 
 type Params<M extends CapabilityMethod> = CapabilityContract[M]['params'];

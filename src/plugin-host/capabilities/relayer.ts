@@ -37,7 +37,8 @@ export const sendTransaction = defineCapability({
   grant: to('send'),
   effect: always,
   trace: traced('sendTransaction', ({ request }) => request),
-  handle: ({ transactions }, { relayerId, request }, { effect }) => transactions.send(relayerId, request, effect),
+  handle: ({ transactions }, { relayerId, request }, principal) =>
+    transactions.send(relayerId, request, principal.effect, principal.spender(relayerId)),
   failure: failure('Relayer error: Bad Request: '),
 });
 
@@ -126,7 +127,7 @@ export const rpc = defineCapability({
   method: 'relayer.rpc',
   needs: ['rpc'],
   params: withRequest,
-  grant: to('rpc'),
+  grant: ({ relayerId, request }) => ({ relayer: relayerId, right: 'rpc', acts: rpcMayAct(request) }),
   effect: ({ request }) => rpcMayAct(request),
   trace: traced('rpc', ({ request }) => request),
   handle: async ({ rpc: service }, { relayerId, request }, { effect }) => ({

@@ -16,7 +16,7 @@ async function laneOf(world: EngineWorld, more: Partial<LaneDeps> = {}): Promise
       signerOf: async () => world.signer,
     },
     leases: world.leases(),
-    ledgerUnder: (lease) => new Ledger(lease, new ChangeFeed(() => {}), world.metrics, world.outbox),
+    ledgerUnder: (lease) => new Ledger(lease, new ChangeFeed(() => {}), world.metrics, world.outbox, world.spending),
     timing: fastTiming,
     random: () => 0,
     log: world.log,

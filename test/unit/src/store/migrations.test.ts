@@ -20,6 +20,7 @@ t.test('all steps lead from an empty database to the tables of the schema', asyn
     tables.map(({ name }) => name),
     [
       'attempts',
+      'budgets',
       'chain_identities',
       'decisions',
       'effects',
@@ -34,6 +35,7 @@ t.test('all steps lead from an empty database to the tables of the schema', asyn
       'plugin_kv',
       'rate_buckets',
       'relayers',
+      'spending',
       'transactions',
     ],
   );

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { defineCapability } from '../../../../../src/plugin-host/capabilities/capability.ts';
 import { PluginServices } from '../../../../support/plugin-services.ts';
 
-const principal = { pluginId: 'p', signal: new AbortController().signal };
+const principal = { pluginId: 'p', signal: new AbortController().signal, spender: () => undefined };
 
 t.test('a handler receives the services it names and no others', async (t) => {
   let seen: string[] = [];

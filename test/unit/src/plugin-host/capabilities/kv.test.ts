@@ -3,7 +3,7 @@ import { AppError, invalidRequest } from '../../../../../src/domain/errors.ts';
 import { kvDel, kvExists, kvGet, kvSet } from '../../../../../src/plugin-host/capabilities/kv.ts';
 import { PluginServices } from '../../../../support/plugin-services.ts';
 
-const of = (pluginId: string) => ({ pluginId, signal: new AbortController().signal });
+const of = (pluginId: string) => ({ pluginId, signal: new AbortController().signal, spender: () => undefined });
 
 t.test('each plugin has its own keys, whoever it says it is', async (t) => {
   const services = new PluginServices();

@@ -3,7 +3,7 @@ import { invalidRequest } from '../../../../../src/domain/errors.ts';
 import * as relayer from '../../../../../src/plugin-host/capabilities/relayer.ts';
 import { PluginServices } from '../../../../support/plugin-services.ts';
 
-const principal = { pluginId: 'p', signal: new AbortController().signal };
+const principal = { pluginId: 'p', signal: new AbortController().signal, spender: () => undefined };
 const services = new PluginServices();
 const withRequest = { relayerId: 'known', request: { to: '0x1', value: 1 } };
 
@@ -26,7 +26,7 @@ t.test('each method needs its right, and says whether it may change something', 
       ['relayer', { relayer: 'known', right: 'read' }, false, 'getRelayer'],
       ['status', { relayer: 'known', right: 'read' }, false, 'getRelayerStatus'],
       ['sign', { relayer: 'known', right: 'sign' }, true, 'signTransaction'],
-      ['rpc', { relayer: 'known', right: 'rpc' }, false, 'rpc'],
+      ['rpc', { relayer: 'known', right: 'rpc', acts: false }, false, 'rpc'],
     ],
   );
   t.same(prepared.send.trace, { method: 'sendTransaction', relayerId: 'known', payload: withRequest.request });

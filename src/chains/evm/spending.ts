@@ -1,0 +1,76 @@
+import { hash } from 'node:crypto';
+import { amountOf } from '../../domain/amount.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import type { Spend, Spent } from '../../domain/spending.ts';
+import type { Transaction } from '../../domain/transaction.ts';
+import { isAddress, normalAddress } from './address.ts';
+import { callData } from './gas.ts';
+import { readFields, readRequest } from './schema.ts';
+
+/** What a call without data is written as. */
+const NO_CALL = '0x';
+const SELECTOR_BYTES = 4;
+
+/**
+ * What a request moves, as far as the chain itself moves it: what the called contract does with the relayer's tokens
+ * or allowances shows in recipient and selector only. An access list only makes reads dearer; an authorization list
+ * (EIP-7702) changes accounts beside the recipient.
+ */
+export function spendOf(request: JsonObject): Spend {
+  const { to, value, data, gasLimit, price, authorizationList } = readRequest(request);
+  const call = callData(data);
+  const perGas = price.kind === 'speed' ? null : price.kind === 'legacy' ? price.gasPrice : price.maxFeePerGas;
+  return {
+    recipient: to === null ? null : normalAddress(to),
+    selector: to === null ? null : `0x${Buffer.from(call.subarray(0, SELECTOR_BYTES)).toString('hex')}`,
+    value,
+    fee: gasLimit === null || perGas === null ? null : gasLimit * perGas,
+    beyond: authorizationList.length === 0 ? null : 'an authorization_list, which acts on other accounts',
+  };
+}
+
+/**
+ * What a final transaction took: nothing where no version of it got into a block, and no value where that one reverted
+ * or was the empty one. A rollup's data fee counts as what was reckoned with, since receipts do not say it everywhere.
+ */
+export function spentBy({ request, fields }: Pick<Transaction, 'request' | 'fields'>): Spent {
+  const known = readFields(fields);
+  const receipt = known?.receipt;
+  if (known === undefined || receipt === undefined) return { value: 0n, fee: 0n };
+  const perGas = receipt.effective_gas_price ?? known.max_fee_per_gas ?? known.gas_price ?? 0;
+  const gas = amountOf(receipt.gas_used) * amountOf(perGas);
+  return {
+    value: receipt.succeeded ? readRequest(request).value : 0n,
+    fee: gas + amountOf(known.data_fee ?? 0),
+  };
+}
+
+/** An address in the one form in which addresses are compared. */
+export function recipientOf(text: string): string | undefined {
+  return isAddress(text) ? normalAddress(text) : undefined;
+}
+
+const NAME = '[A-Za-z_$][A-Za-z0-9_$]*';
+/** Elementary types and tuples of them, with array lengths; the canonical form has no spaces and no names. */
+const SIGNATURE = new RegExp(`^${NAME}\\([a-z0-9,()\\[\\]]*\\)$`);
+const ALIAS = /(^|[(,])(uint|int|fixed|ufixed|byte)(?=[,)[]|$)/;
+
+/**
+ * A selector as four bytes in hexadecimal, or the signature of its function in canonical form (Contract ABI,
+ * "Function Selector"): `transfer(address,uint256)`. `0x` stands for a call without data.
+ */
+export function selectorOf(text: string): string | undefined {
+  if (/^0x([0-9a-fA-F]{8})?$/.test(text)) return text === NO_CALL ? NO_CALL : text.toLowerCase();
+  if (!SIGNATURE.test(text) || !isBalanced(text) || ALIAS.test(text.slice(text.indexOf('(')))) return undefined;
+  return `0x${hash('keccak-256', text, 'hex').slice(0, 2 * SELECTOR_BYTES)}`;
+}
+
+function isBalanced(text: string): boolean {
+  let depth = 0;
+  for (const letter of text) {
+    if (letter === '(') depth += 1;
+    if (letter === ')') depth -= 1;
+    if (depth < 0) return false;
+  }
+  return depth === 0;
+}

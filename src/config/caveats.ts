@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { CAVEATS } from '../domain/plugin.ts';
+import type { ChainSchemas } from './chain-schemas.ts';
+import { type Place, pathOf } from './check.ts';
+import type { Findings } from './problems.ts';
+
+const texts = z.array(z.unknown()).catch([]);
+const limited = z.object({ permissions: z.object({ relayers: z.record(z.string(), z.unknown()) }) });
+const lists = z.object({ recipients: texts, selectors: texts }).partial();
+
+/**
+ * Checks what a plugin's grants limit: that the relayer's family can tell what is spent, and that it knows what is named.
+ * @param families by id of the relayer; those that are not declared are passed over
+ */
+export function checkCaveats(
+  value: unknown,
+  { file, path }: Place,
+  families: ReadonlyMap<string, ChainSchemas | undefined>,
+  findings: Findings,
+): void {
+  const relayers = limited.safeParse(value).data?.permissions.relayers ?? {};
+  for (const [id, permission] of Object.entries(relayers)) {
+    const family = families.get(id);
+    const given = CAVEATS.filter((key) => isRecord(permission) && permission[key] !== undefined);
+    if (family === undefined || given.length === 0) continue;
+    const at = pathOf(path, ['permissions', 'relayers', id]);
+    const { spending, type } = family;
+    if (spending === undefined) {
+      const message = `what is sent through relayers of type ${type} cannot be limited in this version`;
+      findings.problem(file, at, message, `Leave out ${given.join(', ')}, or do not grant "send"`);
+      continue;
+    }
+    const { recipients = [], selectors = [] } = lists.safeParse(permission).data ?? {};
+    const faults = (
+      key: string,
+      named: readonly unknown[],
+      read: (text: string) => string | undefined,
+      form: string,
+    ) => {
+      for (const [index, text] of named.entries()) {
+        if (typeof text !== 'string' || read(text) !== undefined) continue;
+        findings.problem(file, pathOf(at, [key, index]), `expected ${form}, not ${JSON.stringify(text)}`);
+      }
+    };
+    faults('recipients', recipients, spending.recipient, `an account of a network of type ${type}`);
+    faults('selectors', selectors, spending.selector, 'a function, as 0xa9059cbb or transfer(address,uint256), or 0x');
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,128 @@
+import type { Chain } from '../chains/chain.ts';
+import { AppError } from '../domain/errors.ts';
+import type { JsonObject } from '../domain/json.ts';
+import { breachOf, HOUR_MS, hasBudget, type Reservation, type Shortage, type Spender } from '../domain/spending.ts';
+import type { Store, Writer } from '../store/store.ts';
+
+/** Settled rows that one commit takes in while a budget seems to be spent. */
+const FOLDED_AT_ONCE = 500;
+
+/** A transaction that is about to be accepted for a plugin under limits. */
+export interface Asked {
+  chain: Chain;
+  relayerId: string;
+  transactionId: string;
+  request: JsonObject;
+}
+
+/** Holds what plugins send to the limits of their grants. */
+export interface SpendingGuard {
+  /**
+   * Runs a write that accepts a transaction; its body reserves first. Of one budget one runs at a time, so that
+   * instances collide with each other only.
+   * @throws AppError `GRANT_EXCEEDED`, `BUDGET_SPENT`; then nothing is written
+   */
+  within<T>(spender: Spender | undefined, asked: Asked, write: (reserve: Reserve) => Promise<T>): Promise<T>;
+}
+
+/** Reserves in the commit of the given writer; nothing where there is no budget. */
+export type Reserve = (writer: Writer) => Promise<void>;
+
+const NOTHING: Reserve = async () => {};
+
+/** @param store where budgets are kept */
+export function createSpendingGuard(store: Pick<Store, 'read' | 'write' | 'now'>): SpendingGuard {
+  const lines = new Map<string, Promise<unknown>>();
+
+  /** One after the other under each key; a failure does not stop those behind. */
+  function inLine<T>(key: string, run: () => Promise<T>): Promise<T> {
+    const before = lines.get(key) ?? Promise.resolve();
+    const mine = before.then(run, run);
+    lines.set(key, mine);
+    const leave = () => {
+      if (lines.get(key) === mine) lines.delete(key);
+    };
+    mine.then(leave, leave);
+    return mine;
+  }
+
+  async function reserved<T>(
+    { chain }: Asked,
+    reservation: Reservation,
+    write: (reserve: Reserve) => Promise<T>,
+  ): Promise<T> {
+    const { pluginId, relayerId } = reservation;
+    for (;;) {
+      try {
+        return await write(async (writer) => {
+          const shortage = await writer.reserveSpending(reservation);
+          if (shortage !== undefined) throw new BudgetShort(shortage);
+        });
+      } catch (error) {
+        if (!(error instanceof BudgetShort)) throw error;
+        // What has ended meanwhile is given back before anything is refused, a part in each commit.
+        if ((await store.write((writer) => writer.foldSpending(pluginId, relayerId, FOLDED_AT_ONCE))) > 0) continue;
+        throw await refusalOf(error.shortage, reservation, chain.unit);
+      }
+    }
+  }
+
+  async function refusalOf(shortage: Shortage, budget: Reservation, unit: string): Promise<AppError> {
+    const { rule, asked, limit, remaining } = shortage;
+    const part = rule === 'value_per_hour' ? 'value' : 'fee';
+    const freeAt = asked > limit ? null : await store.read.freeFrom(budget, part, asked - remaining);
+    const details = {
+      ...{ plugin: budget.pluginId, relayer: budget.relayerId, rule, unit },
+      ...{ asked: asked.toString(), limit: limit.toString(), remaining: remaining.toString() },
+      free_from: freeFrom(asked > limit, freeAt),
+    };
+    if (freeAt === null) return new AppError('BUDGET_SPENT', details);
+    const left = Math.min(Math.max(freeAt - (await store.now()), 0), HOUR_MS);
+    return new AppError('BUDGET_SPENT', details, { retryAfterSeconds: Math.ceil(left / 1000) });
+  }
+
+  return {
+    async within(spender, asked, write) {
+      if (spender === undefined) return await write(NOTHING);
+      const reservation = reservationOf(spender, asked);
+      if (reservation === undefined) return await write(NOTHING);
+      const key = `${reservation.relayerId}/${reservation.pluginId}`;
+      return await inLine(key, () => reserved(asked, reservation, write));
+    },
+  };
+}
+
+/**
+ * Checks what can be told of a request by itself.
+ * @returns what its budget has to bear; undefined where there is none
+ * @throws AppError `GRANT_EXCEEDED`
+ */
+function reservationOf({ pluginId, caveats }: Spender, asked: Asked): Reservation | undefined {
+  const { chain, relayerId, transactionId, request } = asked;
+  const { spending } = chain;
+  if (spending === undefined) {
+    throw new AppError('NOT_AVAILABLE_YET', { what: 'Limiting what plugins send', networkType: chain.type });
+  }
+  const spend = spending.spendOf(request);
+  const breach = breachOf(spend, caveats, spending);
+  if (breach !== undefined) throw new AppError('GRANT_EXCEEDED', { plugin: pluginId, relayer: relayerId, ...breach });
+  if (!hasBudget(caveats)) return undefined;
+  const { valuePerHour = null, feePerHour = null } = caveats;
+  const { value, fee } = spend;
+  return { transactionId, pluginId, relayerId, value, fee, valueLimit: valuePerHour, feeLimit: feePerHour };
+}
+
+function freeFrom(isMoreThanAll: boolean, at: number | null): string {
+  if (isMoreThanAll) return 'no time, because it is more than the whole of it';
+  return at === null ? 'an hour after what is under way has ended' : new Date(at).toISOString();
+}
+
+/** Undoes the commit that would have overdrawn a budget. */
+class BudgetShort extends Error {
+  readonly shortage: Shortage;
+
+  constructor(shortage: Shortage) {
+    super(`${shortage.rule} is spent`);
+    this.shortage = shortage;
+  }
+}
