@@ -51,7 +51,7 @@ const owner = (name, target, places) =>
 const npm = (name) => `(^|/)node_modules/${name}/`;
 
 /** The files that open a database, a connection or threads. */
-const DRIVERS = '^src/(store/(sqlite|postgres)|egress/http-client|plugin-host/pool)\\.ts$';
+const DRIVERS = '^src/(store/(sqlite|postgres)|egress/(http-client|plugin-http)|plugin-host/pool)\\.ts$';
 
 /** Here the name resolves to the public package; for a plugin the compiler and the host resolve it to our own module. */
 const PLUGIN_SDK = npm('@openzeppelin/relayer-sdk');

@@ -163,6 +163,39 @@ export interface CapabilityContract {
   'kv.set': { params: { key: string; value: Json; ttlSec?: number }; result: boolean };
   'kv.del': { params: { key: string }; result: boolean };
   'kv.exists': { params: { key: string }; result: boolean };
+  /** Fetches from a host that the plugin was granted. A refusal or a failed exchange is an error. */
+  fetch: { params: FetchParams; result: FetchReply };
+  /** The next piece of a body whose last reply said `more`. */
+  'fetch.read': { params: { key: number }; result: Pick<FetchReply, 'body' | 'more'> };
+  /** Gives a fetch up; false when there is nothing to give up. */
+  'fetch.abort': { params: { key: number }; result: boolean };
+}
+
+/** One `fetch` of a plugin. */
+export interface FetchParams {
+  /** Names the fetch within its plugin call. */
+  key: number;
+  url: string;
+  method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
+  headers: [name: string, value: string][];
+  body?: FetchBody;
+  redirect: 'follow' | 'error' | 'manual';
+}
+
+/** Bytes on their way: as they are when they are UTF-8 text, else as base64. */
+export type FetchBody = { text: string } | { base64: string };
+
+export interface FetchReply {
+  /** The URL that answered, without a fragment. */
+  url: string;
+  redirected: boolean;
+  status: number;
+  statusText: string;
+  /** Lower-case names, one pair for each header line. */
+  headers: [name: string, value: string][];
+  body: FetchBody;
+  /** Whether `fetch.read` has more of the body. */
+  more: boolean;
 }
 
 export type CapabilityMethod = keyof CapabilityContract;

@@ -11,6 +11,7 @@ import type { NetworkType } from './domain/network-type.ts';
 import type { Relayer } from './domain/relayer.ts';
 import { createAddressGuard } from './egress/address-guard.ts';
 import { createHttpClient } from './egress/http-client.ts';
+import { createPluginHttp } from './egress/plugin-http.ts';
 import { createWebhookClient } from './egress/webhook-client.ts';
 import type { Engine } from './engine/engine.ts';
 import type { LifeStep } from './engine/life-steps.ts';
@@ -141,6 +142,11 @@ async function build(
     others: createAddressGuard({ allowedHosts: [], blockPrivate: environment.WEBHOOK_BLOCK_PRIVATE_IPS }),
   });
   opened.later('webhook connections', () => webhooks.close());
+  const pluginHttp = createPluginHttp({
+    open: createAddressGuard({ allowedHosts: [], blockPrivate: true }),
+    private: createAddressGuard({ allowedHosts: [], blockPrivate: false }),
+  });
+  opened.later("plugins' connections", () => pluginHttp.close());
   const delivery = new WebhookDelivery({
     store,
     client: webhooks,
@@ -174,6 +180,7 @@ async function build(
     signerOf,
     engine,
     rpcGuard,
+    pluginHttp,
     log,
     metrics: metrics.engine,
     clock,

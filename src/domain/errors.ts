@@ -77,6 +77,8 @@ export const ERRORS = {
     retryable: false,
     text: 'The request with this idempotency key was answered with status {status}; the answer was too large to be kept',
   },
+  /** A plugin's fetch has no answer; the text is for its author. */
+  FETCH_FAILED: { status: 424, retryable: true, text: '{reason}' },
   PAYLOAD_TOO_LARGE: { status: 413, retryable: false, text: 'The body is larger than {limit} bytes' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, retryable: false, text: 'Send application/json, not {type}' },
   TOO_MANY_REQUESTS: { status: 429, retryable: true, text: 'Too Many Requests' },

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { DEFAULT_LIMITS } from '../../sandbox/protocol.ts';
 import { amountSchema } from './amount.ts';
+import { hostPermissionSchema } from './host-permission.ts';
 import { pluginIdSchema } from './id.ts';
 
 /** What a plugin may do through one relayer. */
@@ -49,7 +50,7 @@ export type RelayerPermission = z.output<typeof relayerPermissionSchema>;
 /** A plugin's `permissions`: where present, each absent key is denied. */
 const permissionsSchema = z.strictObject({
   relayers: z.record(z.string(), relayerPermissionSchema).default({}).describe('By id of the relayer'),
-  hosts: z.array(z.string().min(1)).default([]).describe('Hosts that it may fetch from'),
+  hosts: z.array(hostPermissionSchema).default([]).describe('Hosts that it may fetch from'),
   env: z.array(z.string().min(1)).default([]).describe('Environment variables that it may read'),
   kv: z.boolean().default(false).describe('Whether it may use its key-value store'),
 });

@@ -31,11 +31,18 @@ export interface AddressGuard {
 
 /** The address guard refused a connection; nothing was sent. The message names host and reason only. */
 export class BlockedAddressError extends Error {
-  constructor(host: string, reason: string) {
+  /** True when only a policy without `blockPrivate` would let it pass, false for what none does. */
+  readonly isPrivate: boolean;
+
+  constructor(host: string, reason: string, isPrivate = false) {
     super(`${host} is refused: ${reason}`);
     this.name = 'BlockedAddressError';
+    this.isPrivate = isPrivate;
   }
 }
+
+/** The most that any policy allows. */
+const OPEN: AddressPolicy = { allowedHosts: [], blockPrivate: false };
 
 type Resolve = (
   host: string,
@@ -52,8 +59,9 @@ export function createAddressGuard(policy: AddressPolicy, resolve: Resolve = sys
     if (allowedHosts.size > 0 && !allowedHosts.has(name)) {
       throw new BlockedAddressError(host, 'the host is not among the allowed ones');
     }
-    const reason = ipaddr.isValid(name) ? refusalOf(name, policy) : nameRefusal(name, policy);
-    if (reason !== undefined) throw new BlockedAddressError(host, reason);
+    const judgeBy = ipaddr.isValid(name) ? refusalOf : nameRefusal;
+    const reason = judgeBy(name, policy);
+    if (reason !== undefined) throw new BlockedAddressError(host, reason, judgeBy(name, OPEN) === undefined);
   }
 
   return {
@@ -85,7 +93,9 @@ function judge(
 ): BlockedAddressError | undefined {
   for (const { address } of addresses) {
     const reason = refusalOf(address, policy);
-    if (reason !== undefined) return new BlockedAddressError(host, `${address} is ${reason}`);
+    if (reason !== undefined) {
+      return new BlockedAddressError(host, `${address} is ${reason}`, refusalOf(address, OPEN) === undefined);
+    }
   }
   return undefined;
 }

@@ -6,6 +6,7 @@ import type { Clock } from '../domain/clock.ts';
 import { AppError } from '../domain/errors.ts';
 import type { Effect } from '../domain/idempotency.ts';
 import type { Spender } from '../domain/spending.ts';
+import type { FetchGrants } from '../egress/plugin-fetch.ts';
 import type { Log } from '../observability/log.ts';
 import type { CallRecord, RunningCalls } from './call-record.ts';
 import type { BoundCapability, PreparedCall } from './capabilities/capability.ts';
@@ -155,6 +156,10 @@ class CallPrincipal {
 
   get signal(): AbortSignal {
     return this.record.signal;
+  }
+
+  get hosts(): FetchGrants {
+    return this.record.plugin.grants.hosts;
   }
 
   spender(relayerId: string): Spender | undefined {

@@ -1,9 +1,16 @@
 import { amountOf, type JsonAmount } from '../domain/amount.ts';
 import { CAVEATS, type PluginEntry, type RelayerGrant, type RelayerPermission } from '../domain/plugin.ts';
 import type { Spender } from '../domain/spending.ts';
+import type { FetchGrants } from '../egress/plugin-fetch.ts';
+import { hostGrantsOf } from './host-grants.ts';
 
 /** What a capability call wants to use; `acts` when a call of a node may do more than read. */
-export type Need = { relayer: string; right: RelayerGrant; acts?: boolean } | { kv: true };
+export type Need =
+  | { relayer: string; right: RelayerGrant; acts?: boolean }
+  | { kv: true }
+  | { url: string; method: string }
+  /** Only what a granted fetch has left. */
+  | { ofFetch: true };
 
 /** What one plugin may use, read from its entry. */
 export interface Grants {
@@ -11,6 +18,8 @@ export interface Grants {
   refusal(need: Need): string | undefined;
   /** Under which limits it sends through a relayer; undefined when there are none. */
   spender(relayerId: string): Spender | undefined;
+  /** From where it may fetch. */
+  readonly hosts: FetchGrants;
   /** The environment entries the plugin may see, those that exist. */
   env(environment: (name: string) => string | undefined): Record<string, string>;
 }
@@ -30,9 +39,15 @@ export function grantsOf(entry: PluginEntry): Grants {
     permissions !== undefined && Object.hasOwn(permissions.relayers, relayer)
       ? permissions.relayers[relayer]
       : undefined;
+  const hosts = hostGrantsOf(id, permissions?.hosts);
   return {
+    hosts,
     refusal(need) {
-      if (permissions === undefined) return undefined;
+      if ('url' in need) {
+        const rule = hosts.rule(new URL(need.url), need.method);
+        return typeof rule === 'string' ? rule : undefined;
+      }
+      if (permissions === undefined || 'ofFetch' in need) return undefined;
       if ('kv' in need) {
         if (permissions.kv) return undefined;
         return `Plugin ${id} has no grant to use the key-value store: add "kv": true to permissions of its entry in config.json`;

@@ -4,6 +4,7 @@ import type { Page, PageRequest } from '../domain/page.ts';
 import type { Spender } from '../domain/spending.ts';
 import type { TransactionStatus } from '../domain/transaction-state.ts';
 import type { RpcOutcome } from '../egress/rpc-client.ts';
+import type { FetchService } from './fetch.ts';
 
 /**
  * The use cases. HTTP routes and plugin capabilities call the same ones, so that a policy cannot be walked around.
@@ -20,6 +21,7 @@ export interface Services {
   readonly signing: SigningService;
   readonly rpc: RpcService;
   readonly kv: KvService;
+  readonly fetch: FetchService;
 }
 
 export interface TransactionsService {

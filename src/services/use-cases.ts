@@ -4,11 +4,13 @@ import type { Clock } from '../domain/clock.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { Relayer } from '../domain/relayer.ts';
 import type { AddressGuard } from '../egress/address-guard.ts';
+import type { PluginHttp } from '../egress/plugin-http.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { EngineMetrics } from '../engine/engine-metrics.ts';
 import type { Log } from '../observability/log.ts';
 import type { Signer } from '../signers/signer.ts';
 import type { Store } from '../store/store.ts';
+import { createFetchService } from './fetch.ts';
 import { createKvService } from './kv.ts';
 import { createLifecycleService } from './lifecycle.ts';
 import { createNotificationsService } from './notifications.ts';
@@ -28,6 +30,8 @@ export interface ServicesDeps {
   engine: Pick<Engine, 'wake' | 'onChange' | 'recheck'>;
   /** Judges the endpoints that a relayer is given. */
   rpcGuard: Pick<AddressGuard, 'checkUrl'>;
+  /** Plugins' way out. */
+  pluginHttp: PluginHttp;
   log: Log;
   metrics: Pick<EngineMetrics, 'accepted'>;
   clock: Pick<Clock, 'elapsed'>;
@@ -37,7 +41,7 @@ export interface ServicesDeps {
 
 /** Puts the use cases together. */
 export function createServices(deps: ServicesDeps): Services {
-  const { store, chains, connections, signerOf, engine, rpcGuard, log, metrics, clock, newId } = deps;
+  const { store, chains, connections, signerOf, engine, rpcGuard, pluginHttp, log, metrics, clock, newId } = deps;
   const relayers = new RelayerDirectory({ read: store.read, chains, connections });
   return {
     transactions: createTransactionsService({ store, relayers, engine, metrics, clock, newId }),
@@ -51,5 +55,6 @@ export function createServices(deps: ServicesDeps): Services {
     signing: createSigningService({ store, relayers, signerOf }),
     rpc: createRpcService(relayers, store),
     kv: createKvService(store),
+    fetch: createFetchService({ store, http: pluginHttp }),
   };
 }

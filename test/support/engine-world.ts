@@ -32,6 +32,7 @@ import type { Store } from '../../src/store/store.ts';
 import { FakeChain } from './fake-chain.ts';
 import { FakeChainClient, FakeFamily } from './fake-chain-client.ts';
 import { FakeSigner } from './fake-signer.ts';
+import { NO_PLUGIN_HTTP } from './no-plugin-http.ts';
 
 export const ADDRESS = '0xaa';
 export const LANE = laneKey('evm', '31337', ADDRESS);
@@ -160,6 +161,7 @@ export class EngineWorld {
       signerOf: async () => this.signer,
       engine,
       rpcGuard: createAddressGuard({ allowedHosts: [], blockPrivate: false }),
+      pluginHttp: NO_PLUGIN_HTTP,
       log: this.log,
       metrics: this.metrics,
       clock: systemClock,

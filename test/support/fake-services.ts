@@ -14,6 +14,7 @@ import type {
   SigningService,
   TransactionsService,
 } from '../../src/services/services.ts';
+import { fetchServiceOver, NO_PLUGIN_HTTP } from './no-plugin-http.ts';
 
 /** Use cases over nothing but what a test puts in. */
 export class FakeServices implements Services {
@@ -24,6 +25,7 @@ export class FakeServices implements Services {
   readonly signing = new FakeSigning();
   readonly rpc = new FakeRpc();
   readonly kv = new FakeKv();
+  readonly fetch = fetchServiceOver(NO_PLUGIN_HTTP);
 }
 
 class FakeRelayers implements RelayersService {

@@ -2,6 +2,7 @@ import { AppError } from '../../src/domain/errors.ts';
 import type { Effect } from '../../src/domain/idempotency.ts';
 import type { Json, WireObject } from '../../src/domain/json.ts';
 import type { Spender } from '../../src/domain/spending.ts';
+import type { FetchService } from '../../src/services/fetch.ts';
 import type {
   KvService,
   LifecycleService,
@@ -12,6 +13,7 @@ import type {
   SigningService,
   TransactionsService,
 } from '../../src/services/services.ts';
+import { fetchServiceOver, NO_PLUGIN_HTTP } from './no-plugin-http.ts';
 
 const refused = () => Promise.reject(new Error('no plugin may use this service'));
 
@@ -110,6 +112,9 @@ export class PluginServices implements Services {
   readonly rpc: RpcService = {
     call: () => Promise.resolve({ jsonrpc: '2.0', result: '0x1', id: 1 }),
   };
+
+  /** Reaches nobody, until a test puts a way out in its place. */
+  fetch: FetchService = fetchServiceOver(NO_PLUGIN_HTTP);
 
   readonly kv: KvService = {
     get: (pluginId, key) => Promise.resolve(this.store.get(`${pluginId}/${validKey(key)}`) ?? null),

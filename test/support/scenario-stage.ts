@@ -24,6 +24,7 @@ import type { Anvil } from './anvil.ts';
 import { Crash } from './crash.ts';
 import { FakeEngineMetrics } from './engine-world.ts';
 import { signerOf } from './evm.ts';
+import { NO_PLUGIN_HTTP } from './no-plugin-http.ts';
 import { type NodeFront, startNodeFront } from './node-front.ts';
 import { relayerOf, temporaryStore } from './store.ts';
 
@@ -131,6 +132,7 @@ export class Scenario {
     this.services = createServices({
       ...this.#shared,
       rpcGuard: createAddressGuard({ allowedHosts: [], blockPrivate: false }),
+      pluginHttp: NO_PLUGIN_HTTP,
       engine: {
         wake: (lane) => this.#living.forEach((engine) => void engine.wake(lane)),
         onChange: (id, listener) => {

@@ -4,6 +4,7 @@ import type { AppError } from '../../domain/errors.ts';
 import type { Effect } from '../../domain/idempotency.ts';
 import type { Json, Wire } from '../../domain/json.ts';
 import type { Spender } from '../../domain/spending.ts';
+import type { FetchGrants } from '../../egress/plugin-fetch.ts';
 import type { Services } from '../../services/services.ts';
 import type { Need } from '../grants.ts';
 
@@ -14,6 +15,8 @@ export interface Principal {
   readonly signal: AbortSignal;
   /** The name of this capability call's effect, when it has one and the plugin call has an idempotency key. */
   readonly effect?: Effect | undefined;
+  /** From where it may fetch. */
+  readonly hosts: FetchGrants;
   /** Under which limits it sends through a relayer; undefined when there are none. */
   spender(relayerId: string): Spender | undefined;
 }

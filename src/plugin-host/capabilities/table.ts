@@ -1,6 +1,7 @@
 import type { CapabilityMethod } from '../../../sandbox/protocol.ts';
 import type { Services } from '../../services/services.ts';
 import type { BoundCapability } from './capability.ts';
+import { fetch, fetchAbort, fetchRead } from './fetch.ts';
 import { kvDel, kvExists, kvGet, kvSet } from './kv.ts';
 import {
   getRelayer,
@@ -25,6 +26,9 @@ const CAPABILITIES: Record<CapabilityMethod, (services: Services) => BoundCapabi
   'kv.set': kvSet,
   'kv.del': kvDel,
   'kv.exists': kvExists,
+  fetch,
+  'fetch.read': fetchRead,
+  'fetch.abort': fetchAbort,
 };
 
 /** All capabilities bound to the services. A map, so that a name sent by a guest never selects a property. */

@@ -1,0 +1,233 @@
+import { isUtf8 } from 'node:buffer';
+import { z } from 'zod';
+import { AppError, invalidRequest } from '../domain/errors.ts';
+import type { Effect } from '../domain/idempotency.ts';
+import type { Json, WireObject } from '../domain/json.ts';
+import { FetchTurns } from '../egress/fetch-turns.ts';
+import { type FetchAnswer, FetchFailure, type FetchGrants, type FetchRequest } from '../egress/plugin-fetch.ts';
+import type { PluginHttp } from '../egress/plugin-http.ts';
+import type { Store } from '../store/store.ts';
+import { earlierEffect } from './effects.ts';
+
+/** A plugin call that fetches. */
+export interface Fetcher {
+  readonly pluginId: string;
+  readonly grants: FetchGrants;
+  /** Aborted when the call ends; one signal for all of its fetches. */
+  readonly signal: AbortSignal;
+}
+
+/** What plugins fetch from the hosts that they were granted. */
+export interface FetchService {
+  /**
+   * Fetches, and resolves with the answer and as much of its body as one reply may carry; `more` says that `read` has
+   * the rest. `key` names the fetch within its plugin call. `FETCH_FAILED`; `EFFECT_UNKNOWN` when an earlier run of a
+   * keyed request sent this and nobody knows what came of it.
+   */
+  fetch(by: Fetcher, key: number, request: FetchRequest, effect?: Effect): Promise<WireObject>;
+  /** The next bytes of a body. `FETCH_FAILED` when nothing is left. */
+  read(by: Fetcher, key: number): Promise<WireObject>;
+  /** The plugin does not want the answer any more. False when there is nothing to give up. */
+  abort(by: Fetcher, key: number): boolean;
+}
+
+/** Exchanges of one plugin call, and of one plugin, at once; the others wait. */
+const TURNS = { perCall: 16, perPlugin: 64 };
+/** Bytes of answers that one plugin may have on their way or unread. */
+const MOST_HELD_BYTES = 64 * 1_048_576;
+/** Bytes of a body in one reply: with base64, or with every character escaped, they stay below a reply's limit. */
+const REPLY_BYTES = 393_216;
+/** The longest body that is kept with the effect of a keyed request; a repeat of a longer one is refused. */
+const KEPT_BYTES = 262_144;
+
+/** Fetches over guarded connections; what is not a read is noted before it is sent when the call has a key. */
+export function createFetchService({ store, http }: { store: Pick<Store, 'write'>; http: PluginHttp }): FetchService {
+  const turns = new FetchTurns(TURNS);
+  const held = new Map<string, number>();
+  const calls = new WeakMap<AbortSignal, Map<number, RunningFetch>>();
+
+  function begin({ pluginId, signal }: Fetcher, key: number): RunningFetch {
+    const ofCall = calls.get(signal) ?? new Map<number, RunningFetch>();
+    calls.set(signal, ofCall);
+    if (ofCall.has(key)) throw invalidRequest(`fetch ${key} is running already`);
+    const running = new RunningFetch(pluginId, held, signal, () => ofCall.delete(key));
+    ofCall.set(key, running);
+    return running;
+  }
+
+  async function send(by: Fetcher, running: RunningFetch, request: FetchRequest): Promise<FetchAnswer> {
+    const { signal } = running;
+    const leave = await turns.enter({ pluginId: by.pluginId, call: by.signal }, signal).catch((error: unknown) => {
+      throw new FetchFailure('aborted', 'the request was aborted', { unsent: true, cause: error });
+    });
+    try {
+      return await http.fetch(request, { grants: by.grants, signal, hold: (bytes) => running.hold(bytes) });
+    } finally {
+      leave();
+    }
+  }
+
+  async function sendOnce(by: Fetcher, running: RunningFetch, request: FetchRequest, effect: Effect) {
+    const known = answerOf(await begun(store, effect));
+    if (known !== undefined) return known;
+    try {
+      const answer = await send(by, running, request);
+      if (answer.body.length <= KEPT_BYTES) await settle(effect, keptAnswer(answer));
+      return answer;
+    } catch (error) {
+      if (error instanceof FetchFailure && error.unsent) await settle(effect, { failed: reasonOf(error) });
+      throw error;
+    }
+  }
+
+  function settle(effect: Effect, outcome: Json): Promise<void> {
+    return store.write((writer) => writer.settleEffect(effect, outcome));
+  }
+
+  return {
+    async fetch(by, key, request, effect) {
+      const running = begin(by, key);
+      try {
+        const answer = await (effect === undefined
+          ? send(by, running, request)
+          : sendOnce(by, running, request, effect));
+        const { body, ...head } = answer;
+        return { ...head, ...running.hand(body) };
+      } catch (error) {
+        running.end();
+        if (error instanceof FetchFailure) throw failed(reasonOf(error), error);
+        throw error;
+      }
+    },
+
+    async read(by, key) {
+      const next = calls.get(by.signal)?.get(key)?.next();
+      if (next === undefined) throw failed('fetch failed: there is nothing left to read');
+      return next;
+    },
+
+    abort(by, key) {
+      const running = calls.get(by.signal)?.get(key);
+      running?.end();
+      return running !== undefined;
+    },
+  };
+}
+
+/** One fetch of one plugin call, from its beginning until its last byte is handed over. */
+class RunningFetch {
+  readonly #pluginId: string;
+  readonly #held: Map<string, number>;
+  readonly #call: AbortSignal;
+  readonly #forget: () => void;
+  readonly #abort = new AbortController();
+  readonly #onCallEnd = () => this.end();
+  #rest: Buffer = Buffer.alloc(0);
+  #holds = 0;
+
+  constructor(pluginId: string, held: Map<string, number>, call: AbortSignal, forget: () => void) {
+    this.#pluginId = pluginId;
+    this.#held = held;
+    this.#call = call;
+    this.#forget = forget;
+    if (call.aborted) this.#abort.abort();
+    else call.addEventListener('abort', this.#onCallEnd, { once: true });
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  hold(bytes: number): boolean {
+    const sum = (this.#held.get(this.#pluginId) ?? 0) + bytes;
+    if (sum > MOST_HELD_BYTES || this.signal.aborted) return false;
+    this.#held.set(this.#pluginId, sum);
+    this.#holds += bytes;
+    return true;
+  }
+
+  /** Hands out the beginning of a body and keeps the rest. */
+  hand(body: Buffer): WireObject {
+    if (this.signal.aborted) throw new FetchFailure('aborted', 'the request was aborted');
+    this.#rest = body;
+    return this.#rest.length > REPLY_BYTES ? this.#next() : this.#all();
+  }
+
+  next(): WireObject | undefined {
+    return this.#rest.length === 0 ? undefined : this.#next();
+  }
+
+  /** Gives everything up: the exchange, its bytes, its name. Safe to call twice. */
+  end(): void {
+    this.#abort.abort();
+    this.#call.removeEventListener('abort', this.#onCallEnd);
+    this.#rest = Buffer.alloc(0);
+    const left = (this.#held.get(this.#pluginId) ?? 0) - this.#holds;
+    this.#holds = 0;
+    if (left > 0) this.#held.set(this.#pluginId, left);
+    else this.#held.delete(this.#pluginId);
+    this.#forget();
+  }
+
+  #next(): WireObject {
+    const chunk = this.#rest.subarray(0, REPLY_BYTES);
+    this.#rest = this.#rest.subarray(REPLY_BYTES);
+    const more = this.#rest.length > 0;
+    if (!more) this.end();
+    return { body: { base64: chunk.toString('base64') }, more };
+  }
+
+  /** Text where it is text: nobody has to decode it twice. */
+  #all(): WireObject {
+    const body = this.#rest;
+    this.end();
+    const text = isUtf8(body) ? body.toString('utf8') : undefined;
+    // Control characters take six bytes each in JSON.
+    // oxlint-disable-next-line no-control-regex -- these are what is looked for
+    const isPlain = text !== undefined && !/[\0-\x08\x0b\x0c\x0e-\x1f]/.test(text);
+    return { body: isPlain ? { text } : { base64: body.toString('base64') }, more: false };
+  }
+}
+
+/** Notes that the effect may happen from now on, or resolves with what an earlier run noted. */
+async function begun(store: Pick<Store, 'write'>, effect: Effect) {
+  return await store.write(async (writer) => {
+    const earlier = await earlierEffect(writer, effect);
+    if (earlier === undefined) await writer.insertEffect(effect, {});
+    return earlier;
+  });
+}
+
+const keptSchema = z.union([
+  z.strictObject({ failed: z.string() }),
+  z.strictObject({
+    url: z.string(),
+    redirected: z.boolean(),
+    status: z.int(),
+    statusText: z.string(),
+    headers: z.array(z.tuple([z.string(), z.string()])),
+    base64: z.string(),
+  }),
+]);
+
+function keptAnswer({ body, ...head }: FetchAnswer): Json {
+  return { ...head, base64: body.toString('base64') };
+}
+
+/** What a repeat is answered without sending. @throws AppError `EFFECT_UNKNOWN` when sending again could act twice */
+function answerOf(earlier: Awaited<ReturnType<typeof begun>>): FetchAnswer | undefined {
+  if (earlier === undefined) return undefined;
+  if (earlier.outcome === undefined) throw new AppError('EFFECT_UNKNOWN', {});
+  const kept = keptSchema.parse(earlier.outcome);
+  if ('failed' in kept) throw failed(kept.failed);
+  const { base64, ...head } = kept;
+  return { ...head, body: Buffer.from(base64, 'base64') };
+}
+
+function reasonOf({ kind, message }: FetchFailure): string {
+  return kind === 'refused' ? message : `fetch failed: ${message}`;
+}
+
+function failed(reason: string, cause?: unknown): AppError {
+  return new AppError('FETCH_FAILED', { reason }, { cause });
+}

@@ -1,0 +1,14 @@
+import { FetchFailure } from '../../src/egress/plugin-fetch.ts';
+import type { PluginHttp } from '../../src/egress/plugin-http.ts';
+import { createFetchService } from '../../src/services/fetch.ts';
+
+/** A world in which plugins reach nobody. */
+export const NO_PLUGIN_HTTP: PluginHttp = {
+  fetch: () => Promise.reject(new FetchFailure('transport', 'nobody is reached from here', { unsent: true })),
+  close: () => Promise.resolve(),
+};
+
+/** Fetches over another way out, for requests without a key. */
+export function fetchServiceOver(http: PluginHttp) {
+  return createFetchService({ http, store: { write: () => Promise.reject(new Error('no request has a key here')) } });
+}
