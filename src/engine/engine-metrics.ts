@@ -1,3 +1,4 @@
+import type { DecisionKind } from '../domain/decision.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { TransactionStatus } from '../domain/transaction-state.ts';
 
@@ -7,6 +8,8 @@ export interface EngineMetrics {
   accepted(transaction: { networkType: NetworkType; relayerId: string }): void;
   /** A transaction's change of status was committed. */
   moved(move: { networkType: NetworkType; relayerId: string; from: TransactionStatus; to: TransactionStatus }): void;
+  /** Something was decided about a transaction beside its status: a dearer version, an empty one, a filled gap. */
+  decided(decision: { networkType: NetworkType; relayerId: string; kind: DecisionKind }): void;
   /** A step of a lane ended with an unexpected error. */
   stepFailed(networkType: string): void;
   /** A check of a relayer ended. */

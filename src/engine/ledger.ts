@@ -124,14 +124,15 @@ export class Ledger {
     for (const { transactionId } of intents) this.#feed.tell(transactionId);
   }
 
-  #tell(changes: readonly { transaction: Transaction; set: TransactionChange }[]): Map<string, Transaction> {
+  #tell(changes: readonly Omit<Change, 'accepted'>[]): Map<string, Transaction> {
     const now = new Map<string, Transaction>();
-    for (const { transaction, set } of changes) {
+    for (const { transaction, set, decision } of changes) {
       const { id, networkType, relayerId, status } = transaction;
       now.set(id, { ...transaction, ...set });
       if (set.status !== undefined && set.status !== status) {
         this.#metrics.moved({ networkType, relayerId, from: status, to: set.status });
       }
+      if (decision !== undefined) this.#metrics.decided({ networkType, relayerId, kind: decision.kind });
       this.#feed.tell(id);
     }
     this.#outbox.committed();

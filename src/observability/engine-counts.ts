@@ -8,6 +8,7 @@ export class EngineCounts {
   readonly #failed;
   readonly #byStatus;
   readonly #moves;
+  readonly #decisions;
   readonly #faults;
   readonly #healthy;
 
@@ -18,6 +19,7 @@ export class EngineCounts {
     this.#failed = instruments.counter('transactions_failed_total');
     this.#byStatus = instruments.gauge('transactions_by_status');
     this.#moves = instruments.counter('transaction_transitions_total');
+    this.#decisions = instruments.counter('transaction_decisions_total');
     this.#faults = instruments.counter('lane_faults_total');
     this.#healthy = instruments.gauge('relayer_healthy');
   }
@@ -34,6 +36,10 @@ export class EngineCounts {
     if (to === 'failed' || to === 'expired' || to === 'canceled') {
       this.#failed.inc({ ...labels, failure_reason: to, previous_status: from });
     }
+  }
+
+  decided({ networkType, relayerId, kind }: { networkType: string; relayerId: string; kind: string }): void {
+    this.#decisions.inc({ relayer_id: relayerId, network_type: networkType, kind });
   }
 
   /** Replaces what was known of the transactions that have not ended. */

@@ -116,6 +116,11 @@ export const METRICS = {
     help: 'Steps of a lane that ended with an unexpected error.',
     labels: ['network_type'],
   },
+  transaction_decisions_total: {
+    kind: 'counter',
+    help: 'What was decided about transactions beside their status: bumped, voided, gap-filled, parked and the like.',
+    labels: ['relayer_id', 'network_type', 'kind'],
+  },
   relayer_healthy: {
     kind: 'gauge',
     help: '1 when the latest check of a relayer passed, else 0.',

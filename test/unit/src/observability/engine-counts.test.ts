@@ -10,6 +10,7 @@ t.test('transactions and relayers', async (t) => {
   metrics.engine.moved({ ...move, from: 'mined', to: 'confirmed' });
   metrics.engine.moved({ ...move, from: 'pending', to: 'expired' });
   metrics.engine.stepFailed('evm');
+  metrics.engine.decided({ relayerId: 'r1', networkType: 'evm', kind: 'gap-filled' });
   metrics.engine.relayerChecked('r1', true);
   metrics.engine.relayerChecked('r2', false);
   const text = await metrics.text();
@@ -18,6 +19,7 @@ t.test('transactions and relayers', async (t) => {
   t.match(text, `transactions_success_total{${labels}} 1`);
   t.match(text, `transactions_failed_total{${labels},failure_reason="expired",previous_status="pending"} 1`);
   t.match(text, `transaction_transitions_total{${labels},from="mined",to="submitted"} 1`);
+  t.match(text, `transaction_decisions_total{${labels},kind="gap-filled"} 1`);
   t.match(text, 'lane_faults_total{network_type="evm"} 1');
   t.match(text, 'relayer_healthy{relayer_id="r1"} 1');
   t.match(text, 'relayer_healthy{relayer_id="r2"} 0');
