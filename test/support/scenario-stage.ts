@@ -4,7 +4,6 @@ import type { Test } from 'tap';
 import type { ChainConnections } from '../../src/chains/connections.ts';
 import { createConnections } from '../../src/chains/create-connections.ts';
 import { createEvmChain } from '../../src/chains/evm/index.ts';
-import type { Clock } from '../../src/domain/clock.ts';
 import type { JsonObject } from '../../src/domain/json.ts';
 import { laneKey } from '../../src/domain/lane.ts';
 import type { Attempt, Transaction } from '../../src/domain/transaction.ts';
@@ -27,6 +26,7 @@ import { signerOf } from './evm.ts';
 import { NO_PLUGIN_HTTP } from './no-plugin-http.ts';
 import { type NodeFront, startNodeFront } from './node-front.ts';
 import { relayerOf, temporaryStore } from './store.ts';
+import { TravelClock } from './travel-clock.ts';
 
 /** The service's pace, faster. */
 const PACE: EngineTiming = {
@@ -134,12 +134,18 @@ export class Scenario {
       rpcGuard: createAddressGuard({ allowedHosts: [], blockPrivate: false }),
       pluginHttp: NO_PLUGIN_HTTP,
       engine: {
-        wake: (lane) => this.#living.forEach((engine) => void engine.wake(lane)),
+        wake: (lane) => {
+          for (const engine of this.#living) engine.wake(lane);
+        },
         onChange: (id, listener) => {
           const stops = this.#living.map((engine) => engine.onChange(id, listener));
-          return () => stops.forEach((stop) => void stop());
+          return () => {
+            for (const stop of stops) stop();
+          };
         },
-        recheck: (id) => this.#living.forEach((engine) => void engine.recheck(id)),
+        recheck: (id) => {
+          for (const engine of this.#living) engine.recheck(id);
+        },
       },
     });
   }
@@ -281,7 +287,7 @@ export class Scenario {
         throw new Error(`not within ${withinMs} ms: ${what}\n${this.logLines.slice(-8).join('')}`);
       }
       if (mining) await this.mine();
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await new Promise((resolve) => setTimeout(resolve, 10));
     }
   }
 
@@ -341,11 +347,4 @@ export class Scenario {
     }
     await this.#connections.close();
   }
-}
-
-/** The machine's clocks, ahead by what was told to have passed. */
-class TravelClock implements Clock {
-  shift = 0;
-  readonly now = (): number => Date.now() + this.shift;
-  readonly elapsed = (): number => performance.now() + this.shift;
 }
