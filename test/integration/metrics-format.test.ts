@@ -23,6 +23,7 @@ function exercise(metrics: Metrics): void {
   metrics.engine.moved({ ...relayer, from: 'pending', to: 'expired' });
   metrics.engine.open([{ ...relayer, status: 'pending', count: 3 }]);
   metrics.engine.stepFailed('evm');
+  metrics.engine.decided({ relayerId: 'r1', networkType: 'evm', kind: 'bumped' });
   metrics.engine.relayerChecked('r1', true);
   metrics.rpc.called({ endpoint: 'https://a.test', method: 'eth_call', outcome: 'timeout', ms: 3 });
   metrics.webhooks.tried({ outcome: 'taken', seconds: 0.1 });

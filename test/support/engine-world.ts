@@ -62,6 +62,7 @@ export const fastTiming: EngineTiming = {
 export class FakeEngineMetrics implements EngineMetrics {
   readonly acceptances: string[] = [];
   readonly moves: string[] = [];
+  readonly decisions: string[] = [];
   faults = 0;
   readonly checks: boolean[] = [];
 
@@ -71,6 +72,10 @@ export class FakeEngineMetrics implements EngineMetrics {
 
   moved({ from, to }: { from: string; to: string }): void {
     this.moves.push(`${from} ${to}`);
+  }
+
+  decided({ kind }: { kind: string }): void {
+    this.decisions.push(kind);
   }
 
   stepFailed(): void {
