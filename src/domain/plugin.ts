@@ -35,14 +35,13 @@ const limitedSchema = z
     }
   });
 
+const { $schema: _, ...limitedForm } = z.toJSONSchema(limitedSchema, { io: 'input', unrepresentable: 'any' });
+
 /** What a plugin may do through one relayer, and within which limits: a list of methods, or an object with caveats. */
 const relayerPermissionSchema = z
   .preprocess((value) => (Array.isArray(value) ? { methods: value as unknown[] } : value), limitedSchema)
   .meta({
-    anyOf: [
-      { type: 'array', items: { type: 'string', enum: [...relayerGrantSchema.options] } },
-      z.toJSONSchema(limitedSchema, { io: 'input', unrepresentable: 'any' }),
-    ],
+    anyOf: [{ type: 'array', items: { type: 'string', enum: [...relayerGrantSchema.options] } }, limitedForm],
   });
 
 export type RelayerPermission = z.output<typeof relayerPermissionSchema>;

@@ -5,9 +5,6 @@ import type { LaneStep } from './lane-step.ts';
 import type { Change } from './ledger.ts';
 import type { Priced } from './pricing.ts';
 
-/** How soon a transaction looks again whose plugin has spent its budget: amounts come free as others end or age. */
-const BUDGET_PAUSE_MS = 15_000;
-
 /**
  * Reserves what priced transactions can cost where a plugin's budget bears them, before any is signed. Those that it
  * does not bear now stay pending and are looked at later.
@@ -26,8 +23,8 @@ export async function affordable(step: LaneStep, priced: readonly Priced[]): Pro
   const parked = priced.flatMap(({ transaction }): Change[] => {
     const statusReason = reasons.get(transaction.id);
     if (statusReason === undefined) return [];
-    const pause = Math.max(BUDGET_PAUSE_MS, step.timing.lookMs);
-    return [{ transaction, set: { statusReason, nextActionAt: step.now() + pause } }];
+    // Amounts come free as others end or age.
+    return [{ transaction, set: { statusReason, nextActionAt: step.now() + step.timing.renewMs } }];
   });
   await step.ledger.apply(parked);
   return priced.filter(({ transaction }) => !reasons.has(transaction.id));

@@ -10,6 +10,7 @@ import type {
   ObservedEntry,
   ParsedRequest,
   Preparation,
+  ReadyPreparation,
   SignedVersion,
   VersionPreparation,
 } from '../../src/chains/chain.ts';
@@ -111,6 +112,8 @@ export class FakeChainClient implements ChainClient {
   calls = 0;
   /** Overrides what `prepare` says. */
   onPrepare: ((transaction: Transaction) => Preparation | undefined) | undefined;
+  /** Overrides what `prepareVersion` says of a version that it would have. */
+  onPrepareVersion: ((prepared: ReadyPreparation & { request: JsonObject }) => VersionPreparation) | undefined;
   /** The most that a version pays, unless it does nothing. */
   cap: bigint | null = null;
   patience = 60_000;
@@ -161,7 +164,8 @@ export class FakeChainClient implements ChainClient {
       const request = requestOf(version, transaction);
       const cost = BigInt(String(request['cost'] ?? 1));
       if (this.#chain.balance < cost) return { kind: 'parked', reason: 'Insufficient balance', retryInMs: 10 };
-      return { kind: 'ready', request, fields: { price: String(price) }, cost };
+      const prepared = { kind: 'ready', request, fields: { price: String(price) }, cost } as const;
+      return this.onPrepareVersion?.(prepared) ?? prepared;
     });
   }
 

@@ -12,6 +12,7 @@ import { notificationsContract } from './notifications.ts';
 import { outboxContract } from './outbox.ts';
 import { pruningContract } from './pruning.ts';
 import { relayersContract } from './relayers.ts';
+import { spendingContract } from './spending.ts';
 import { transactionsContract } from './transactions.ts';
 
 /** All that a store promises; `open` gives an empty one and sees to its end. */
@@ -26,6 +27,7 @@ export function storeContract(t: Test, open: (t: Test) => Promise<Store>): void 
   outboxContract(t, open);
   kvContract(t, open);
   idempotencyContract(t, open);
+  spendingContract(t, open);
   bodiesContract(t, open);
   leasesContract(t, open);
   pruningContract(t, open);

@@ -44,3 +44,34 @@ t.test('a dropped-in script has an entry of defaults', (t) => {
   t.same(droppedInEntry('hello', 'hello.ts'), pluginEntrySchema.parse({ id: 'hello', path: 'hello.ts' }));
   t.end();
 });
+
+t.test('what a plugin may do through a relayer is a list, or an object with limits', (t) => {
+  const relayers = (value: unknown) =>
+    pluginEntrySchema.safeParse({ id: 'p', path: 'p.ts', permissions: { relayers: { r: value } } });
+  t.strictSame(relayers(['read', 'send']).data?.permissions?.relayers, { r: { methods: ['read', 'send'] } });
+  const limited = { methods: ['send'], selectors: ['0x'], value_per_call: 1, value_per_hour: '1'.padEnd(30, '0') };
+  t.strictSame(relayers(limited).data?.permissions?.relayers, { r: limited });
+  const wrong: [string, unknown, RegExp][] = [
+    ['an unknown key', { methods: ['send'], value_per_huor: 1 }, /"value_per_huor"/],
+    ['no methods', { value_per_hour: 1 }, /expected array, received undefined/],
+    ['a limit of what is not granted', { methods: ['read'], value_per_hour: 1 }, /"send" is not among the methods/],
+    [
+      'signatures beside a limit',
+      { methods: ['send', 'sign'], fee_per_hour: 1 },
+      /"sign" cannot stand beside fee_per_hour/,
+    ],
+    ['nobody to send to', { methods: ['send'], recipients: [] }, /name at least one/],
+    ['a fraction', { methods: ['send'], value_per_hour: 0.5 }, /expected an integer/],
+    ['a number that lost digits', { methods: ['send'], value_per_hour: 2 ** 60 }, /expected an integer/],
+    ['a negative amount', { methods: ['send'], value_per_call: '-1' }, /negative/],
+  ];
+  for (const [name, value, fault] of wrong)
+    t.match(
+      relayers(value)
+        .error?.issues.map(({ message }) => message)
+        .join(),
+      fault,
+      name,
+    );
+  t.end();
+});

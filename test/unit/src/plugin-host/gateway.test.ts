@@ -5,6 +5,7 @@
 import t from 'tap';
 import type { Json } from '../../../../sandbox/protocol.ts';
 import { systemClock } from '../../../../src/domain/clock.ts';
+import { AppError } from '../../../../src/domain/errors.ts';
 import { pluginEntrySchema } from '../../../../src/domain/plugin.ts';
 import { createLog } from '../../../../src/observability/log.ts';
 import { RunningCalls } from '../../../../src/plugin-host/call-record.ts';
@@ -173,4 +174,48 @@ t.test('a run that comes to another effect than the first one is ended, whatever
   t.match(record.failure, { code: 'EFFECT_MISMATCH' });
   t.equal(ends, 1);
   t.same(services.sent, []);
+});
+
+t.test('limits go with what is sent, and a refusal tells its figures', async (t) => {
+  const limited = { methods: ['send', 'rpc'], value_per_hour: 10 };
+  const { services, metrics, lines, ask } = setUp({ relayers: { known: limited } });
+  await ask('relayer.sendTransaction', send);
+  t.match(services.spenders, [{ pluginId: 'p', caveats: { valuePerHour: 10n } }]);
+
+  const figures = {
+    rule: 'value_per_hour',
+    asked: '6',
+    limit: '10',
+    remaining: '4',
+    free_from: '2026-01-01T00:00:00.000Z',
+  };
+  services.refusal = new AppError('BUDGET_SPENT', { plugin: 'p', relayer: 'known', unit: 'wei', ...figures });
+  for (let time = 0; time < 2; time += 1) {
+    t.strictSame(await ask('relayer.sendTransaction', send), {
+      ok: false,
+      error: {
+        message: `Relayer error: ${services.refusal.message}`,
+        code: 'BUDGET_SPENT',
+        status: 403,
+        details: figures,
+      },
+    });
+  }
+  const breach = { rule: 'recipients', asked: '0x1', limit: '0x2' };
+  services.refusal = new AppError('GRANT_EXCEEDED', { plugin: 'p', relayer: 'known', ...breach });
+  t.match(await ask('relayer.sendTransaction', send), {
+    error: { code: 'GRANT_EXCEEDED', status: 403, details: breach },
+  });
+
+  const act = { relayerId: 'known', request: { method: 'eth_sendRawTransaction', params: ['0x'] } };
+  t.match(await ask('relayer.rpc', act), { error: { message: /may not ask a node to act/ } });
+  t.same(
+    metrics.lines.map((line) => line.split(' ').at(-1)),
+    ['ok', 'refused', 'refused', 'refused', 'refused'],
+  );
+  t.equal(
+    lines.filter((line) => line.includes('"level":40') || line.includes('"warn"')).length,
+    1,
+    'the first is told aloud',
+  );
 });

@@ -46,3 +46,52 @@ t.test('the environment holds the granted entries that exist', async (t) => {
   const environment = (name: string) => ({ NETWORK: 'testnet', API_KEY: 'secret' })[name];
   t.same(grants.env(environment), { NETWORK: 'testnet' });
 });
+
+t.test('a permission with caveats grants its methods, and says under which limits it sends', async (t) => {
+  const relayers = {
+    main: {
+      methods: ['send', 'rpc'],
+      recipients: ['0xabc'],
+      value_per_hour: '10000000000000000000000',
+      fee_per_hour: 5,
+    },
+    plain: { methods: ['send', 'sign'] },
+    list: ['send'],
+  };
+  const grants = grantsOf(entry({ relayers }));
+  t.equal(grants.refusal({ relayer: 'main', right: 'send' }), undefined);
+  t.match(
+    grants.refusal({ relayer: 'main', right: 'read' }),
+    'add "methods": ["send", "rpc", "read"] to "main" in permissions.relayers of its entry',
+  );
+  t.strictSame(grants.spender('main'), {
+    pluginId: 'payouts',
+    caveats: {
+      recipients: ['0xabc'],
+      selectors: undefined,
+      valuePerCall: undefined,
+      valuePerHour: 10n ** 22n,
+      feePerHour: 5n,
+    },
+  });
+  for (const relayer of ['plain', 'list', 'other', 'constructor']) t.equal(grants.spender(relayer), undefined, relayer);
+  t.equal(grantsOf(entry()).spender('main'), undefined);
+});
+
+t.test('beside caveats nothing is signed that leaves, and no node is asked to act', async (t) => {
+  const grants = grantsOf(
+    entry({ relayers: { main: { methods: ['send', 'rpc'], value_per_call: 1 }, free: ['rpc', 'sign'] } }),
+  );
+  t.equal(
+    grants.refusal({ relayer: 'main', right: 'sign' }),
+    'Plugin payouts may not sign with relayer main: its grant has value_per_call, which only what it sends with ' +
+      'sendTransaction can be held to',
+  );
+  t.match(
+    grants.refusal({ relayer: 'main', right: 'rpc', acts: true }),
+    'may not ask a node to act through relayer main',
+  );
+  t.equal(grants.refusal({ relayer: 'main', right: 'rpc', acts: false }), undefined);
+  t.equal(grants.refusal({ relayer: 'free', right: 'rpc', acts: true }), undefined);
+  t.equal(grants.refusal({ relayer: 'free', right: 'sign' }), undefined);
+});

@@ -136,3 +136,19 @@ t.test('under one name a transaction is accepted once, and answered with as it i
     details: { id },
   });
 });
+
+t.test('a plugin’s limits are reserved with the transaction, once under one name', async (t) => {
+  const world = await EngineWorld.open(t);
+  const { transactions } = world.services();
+  const spender = { pluginId: 'p', caveats: { valuePerHour: 10n } };
+  const effect = await keyedEffect(world.store);
+  const body = { effect: 'pay', cost: '6' };
+  const { id } = await transactions.send('r1', body, effect, spender);
+  t.match(await transactions.send('r1', body, effect, spender), { id }, 'a repeat asks for nothing more');
+  t.strictSame(await world.store.read.spentLastHour('p', 'r1'), { value: 6n, fee: 0n });
+  const second = { ...effect, ordinal: 1 };
+  await t.rejects(transactions.send('r1', body, second, spender), { code: 'BUDGET_SPENT' });
+  t.equal(await world.store.read.effect(second), undefined, 'what was refused may be asked for again');
+  await t.rejects(transactions.send('r1', { effect: 'other', cost: 1 }, second, spender), { code: 'INVALID_REQUEST' });
+  t.equal((await transactions.list('r1', { page: 1, perPage: 10 })).total, 1);
+});

@@ -1,0 +1,44 @@
+/**
+ * Threat: a plugin that is limited, whose server dies between the promise and the payment: what was counted must still
+ * count, and what was never promised must not be paid.
+ */
+import fc from 'fast-check';
+import t from 'tap';
+import { LIMIT, openBudgets, PROGRAMS, pay, receiverOf, UNIT, untilNothingIsOpen } from '../support/budget-stage.ts';
+
+t.test('whatever a plugin sends, and whenever the server is killed, the limit holds on chain', async (t) => {
+  const world = await openBudgets(t);
+  let service = await world.start();
+  const burst = fc.array(fc.integer({ min: 0, max: 6 }), { minLength: 1, maxLength: 12 });
+  const step = fc.record({ burst, kill: fc.boolean(), afterMs: fc.integer({ min: 0, max: 40 }) });
+  let program = 0;
+  const holds = async (steps: { burst: number[]; kill: boolean; afterMs: number }[]) => {
+    const [plugin, receiver] = [`program-${program % PROGRAMS}`, receiverOf(program)];
+    program += 1;
+    let promised = 0n;
+    for (const { burst: values, kill, afterMs } of steps) {
+      const asked = values.map(async (value) => {
+        const amount = BigInt(value) * UNIT;
+        const answer = await pay(service, plugin, receiver, amount).catch(() => undefined);
+        if (answer?.status === 200) promised += amount;
+        const { code, details } = answer?.body.data ?? {};
+        if (code === 'BUDGET_SPENT') t.ok(BigInt(details.asked) > BigInt(details.remaining), JSON.stringify(details));
+      });
+      if (kill) {
+        await new Promise((resolve) => setTimeout(resolve, afterMs));
+        await service.kill();
+        await Promise.all(asked);
+        service = await world.start();
+      }
+      await Promise.all(asked);
+      t.ok(promised <= LIMIT, `${promised} were promised`);
+    }
+    await untilNothingIsOpen(service);
+    const paid = await world.paidTo(receiver);
+    t.ok(paid <= LIMIT && paid >= promised, `${paid} were paid, ${promised} promised`);
+  };
+  await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 3 }), holds), {
+    numRuns: PROGRAMS,
+    endOnFailure: true,
+  });
+});
