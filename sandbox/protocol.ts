@@ -27,6 +27,12 @@ export interface Limits {
   calls: number;
   /** Longest result, in bytes of JSON text. */
   result_bytes: number;
+  /** Keys in the plugin's key-value store. */
+  kv_keys: number;
+  /** Keys and values of that store together, in bytes. */
+  kv_bytes: number;
+  /** Longest value in that store, in bytes of JSON text. */
+  kv_value_bytes: number;
 }
 
 export const DEFAULT_LIMITS: Limits = {
@@ -38,6 +44,9 @@ export const DEFAULT_LIMITS: Limits = {
   processes: 1,
   calls: 1000,
   result_bytes: 1_048_576,
+  kv_keys: 100_000,
+  kv_bytes: 64 * 1_048_576,
+  kv_value_bytes: 1_000_000,
 };
 
 /** Limits that no configuration changes. */
@@ -58,6 +67,10 @@ export const FIXED_LIMITS = {
   /** Unanswered capability calls and armed timers per plugin call. */
   pending_requests: 256,
   timers: 1024,
+  /** Keys in one answer of `kv.listKeys`; a shorter one is the last. */
+  kv_page: 1000,
+  /** Locks that one plugin call may hold at once. */
+  locks: 64,
   /** What is kept of a dead child's standard error, in bytes. */
   stderr_bytes: 4096,
 } as const;
@@ -158,11 +171,23 @@ export interface CapabilityContract {
   'relayer.getRelayerStatus': { params: { relayerId: string }; result: Json };
   'relayer.signTransaction': { params: { relayerId: string; request: Json }; result: Json };
   'relayer.rpc': { params: { relayerId: string; request: Json }; result: Json };
-  'kv.get': { params: { key: string }; result: Json };
-  /** `ttlSec` in seconds, fractions allowed; absent or not positive means no expiry. */
-  'kv.set': { params: { key: string; value: Json; ttlSec?: number }; result: boolean };
+  /** Resolves with the value's JSON text, or with null when there is none. */
+  'kv.get': { params: { key: string }; result: string | null };
+  /**
+   * `value` is JSON text, see {@link RequestMessage}. `ttlSec` in seconds, fractions allowed; absent or not positive
+   * means no expiry.
+   */
+  'kv.set': { params: { key: string; value: string; ttlSec?: number }; result: boolean };
   'kv.del': { params: { key: string }; result: boolean };
   'kv.exists': { params: { key: string }; result: boolean };
+  /** A page (`kv_page`) of the keys that begin with `prefix` and come after `after`, in order. */
+  'kv.listKeys': { params: { prefix: string; after?: string }; result: string[] };
+  /** Resolves with the number of values that were deleted. */
+  'kv.clear': { params: Record<never, never>; result: number };
+  /** Resolves with the lock's fence, or with null when it is held. Until `kv.unlock` writes of the call need it held. */
+  'kv.lock': { params: { key: string; ttlSec: number }; result: number | null };
+  /** Resolves with false when the lock was held no longer. */
+  'kv.unlock': { params: { key: string; fence: number }; result: boolean };
   /** Fetches from a host that the plugin was granted. A refusal or a failed exchange is an error. */
   fetch: { params: FetchParams; result: FetchReply };
   /** The next piece of a body whose last reply said `more`. */
@@ -264,6 +289,10 @@ export interface LoadedMessage {
   failure: Outcome | null;
 }
 
+/**
+ * In a frame the parameter `value` comes behind the message, after a newline: a JSON text that the driver checks and
+ * everybody else hands on unread. In the message itself it is that text.
+ */
 export interface RequestMessage {
   /** Counts up from 1 within its call. */
   id: number;

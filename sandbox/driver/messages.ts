@@ -12,6 +12,7 @@ import {
   type Usage,
 } from '../protocol.ts';
 import { ProtocolViolation } from './frames.ts';
+import { isJson } from './json-check.ts';
 
 /** The longest chain of containers a capability's parameters may have; deeper ones could overflow a reader's stack. */
 export const MOST_DEPTH = 64;
@@ -57,13 +58,26 @@ export function parseLog(text: string): LogEntry {
   return { level, message: textOf(fields, 'message') };
 }
 
-/** @throws ProtocolViolation */
-export function parseRequest(text: string): RequestMessage {
-  const fields = fieldsOf(text, ['id', 'method', 'params']);
+/** A capability call's message, and the JSON text of its parameter `value` where one comes behind it. */
+export function cutRequest(text: string): { head: string; value: string | undefined } {
+  const cut = text.indexOf('\n');
+  return cut === -1 ? { head: text, value: undefined } : { head: text.slice(0, cut), value: text.slice(cut + 1) };
+}
+
+/**
+ * Puts a request together from its parts: `value` is looked through, and stays text.
+ * @throws ProtocolViolation
+ */
+export function parseRequest(head: string, value?: string): RequestMessage {
+  const fields = fieldsOf(head, ['id', 'method', 'params']);
+  const params = fields['params'] as Json;
+  if (isObject(params) && Object.hasOwn(params, 'value'))
+    throw new ProtocolViolation('value is not behind the message');
+  if (value !== undefined && !(isObject(params) && isJson(value))) throw new ProtocolViolation('value is not JSON');
   return {
     id: whole(fields, 'id'),
     method: line(fields, 'method', LONGEST_METHOD),
-    params: fields['params'] as Json,
+    params: value === undefined ? params : { ...(params as { [key: string]: Json }), value },
   };
 }
 

@@ -19,6 +19,7 @@ import { FrameDecoder, ProtocolViolation, payloadCaps } from './frames.ts';
 import type { Launcher } from './launch.ts';
 import { LoadedVersions } from './loaded-versions.ts';
 import {
+  cutRequest,
   isCrowded,
   isTooDeep,
   MOST_DEPTH,
@@ -207,8 +208,9 @@ export class Slot {
 
   #onRequest(call: RunningCall, text: string): void {
     if (call.settled) return;
-    const crowded = isCrowded(text);
-    const message = crowded ? { id: requestId(text), method: '', params: null } : parseRequest(text);
+    const { head, value } = cutRequest(text);
+    const crowded = isCrowded(head);
+    const message = crowded ? { id: requestId(head), method: '', params: null } : parseRequest(head, value);
     const admission = call.request(message.id, Buffer.byteLength(text));
     switch (admission) {
       case 'call-limit': {

@@ -1,4 +1,11 @@
-import type { CapabilityContract, CapabilityMethod, CapabilityReply, Json, ReplyMessage } from '../protocol.ts';
+import {
+  type CapabilityContract,
+  type CapabilityMethod,
+  type CapabilityReply,
+  FIXED_LIMITS,
+  type Json,
+  type ReplyMessage,
+} from '../protocol.ts';
 import type { CallEnd } from './call-end.ts';
 import type { HostLink } from './host-link.ts';
 import { toJsonText } from './json-text.ts';
@@ -16,10 +23,12 @@ import {
 type Failed = Extract<CapabilityReply, { ok: false }>['error'];
 
 /** The fields of a capability's parameters, before they are JSON. */
-type Fields<M extends CapabilityMethod> = { [F in keyof CapabilityContract[M]['params']]: unknown };
+type Fields<M extends CapabilityMethod> = { [F in Exclude<keyof CapabilityContract[M]['params'], 'value'>]: unknown };
 
-/** What becomes of an answer on its way to the plugin. */
+/** What becomes of an answer on its way to the plugin, and what goes behind the other parameters on the way there. */
 export interface Reception<T> {
+  /** The parameter `value`, which the service hands on as JSON text. */
+  value?: () => unknown;
   accept?: (value: Json) => T;
   refuse?: (error: Failed) => Error;
 }
@@ -65,6 +74,8 @@ export class CapabilityCalls {
     return new NativePromise<T>((resolve, reject) => {
       // Before it is counted: writing the fields may run the plugin's own getters, and these may call again.
       const params = paramsText(fields());
+      const { accept = asIs, refuse = toError, value } = reception;
+      const behind = value === undefined ? undefined : jsonText('value', value(), FIXED_LIMITS.request_bytes);
       if (!this.#end.open) throw new NativeError(`${method} was called after the plugin call had ended`);
       const id = ++this.#made;
       if (id > this.#limit) {
@@ -72,9 +83,8 @@ export class CapabilityCalls {
         this.#end.ended('CALL_LIMIT', message);
         throw new NativeError(message);
       }
-      const { accept = asIs, refuse = toError } = reception;
       this.#pending.set(id, { resolve: resolve as (value: unknown) => void, reject, accept, refuse });
-      const refusal = this.#link.request(id, method, params);
+      const refusal = this.#link.request(id, method, params, behind);
       if (refusal === '') return;
       this.#pending.delete(id);
       throw new NativeError(refusal);
@@ -87,8 +97,15 @@ export class CapabilityCalls {
     const pending = this.#pending.get(id);
     if (pending === undefined) return;
     this.#pending.delete(id);
-    if (reply.ok) pending.resolve(pending.accept(reply.value));
-    else pending.reject(pending.refuse(reply.error));
+    if (!reply.ok) {
+      pending.reject(pending.refuse(reply.error));
+      return;
+    }
+    try {
+      pending.resolve(pending.accept(reply.value));
+    } catch (error) {
+      pending.reject(error as Error);
+    }
   }
 }
 
@@ -115,6 +132,12 @@ function asIs(value: Json): Json {
   return value;
 }
 
+function jsonText(name: string, value: unknown, limitBytes: number): string {
+  const json = toJsonText(value, name, limitBytes);
+  if (!json.ok) throw new NativeTypeError(json.message);
+  return json.text;
+}
+
 function paramsText(fields: object): string {
   const names = enumerableKeys(fields);
   let text = '{';
@@ -122,9 +145,7 @@ function paramsText(fields: object): string {
     const name = names[index] as string;
     const value = (fields as Record<string, unknown>)[name];
     if (value === undefined) continue;
-    const json = toJsonText(value, name, Number.POSITIVE_INFINITY);
-    if (!json.ok) throw new NativeTypeError(json.message);
-    text += `${text === '{' ? '' : ','}${quote(name)}:${json.text}`;
+    text += `${text === '{' ? '' : ','}${quote(name)}:${jsonText(name, value, Number.POSITIVE_INFINITY)}`;
   }
   return `${text}}`;
 }

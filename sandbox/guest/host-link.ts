@@ -20,9 +20,13 @@ export class HostLink {
     this.#host('done', outcomeText(outcome));
   }
 
-  /** Sends a capability call; `params` is JSON text. Answers with `""`, or with why it was not taken. */
-  request(id: number, method: string, params: string): string {
-    return this.#host('request', `{"id":${id},"method":${quote(method)},"params":${params}}`);
+  /**
+   * Sends a capability call; `params` is JSON text, and so is the parameter `value` that comes behind it. Answers with
+   * `""`, or with why it was not taken.
+   */
+  request(id: number, method: string, params: string, value: string | undefined): string {
+    const message = `{"id":${id},"method":${quote(method)},"params":${params}}`;
+    return this.#host('request', value === undefined ? message : `${message}\n${value}`);
   }
 
   /** Asks to be woken for timer `id` after a delay in milliseconds. Answers with `""`, or with why not. */

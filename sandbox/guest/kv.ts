@@ -1,22 +1,82 @@
+import { FIXED_LIMITS } from '../protocol.ts';
 import type { CapabilityCalls } from './capability-calls.ts';
+import { literalLength, matchesPattern } from './key-pattern.ts';
 import type { Json, PluginKVStore } from './plugin-api.ts';
-import { NativeError, regExpExec, toNumber } from './primordials.ts';
+import { apply, NativeError, NativeTypeError, parseJson, regExpExec, stringSlice, toNumber } from './primordials.ts';
 
 const KEY = /^[A-Za-z0-9:_-]{1,512}$/;
+const IN_KEYS = /^[A-Za-z0-9:_-]{0,512}$/;
+const LONGEST_PATTERN = 1024;
+const LOCK_SECONDS = 30;
 
 /** `context.kv`: closures over the running call, so that every function works when taken off its object. */
 export function createKv(calls: CapabilityCalls): PluginKVStore {
   return {
-    get: <T = Json>(key: string) => calls.call<T | null, 'kv.get'>('kv.get', () => ({ key: checked(key) })),
+    get: <T = Json>(key: string) =>
+      calls.call<T | null, 'kv.get'>('kv.get', () => ({ key: checked(key) }), {
+        accept: (text) => (text === null ? null : (parseJson(text as string) as T)),
+      }),
     set: (key, value, options) =>
-      calls.call<boolean, 'kv.set'>('kv.set', () => ({
-        key: checked(key),
-        value: stored(value),
-        ttlSec: lifetime(options?.ttlSec),
-      })),
+      calls.call<boolean, 'kv.set'>('kv.set', () => ({ key: checked(key), ttlSec: lifetime(options?.ttlSec) }), {
+        value: () => stored(value),
+      }),
     del: (key) => calls.call<boolean, 'kv.del'>('kv.del', () => ({ key: checked(key) })),
     exists: (key) => calls.call<boolean, 'kv.exists'>('kv.exists', () => ({ key: checked(key) })),
+    listKeys: (pattern) => listKeys(calls, pattern),
+    clear: () => calls.call<number, 'kv.clear'>('kv.clear', () => ({})),
+    withLock: (key, fn, options) => withLock(calls, key, fn, options),
   };
+}
+
+/** The service lists by what a pattern begins with; the rest is the plugin's own time. */
+async function listKeys(calls: CapabilityCalls, pattern: unknown = '*'): Promise<string[]> {
+  if (typeof pattern !== 'string' || pattern.length > LONGEST_PATTERN) throw new NativeError('invalid pattern');
+  const prefix = stringSlice(pattern, 0, literalLength(pattern));
+  const found: string[] = [];
+  // Then no key matches.
+  if (regExpExec(IN_KEYS, prefix) === null) return found;
+  let after: string | undefined;
+  for (;;) {
+    const page = await calls.call<string[], 'kv.listKeys'>('kv.listKeys', () => ({ prefix, after }));
+    const { length } = page;
+    for (let index = 0; index < length; index++) {
+      const key = page[index] as string;
+      if (matchesPattern(key, pattern)) found[found.length] = key;
+    }
+    if (length < FIXED_LIMITS.kv_page) return found;
+    after = page[length - 1];
+  }
+}
+
+/**
+ * The service notes the lock for this call: until it is given back, what the call writes needs it held. It ends with
+ * the call at the latest, so nothing depends on this function coming to its end.
+ */
+async function withLock<T>(
+  calls: CapabilityCalls,
+  key: string,
+  fn: () => Promise<T>,
+  options?: { ttlSec?: number; onBusy?: 'throw' | 'skip' },
+): Promise<T | null> {
+  if (typeof fn !== 'function') throw new NativeTypeError('withLock needs a function to run');
+  const { ttlSec = LOCK_SECONDS, onBusy } = options ?? {};
+  const fence = await calls.call<number | null, 'kv.lock'>('kv.lock', () => ({
+    key: checked(key),
+    ttlSec: lockTime(ttlSec),
+  }));
+  if (fence === null) {
+    if (onBusy === 'skip') return null;
+    throw new NativeError('lock busy');
+  }
+  try {
+    return await (apply(fn, undefined, []) as Promise<T>);
+  } finally {
+    try {
+      await calls.call<boolean, 'kv.unlock'>('kv.unlock', () => ({ key, fence }));
+    } catch {
+      // What `fn` came to is what counts; a lock that could not be given back ends with the call.
+    }
+  }
 }
 
 function checked(key: unknown): string {
@@ -31,6 +91,16 @@ function stored(value: unknown): unknown {
 
 /** A lifetime that is not a positive number of seconds means that the value stays. */
 function lifetime(ttlSec: unknown): number | undefined {
-  const seconds = typeof ttlSec === 'number' || typeof ttlSec === 'string' ? toNumber(ttlSec) : 0;
+  const seconds = secondsOf(ttlSec);
   return seconds > 0 && seconds < Number.POSITIVE_INFINITY ? seconds : undefined;
+}
+
+function lockTime(ttlSec: unknown): number {
+  const seconds = secondsOf(ttlSec);
+  if (seconds > 0 && seconds < Number.POSITIVE_INFINITY) return seconds;
+  throw new NativeError('ttlSec of a lock must be a positive number of seconds');
+}
+
+function secondsOf(ttlSec: unknown): number {
+  return typeof ttlSec === 'number' || typeof ttlSec === 'string' ? toNumber(ttlSec) : 0;
 }

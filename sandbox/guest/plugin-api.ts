@@ -119,6 +119,23 @@ export interface PluginKVStore {
   /** True when there was something to delete. */
   del(key: string): Promise<boolean>;
   exists(key: string): Promise<boolean>;
+  /**
+   * The keys that match a pattern: `*` for any characters, `?` for one, `[a-z]` or `[^a-z]` for one of a set, `\` before
+   * one that is meant as it is. Without a pattern all; `batch` is there for older plugins and changes nothing.
+   */
+  listKeys(pattern?: string, batch?: number): Promise<string[]>;
+  /** Deletes all values; resolves with their number. Locks stay. */
+  clear(): Promise<number>;
+  /**
+   * Runs `fn` while no other call of this plugin holds the lock `key`, and resolves with its result. A lock that is held
+   * is not waited for: `onBusy: 'throw'` rejects with `lock busy`, `'skip'` resolves with null. After `ttlSec` seconds
+   * (30) another call may take the lock; `set`, `del` and `clear` of this one are refused from then on until `fn` ends.
+   */
+  withLock<T>(
+    key: string,
+    fn: () => Promise<T>,
+    options?: { ttlSec?: number; onBusy?: 'throw' | 'skip' },
+  ): Promise<T | null>;
 }
 
 /** The one argument of `handler(context)`. */

@@ -110,6 +110,12 @@ export const ERRORS = {
     retryable: false,
     text: '{what} is not available yet for {networkType} relayers',
   },
+  /** A rerun needs the lock that its first run had, and must not take the other way. */
+  LOCK_HELD_ELSEWHERE: {
+    status: 503,
+    retryable: true,
+    text: 'Lock {name}, which an earlier run of this request had, is held by another call',
+  },
   UNAVAILABLE: { status: 503, retryable: true, text: '{reason}' },
   HANDLER_TIMEOUT: { status: 504, retryable: true, text: 'The request was not answered within {seconds} s' },
 } as const satisfies Record<string, ErrorRow>;

@@ -66,6 +66,10 @@ const limitsSchema = z.strictObject({
   processes: z.int().min(1).max(256).default(DEFAULT_LIMITS.processes),
   calls: z.int().min(1).max(1_000_000).default(DEFAULT_LIMITS.calls),
   result_bytes: z.int().min(1024).max(67_108_864).default(DEFAULT_LIMITS.result_bytes),
+  kv_keys: z.int().min(0).max(100_000_000).default(DEFAULT_LIMITS.kv_keys),
+  kv_bytes: z.int().min(0).max(1_099_511_627_776).default(DEFAULT_LIMITS.kv_bytes),
+  // More does not fit into one request of a plugin.
+  kv_value_bytes: z.int().min(2).max(1_000_000).default(DEFAULT_LIMITS.kv_value_bytes),
 });
 
 /** One entry of `plugins` in the configuration file. */

@@ -1,6 +1,8 @@
 import type { AppError } from '../domain/errors.ts';
 import type { Effect } from '../domain/idempotency.ts';
+import type { KvCaller, KvQuota } from '../domain/kv.ts';
 import type { Grants } from './grants.ts';
+import { HeldLocks } from './held-locks.ts';
 import { Traces } from './trace.ts';
 
 /** What of a plugin the gateway decides by. */
@@ -9,6 +11,9 @@ export interface CallingPlugin {
   readonly grants: Grants;
   /** Capability calls that one plugin call may make. */
   readonly maxCalls: number;
+  readonly kvQuota: KvQuota;
+  /** The longest that one plugin call lasts, in milliseconds. */
+  readonly timeoutMs: number;
 }
 
 /** One run of a plugin call while it is in a slot. Identity is looked up here, never taken from the guest. */
@@ -22,6 +27,7 @@ export class CallRecord {
   /** The claim of the request when it has an idempotency key: the effects of the call are named after it. */
   readonly claimId: string | undefined;
   readonly traces = new Traces();
+  readonly locks = new HeldLocks();
   /** Capability calls made so far. */
   requests = 0;
   /** True from just before the first capability call that may change something. */
@@ -56,6 +62,11 @@ export class CallRecord {
     return { claimId: this.claimId, ordinal, payloadHash: hashOf() };
   }
 
+  /** As whom the call changes its plugin's values now. */
+  get kvCaller(): KvCaller {
+    return { pluginId: this.plugin.id, quota: this.plugin.kvQuota, locks: this.locks.all };
+  }
+
   /** Ends the call with an error of the service in place of the plugin's answer. The first one stands. */
   fail(error: AppError): void {
     this.failure ??= error;
@@ -72,6 +83,7 @@ export class CallRecord {
   end(): void {
     this.ended = true;
     this.abort?.abort();
+    this.locks.end();
   }
 }
 

@@ -141,7 +141,9 @@ export class Catalog {
     const built = await this.build(entry);
     const serving = 'version' in built ? built : old?.serving;
     const failure = 'version' in built ? undefined : built;
-    const caller = { id: entry.id, grants: grantsOf(entry), maxCalls: entry.limits.calls };
+    const { calls: maxCalls, kv_keys: keys, kv_bytes: bytes, kv_value_bytes: valueBytes } = entry.limits;
+    const kvQuota = { keys, bytes, valueBytes };
+    const caller = { id: entry.id, grants: grantsOf(entry), maxCalls, kvQuota, timeoutMs: entry.timeout * 1000 };
     this.plugins.set(entry.id, { entry, caller, serving, failure });
 
     if (failure === undefined) {

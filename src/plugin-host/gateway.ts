@@ -5,6 +5,7 @@ import { canonicalJson } from '../domain/canonical-json.ts';
 import type { Clock } from '../domain/clock.ts';
 import { AppError } from '../domain/errors.ts';
 import type { Effect } from '../domain/idempotency.ts';
+import type { KvCaller } from '../domain/kv.ts';
 import type { Spender } from '../domain/spending.ts';
 import type { FetchGrants } from '../egress/plugin-fetch.ts';
 import type { Log } from '../observability/log.ts';
@@ -12,6 +13,7 @@ import type { CallRecord, RunningCalls } from './call-record.ts';
 import type { BoundCapability, PreparedCall } from './capabilities/capability.ts';
 import { WaitTimeout } from './capabilities/relayer.ts';
 import { assertSize, guestValue, TooLarge } from './guest-value.ts';
+import type { HeldLocks } from './held-locks.ts';
 import type { PluginMetrics } from './plugin-metrics.ts';
 import { INTERNAL_FAILURE, spendingFailure } from './relayer-failure.ts';
 
@@ -122,7 +124,7 @@ export class Gateway {
     };
     if (error instanceof AppError) {
       // A run that has left the way of the first one must not go on to further effects.
-      if (error.code === 'EFFECT_MISMATCH' || error.code === 'EFFECT_UNKNOWN') record.fail(error);
+      if (LEFT_THE_WAY.has(error.code)) record.fail(error);
       if (error.status >= 500) this.deps.log.error({ ...where, err: error }, 'A capability call failed');
       return refuse(capability.failure(error));
     }
@@ -131,6 +133,9 @@ export class Gateway {
     return refuse(INTERNAL_FAILURE);
   }
 }
+
+/** Errors after which a run of a keyed request cannot do what its first run did. */
+const LEFT_THE_WAY: ReadonlySet<string> = new Set(['EFFECT_MISMATCH', 'EFFECT_UNKNOWN', 'LOCK_HELD_ELSEWHERE']);
 
 /** What the gateway knows of one capability call once it is answered. */
 interface Answer {
@@ -156,6 +161,18 @@ class CallPrincipal {
 
   get signal(): AbortSignal {
     return this.record.signal;
+  }
+
+  get kvCaller(): KvCaller {
+    return this.record.kvCaller;
+  }
+
+  get locks(): HeldLocks {
+    return this.record.locks;
+  }
+
+  get timeoutMs(): number {
+    return this.record.plugin.timeoutMs;
   }
 
   get hosts(): FetchGrants {

@@ -1,5 +1,6 @@
 import type { Effect } from '../domain/idempotency.ts';
-import type { Json, WireObject } from '../domain/json.ts';
+import type { WireObject } from '../domain/json.ts';
+import type { KvCaller, KvLock } from '../domain/kv.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
 import type { Spender } from '../domain/spending.ts';
 import type { TransactionStatus } from '../domain/transaction-state.ts';
@@ -99,11 +100,34 @@ export interface RpcService {
   call(relayerId: string, body: unknown, effect?: Effect): Promise<RpcOutcome>;
 }
 
-/** A plugin's own key-value store. Keys: 1 to 512 of `A-Z a-z 0-9 : _ -`. */
+/**
+ * A plugin's own key-value store. Keys and names of locks: 1 to 512 of `A-Z a-z 0-9 : _ -`. Values are JSON texts that
+ * nobody here reads. What changes values happens in the order in which it was asked for, and is refused once a lock of
+ * its caller is held no longer.
+ */
 export interface KvService {
-  get(pluginId: string, key: string): Promise<Json>;
-  /** `ttlSec` in seconds; absent or not positive means no expiry. */
-  set(pluginId: string, key: string, value: Json, ttlSec?: number, effect?: Effect): Promise<boolean>;
-  del(pluginId: string, key: string, effect?: Effect): Promise<boolean>;
+  /** The JSON text, or null. */
+  get(pluginId: string, key: string): Promise<string | null>;
+  /** `ttlSec` in seconds; absent or not positive means no expiry. 400 when the quota has no room. */
+  set(caller: KvCaller, key: string, json: string, ttlSec?: number, effect?: Effect): Promise<boolean>;
+  /** True when there was something to delete. */
+  del(caller: KvCaller, key: string, effect?: Effect): Promise<boolean>;
   exists(pluginId: string, key: string): Promise<boolean>;
+  /** A page (`kv_page`) of the keys that begin with `prefix` and come after `after`, in order. */
+  listKeys(pluginId: string, prefix: string, after?: string): Promise<string[]>;
+  /** Deletes all values, step by step until the signal comes; resolves with their number. Locks stay. */
+  clear(caller: KvCaller, effect: Effect | undefined, signal: AbortSignal): Promise<number>;
+  /**
+   * Takes a lock for so many milliseconds; null when it is held. The rerun of a call that had it gets it anew, and waits
+   * a few seconds for it: 503 after that.
+   */
+  lock(
+    caller: Pick<KvCaller, 'pluginId'>,
+    name: string,
+    forMs: number,
+    effect: Effect | undefined,
+    signal: AbortSignal,
+  ): Promise<KvLock | null>;
+  /** False when it was held no longer. */
+  unlock(pluginId: string, lock: KvLock): Promise<boolean>;
 }

@@ -54,7 +54,7 @@ export function createServices(deps: ServicesDeps): Services {
     notifications: createNotificationsService({ store, log, newId }),
     signing: createSigningService({ store, relayers, signerOf }),
     rpc: createRpcService(relayers, store),
-    kv: createKvService(store),
+    kv: createKvService({ store, newId }),
     fetch: createFetchService({ store, http: pluginHttp }),
   };
 }

@@ -19,6 +19,7 @@ export const migrations: readonly Migration[] = [
   { name: 'replace and cancel', up: replaceAndCancel },
   { name: 'remember answers', up: rememberAnswers },
   { name: 'limit spending', up: limitSpending },
+  { name: 'lock and bound values', up: lockAndBoundValues },
 ];
 
 async function relayAndKeep(db: Kysely<Tables>, { text, integer, rising, table }: ColumnTypes): Promise<void> {
@@ -337,5 +338,36 @@ async function rememberAnswers(db: Kysely<Tables>, { text, integer, table }: Col
     .addColumn('outcome', text)
     .addPrimaryKeyConstraint('effects_pk', ['claim_id', 'ordinal'])
     .modifyEnd(table)
+    .execute();
+}
+
+async function lockAndBoundValues(db: Kysely<Tables>, { text, integer, table }: ColumnTypes): Promise<void> {
+  await db.schema
+    .createTable('plugin_locks')
+    .addColumn('plugin_id', text, (column) => column.notNull())
+    .addColumn('name', text, (column) => column.notNull())
+    .addColumn('fence', integer, (column) => column.notNull())
+    .addColumn('owner', text, (column) => column.notNull())
+    .addColumn('expires_at', integer, (column) => column.notNull())
+    .addPrimaryKeyConstraint('plugin_locks_pk', ['plugin_id', 'name'])
+    .modifyEnd(table)
+    .execute();
+  await db.schema.createIndex('plugin_locks_expiry').on('plugin_locks').column('expires_at').execute();
+
+  // Plugins that have values get their row when it is first asked for.
+  await db.schema
+    .createTable('plugin_kv_usage')
+    .addColumn('plugin_id', text, (column) => column.primaryKey().notNull())
+    .addColumn('keys', integer, (column) => column.notNull())
+    .addColumn('bytes', integer, (column) => column.notNull())
+    .addColumn('last_fence', integer, (column) => column.notNull())
+    .addColumn('counted_at', integer, (column) => column.notNull())
+    .modifyEnd(table)
+    .execute();
+  await db.schema
+    .createIndex('plugin_kv_expiry_of_plugin')
+    .on('plugin_kv')
+    .columns(['plugin_id', 'expires_at'])
+    .where(sql.ref('expires_at'), 'is not', null)
     .execute();
 }

@@ -5,6 +5,7 @@ import { decisionReads, decisionWrites } from './decisions.ts';
 import { effectReads, idempotencyWrites } from './idempotency.ts';
 import { intentReads, intentWrites } from './intents.ts';
 import { kvReads, kvWrites } from './kv.ts';
+import { kvLockWrites } from './kv-locks.ts';
 import { notificationReads, notificationWrites } from './notifications.ts';
 import { outboxReads, outboxWrites } from './outbox.ts';
 import { pruningWrites } from './pruning.ts';
@@ -44,6 +45,7 @@ export function createWriter(connection: Connection): Writer {
     ...notificationWrites(connection),
     ...outboxWrites(connection),
     ...kvWrites(connection),
+    ...kvLockWrites(connection),
     ...idempotencyWrites(connection),
     ...spendingWrites(connection),
   };

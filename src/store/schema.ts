@@ -17,6 +17,8 @@ export interface Tables {
   decisions: DecisionTable;
   chain_identities: ChainIdentityTable;
   plugin_kv: KvTable;
+  plugin_kv_usage: KvUsageTable;
+  plugin_locks: LockTable;
   idempotency_keys: IdempotencyKeyTable;
   effects: EffectTable;
   budgets: BudgetTable;
@@ -116,8 +118,30 @@ interface ChainIdentityTable {
 interface KvTable {
   plugin_id: string;
   key: string;
+  /** JSON, which only its plugin reads. */
   value: string;
   expires_at: number | null;
+}
+
+interface KvUsageTable {
+  plugin_id: string;
+  /** Rows of `plugin_kv`, expired ones too. */
+  keys: number;
+  /** Of their keys and values, in UTF-8. */
+  bytes: number;
+  /** The highest that a lock of the plugin ever had. */
+  last_fence: number;
+  /** When the row was counted from the values. */
+  counted_at: number;
+}
+
+interface LockTable {
+  plugin_id: string;
+  name: string;
+  fence: number;
+  /** The instance whose call took it. */
+  owner: string;
+  expires_at: number;
 }
 
 interface IdempotencyKeyTable {

@@ -3,6 +3,7 @@ import type { Decision } from '../domain/decision.ts';
 import type { Claim, Effect, KeptAnswer, KeyedRequest } from '../domain/idempotency.ts';
 import type { Intent, WishRecord } from '../domain/intent.ts';
 import type { Json } from '../domain/json.ts';
+import type { KvLock, KvPage, KvQuota, KvUsage } from '../domain/kv.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { Notification } from '../domain/notification.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
@@ -111,8 +112,12 @@ export interface Reader {
   /** How many events have not ended. */
   waitingEvents(): Promise<number>;
 
-  /** A plugin's value; expired ones are absent. */
-  kvGet(pluginId: string, key: string): Promise<Json | undefined>;
+  /** The JSON text of a plugin's value; expired ones are absent. */
+  kvGet(pluginId: string, key: string): Promise<string | undefined>;
+  kvHas(pluginId: string, key: string): Promise<boolean>;
+  /** A plugin's keys in the order of their bytes, without expired ones. */
+  kvKeys(pluginId: string, page: KvPage): Promise<string[]>;
+  kvUsage(pluginId: string): Promise<KvUsage>;
 
   /** What is known of an effect under its name, whichever payload it had. */
   effect(effect: Effect): Promise<StoredEffect | undefined>;
@@ -156,6 +161,15 @@ export type KeyState =
   | { kind: 'running' }
   | { kind: 'answered'; answer: KeptAnswer }
   | { kind: 'other-request' };
+
+/** Who takes a lock, and for how long. */
+export interface LockTaker {
+  /** Tells the instances on a store apart, and each start of one. */
+  owner: string;
+  /** Nobody else has the store: what another owner held is free. */
+  isAlone: boolean;
+  forMs: number;
+}
 
 /** How many transactions of a relayer have a status. */
 export interface OpenCount {
@@ -219,12 +233,34 @@ export interface Writer extends Reader {
    */
   pruneOutbox(before: Timestamp, limit: number): Promise<number>;
 
-  /** `expiresAt` null for never. */
-  kvSet(pluginId: string, key: string, value: Json, expiresAt: Timestamp | null): Promise<void>;
+  /**
+   * Keeps a JSON text, for ever without `forMs`.
+   * @returns what the plugin uses when the quota has no room for it: then nothing is written
+   */
+  kvSet(
+    pluginId: string,
+    key: string,
+    json: string,
+    options?: { forMs?: number | undefined; quota?: KvQuota },
+  ): Promise<KvUsage | undefined>;
   /** True when there was one. */
   kvDelete(pluginId: string, key: string): Promise<boolean>;
-  /** Deletes expired values of all plugins, the oldest first and at most `limit`; resolves with their number. */
+  /**
+   * Deletes some values of a plugin, those first whose keys come right after the given one (all come after `''`).
+   * @returns how many of them had not expired, and after which key to go on; `upTo` undefined when none is left
+   */
+  kvClear(pluginId: string, after: string): Promise<{ live: number; upTo: string | undefined }>;
+  /** Looks for room: deletes at most `limit` expired values of a plugin, or counts anew. True when that changed its usage. */
+  kvReclaim(pluginId: string, limit: number): Promise<boolean>;
+  /** Deletes expired values and locks of all plugins, the oldest first and at most `limit`; resolves with their number. */
   kvPrune(limit: number): Promise<number>;
+
+  /** Takes a lock of a plugin, unless it is held: then null. Once its time is over it is free. */
+  kvLock(pluginId: string, name: string, taker: LockTaker): Promise<KvLock | null>;
+  /** Gives a lock back; false when it is not held under that fence any more. */
+  kvUnlock(pluginId: string, lock: KvLock): Promise<boolean>;
+  /** One of these locks that is not held any more. The others stay held until the commit, whatever their time is. */
+  kvLostLock(pluginId: string, locks: readonly KvLock[]): Promise<KvLock | undefined>;
 
   /** Begins a run of a keyed request, unless one is under way or it was answered. */
   claimKey(request: KeyedRequest, claimant: Claimant): Promise<KeyState>;

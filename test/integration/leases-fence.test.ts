@@ -113,7 +113,7 @@ t.test('a write that outlasts its lease still comes before the takeover, not und
   const lease = await leaseOf(owner, 'lane');
   let isWriting = true;
   const writing = owner.writeUnder(lease, async (writer) => {
-    for (const end = Date.now() + 4_000; Date.now() < end; ) await writer.kvSet('plugin', 'key', Date.now(), null);
+    for (const end = Date.now() + 4_000; Date.now() < end; ) await writer.kvSet('plugin', 'key', String(Date.now()));
   });
   void writing.finally(() => {
     isWriting = false;

@@ -54,7 +54,7 @@ t.test('kill -9 of a process that writes to SQLite', async (t) => {
   t.ok(resolved.length >= 500);
   const store = await openSqliteStore({ path, log, clock: systemClock });
   await assertNothingLost(t, store, resolved);
-  await store.write((writer) => writer.kvSet('plugin', 'alive', true, null));
+  await store.write((writer) => writer.kvSet('plugin', 'alive', 'true'));
   await store.close();
   const database = new DatabaseSync(path);
   t.equal(database.prepare('pragma integrity_check').get()?.['integrity_check'], 'ok');
@@ -89,11 +89,11 @@ t.test('kill -9 of a process that writes to PostgreSQL, then a crash of the serv
   await postgres.crash();
   await t.rejects(store.read.allRelayers(), { code: 'UNAVAILABLE' });
   await t.rejects(
-    store.write((writer) => writer.kvSet('plugin', 'key', 1, null)),
+    store.write((writer) => writer.kvSet('plugin', 'key', '1')),
     { code: 'UNAVAILABLE' },
   );
   await postgres.restart();
   await assertNothingLost(t, store, resolved);
-  await store.write((writer) => writer.kvSet('plugin', 'key', 2, null));
-  t.equal(await store.read.kvGet('plugin', 'key'), 2, 'the same store goes on');
+  await store.write((writer) => writer.kvSet('plugin', 'key', '2'));
+  t.equal(await store.read.kvGet('plugin', 'key'), '2', 'the same store goes on');
 });

@@ -1,6 +1,6 @@
 import { AppError } from '../../src/domain/errors.ts';
 import type { Effect } from '../../src/domain/idempotency.ts';
-import type { Json, WireObject } from '../../src/domain/json.ts';
+import type { WireObject } from '../../src/domain/json.ts';
 import type { Page, PageRequest } from '../../src/domain/page.ts';
 import type { TransactionStatus } from '../../src/domain/transaction-state.ts';
 import type { RpcOutcome } from '../../src/egress/rpc-client.ts';
@@ -176,8 +176,24 @@ class FakeRpc implements RpcService {
 }
 
 class FakeKv implements KvService {
-  async get(): Promise<Json> {
+  async get(): Promise<null> {
     return null;
+  }
+
+  async listKeys(): Promise<string[]> {
+    return [];
+  }
+
+  async clear(): Promise<number> {
+    return 0;
+  }
+
+  async lock(): Promise<null> {
+    return null;
+  }
+
+  async unlock(): Promise<boolean> {
+    return false;
   }
 
   async set(): Promise<boolean> {

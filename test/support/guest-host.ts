@@ -1,3 +1,4 @@
+import { cutRequest, parseRequest } from '../../sandbox/driver/messages.ts';
 import { answerUrlQuestion } from '../../sandbox/process/url-parts.ts';
 import type {
   CapabilityReply,
@@ -38,7 +39,7 @@ export class GuestHost {
   #answer(op: HostOp, text: string): string {
     switch (op) {
       case 'request':
-        if (this.refusal === '') this.requests.push(JSON.parse(text) as RequestMessage);
+        if (this.refusal === '') this.requests.push(requestOf(text));
         return this.refusal;
       case 'log':
         this.logs.push(JSON.parse(text) as LogEntry);
@@ -64,6 +65,12 @@ export class GuestHost {
         return String(this.time);
     }
   }
+}
+
+/** A request as the driver hands it on: the text behind the message is its parameter `value`. */
+function requestOf(text: string): RequestMessage {
+  const { head, value } = cutRequest(text);
+  return parseRequest(head, value);
 }
 
 /** The text of a reply to the request of that number. */

@@ -1,3 +1,4 @@
+import { FIXED_LIMITS } from '../../sandbox/protocol.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import type { Effect } from '../../src/domain/idempotency.ts';
 import type { Json, WireObject } from '../../src/domain/json.ts';
@@ -30,6 +31,9 @@ export class PluginServices implements Services {
   /** What effects under the same claim did before, by ordinal; a send with another payload is refused. */
   readonly earlier = new Map<number, string>();
   readonly store = new Map<string, Json>();
+  /** The fences of locks that are held. */
+  readonly locks = new Map<string, number>();
+  private fences = 0;
   /** What waits resolve with; `undefined` waits until the plugin call ends. */
   waited: WireObject | undefined = { id: 'tx-1', status: 'mined' };
   /** Resolves every `send`; replace it to hold them back. */
@@ -116,14 +120,41 @@ export class PluginServices implements Services {
   /** Reaches nobody, until a test puts a way out in its place. */
   fetch: FetchService = fetchServiceOver(NO_PLUGIN_HTTP);
 
-  readonly kv: KvService = {
-    get: (pluginId, key) => Promise.resolve(this.store.get(`${pluginId}/${validKey(key)}`) ?? null),
-    set: (pluginId, key, value) => {
-      this.store.set(`${pluginId}/${validKey(key)}`, value);
-      return Promise.resolve(true);
+  kv: KvService = {
+    get: async (pluginId, key) => {
+      const value = this.store.get(`${pluginId}/${validKey(key)}`);
+      return value === undefined ? null : JSON.stringify(value);
     },
-    del: (pluginId, key) => Promise.resolve(this.store.delete(`${pluginId}/${validKey(key)}`)),
-    exists: (pluginId, key) => Promise.resolve(this.store.has(`${pluginId}/${validKey(key)}`)),
+    set: async ({ pluginId, locks }, key, json) => {
+      const name = `${pluginId}/${validKey(key)}`;
+      if (locks.some((lock) => this.locks.get(`${pluginId}/${lock.name}`) !== lock.fence)) throw new Error('lock lost');
+      this.store.set(name, JSON.parse(json) as Json);
+      return true;
+    },
+    del: async ({ pluginId }, key) => this.store.delete(`${pluginId}/${validKey(key)}`),
+    exists: async (pluginId, key) => this.store.has(`${pluginId}/${validKey(key)}`),
+    listKeys: async (pluginId, prefix, after = '') =>
+      [...this.store.keys()]
+        .filter((name) => name.startsWith(`${pluginId}/${prefix}`))
+        .map((name) => name.slice(pluginId.length + 1))
+        .filter((key) => key > after)
+        .sort()
+        .slice(0, FIXED_LIMITS.kv_page),
+    clear: async ({ pluginId }) => {
+      const names = [...this.store.keys()].filter((name) => name.startsWith(`${pluginId}/`));
+      return names.filter((name) => this.store.delete(name)).length;
+    },
+    lock: async ({ pluginId }, name) => {
+      const key = `${pluginId}/${validKey(name)}`;
+      if (this.locks.has(key)) return null;
+      this.fences += 1;
+      this.locks.set(key, this.fences);
+      return { name, fence: this.fences };
+    },
+    unlock: async (pluginId, { name, fence }) => {
+      const key = `${pluginId}/${name}`;
+      return this.locks.get(key) === fence && this.locks.delete(key);
+    },
   };
 
   private known(id: string): void {

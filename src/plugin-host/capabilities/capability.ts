@@ -3,10 +3,12 @@ import type { CapabilityContract, CapabilityMethod } from '../../../sandbox/prot
 import type { AppError } from '../../domain/errors.ts';
 import type { Effect } from '../../domain/idempotency.ts';
 import type { Json, Wire } from '../../domain/json.ts';
+import type { KvCaller } from '../../domain/kv.ts';
 import type { Spender } from '../../domain/spending.ts';
 import type { FetchGrants } from '../../egress/plugin-fetch.ts';
 import type { Services } from '../../services/services.ts';
 import type { Need } from '../grants.ts';
+import type { HeldLocks } from '../held-locks.ts';
 
 /** On whose behalf a capability runs. */
 export interface Principal {
@@ -15,6 +17,11 @@ export interface Principal {
   readonly signal: AbortSignal;
   /** The name of this capability call's effect, when it has one and the plugin call has an idempotency key. */
   readonly effect?: Effect | undefined;
+  /** As whom it changes the plugin's values. */
+  readonly kvCaller: KvCaller;
+  readonly locks: HeldLocks;
+  /** The longest that one plugin call lasts, in milliseconds. */
+  readonly timeoutMs: number;
   /** From where it may fetch. */
   readonly hosts: FetchGrants;
   /** Under which limits it sends through a relayer; undefined when there are none. */

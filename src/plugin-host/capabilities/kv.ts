@@ -1,12 +1,11 @@
 import { z } from 'zod';
-import type { AppError } from '../../domain/errors.ts';
-import type { Json } from '../../domain/json.ts';
+import { FIXED_LIMITS } from '../../../sandbox/protocol.ts';
+import { type AppError, invalidRequest } from '../../domain/errors.ts';
 import type { Need } from '../grants.ts';
 import { defineCapability } from './capability.ts';
 
 /** Which keys are valid is the store's to say, with the reference's text. */
 const ofKey = z.strictObject({ key: z.string() });
-const json = z.custom<Json>((value) => value !== undefined, 'value must not be undefined');
 
 const grant = (): Need => ({ kv: true });
 const never = () => false;
@@ -29,10 +28,10 @@ export const kvGet = defineCapability({
 export const kvSet = defineCapability({
   method: 'kv.set',
   needs: ['kv'],
-  params: z.strictObject({ key: z.string(), value: json, ttlSec: z.number().exactOptional() }),
+  params: z.strictObject({ key: z.string(), value: z.string(), ttlSec: z.number().exactOptional() }),
   grant,
   effect: always,
-  handle: ({ kv }, { key, value, ttlSec }, { pluginId, effect }) => kv.set(pluginId, key, value, ttlSec, effect),
+  handle: ({ kv }, { key, value, ttlSec }, { kvCaller, effect }) => kv.set(kvCaller, key, value, ttlSec, effect),
   failure,
 });
 
@@ -42,7 +41,7 @@ export const kvDel = defineCapability({
   params: ofKey,
   grant,
   effect: always,
-  handle: ({ kv }, { key }, { pluginId, effect }) => kv.del(pluginId, key, effect),
+  handle: ({ kv }, { key }, { kvCaller, effect }) => kv.del(kvCaller, key, effect),
   failure,
 });
 
@@ -53,5 +52,65 @@ export const kvExists = defineCapability({
   grant,
   effect: never,
   handle: ({ kv }, { key }, { pluginId }) => kv.exists(pluginId, key),
+  failure,
+});
+
+export const kvListKeys = defineCapability({
+  method: 'kv.listKeys',
+  needs: ['kv'],
+  params: z.strictObject({ prefix: z.string(), after: z.string().exactOptional() }),
+  grant,
+  effect: never,
+  handle: ({ kv }, { prefix, after }, { pluginId }) => kv.listKeys(pluginId, prefix, after),
+  failure,
+});
+
+export const kvClear = defineCapability({
+  method: 'kv.clear',
+  needs: ['kv'],
+  params: z.strictObject({}),
+  grant,
+  effect: always,
+  handle: ({ kv }, _, { kvCaller, effect, signal }) => kv.clear(kvCaller, effect, signal),
+  failure,
+});
+
+export const kvLock = defineCapability({
+  method: 'kv.lock',
+  needs: ['kv'],
+  params: z.strictObject({ key: z.string(), ttlSec: z.number().positive() }),
+  grant,
+  effect: always,
+  async handle({ kv }, { key, ttlSec }, { kvCaller, locks, effect, signal, timeoutMs }) {
+    if (locks.full) throw invalidRequest(`a call may hold at most ${FIXED_LIMITS.locks} locks`);
+    // A lock ends with its call, so a longer time would only matter to those who wait after a crash.
+    const forMs = Math.min(ttlSec * 1000, timeoutMs);
+    const lock = await kv.lock(kvCaller, key, forMs, effect, signal);
+    if (lock === null) return null;
+    // Where it cannot be given back, its time ends it.
+    locks.hold(lock, () => void kv.unlock(kvCaller.pluginId, lock).catch(() => {}));
+    return lock.fence;
+  },
+  failure,
+});
+
+export const kvUnlock = defineCapability({
+  method: 'kv.unlock',
+  needs: ['kv'],
+  params: z.strictObject({ key: z.string(), fence: z.int() }),
+  grant,
+  // It ends what `kv.lock` began, and to do so twice is harmless.
+  effect: never,
+  async handle({ kv }, { fence }, { pluginId, locks }) {
+    const held = locks.letGo(fence);
+    if (held === undefined) return false;
+    try {
+      return await kv.unlock(pluginId, held.lock);
+    } catch (error) {
+      // The end of the call tries once more.
+      locks.hold(held.lock, held.release);
+      throw error;
+    }
+  },
   failure,
 });

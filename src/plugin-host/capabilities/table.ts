@@ -2,7 +2,7 @@ import type { CapabilityMethod } from '../../../sandbox/protocol.ts';
 import type { Services } from '../../services/services.ts';
 import type { BoundCapability } from './capability.ts';
 import { fetch, fetchAbort, fetchRead } from './fetch.ts';
-import { kvDel, kvExists, kvGet, kvSet } from './kv.ts';
+import { kvClear, kvDel, kvExists, kvGet, kvListKeys, kvLock, kvSet, kvUnlock } from './kv.ts';
 import {
   getRelayer,
   getRelayerStatus,
@@ -26,6 +26,10 @@ const CAPABILITIES: Record<CapabilityMethod, (services: Services) => BoundCapabi
   'kv.set': kvSet,
   'kv.del': kvDel,
   'kv.exists': kvExists,
+  'kv.listKeys': kvListKeys,
+  'kv.clear': kvClear,
+  'kv.lock': kvLock,
+  'kv.unlock': kvUnlock,
   fetch,
   'fetch.read': fetchRead,
   'fetch.abort': fetchAbort,

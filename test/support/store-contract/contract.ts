@@ -7,6 +7,7 @@ import { decisionsContract } from './decisions.ts';
 import { idempotencyContract } from './idempotency.ts';
 import { intentsContract } from './intents.ts';
 import { kvContract } from './kv.ts';
+import { kvLocksContract } from './kv-locks.ts';
 import { leasesContract } from './leases.ts';
 import { notificationsContract } from './notifications.ts';
 import { outboxContract } from './outbox.ts';
@@ -26,6 +27,7 @@ export function storeContract(t: Test, open: (t: Test) => Promise<Store>): void 
   notificationsContract(t, open);
   outboxContract(t, open);
   kvContract(t, open);
+  kvLocksContract(t, open);
   idempotencyContract(t, open);
   spendingContract(t, open);
   bodiesContract(t, open);

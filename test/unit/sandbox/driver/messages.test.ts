@@ -2,6 +2,7 @@
 import t from 'tap';
 import { ProtocolViolation } from '../../../../sandbox/driver/frames.ts';
 import {
+  cutRequest,
   isCrowded,
   isTooDeep,
   MOST_DEPTH,
@@ -76,6 +77,24 @@ t.test('nesting is measured without walking down by recursion', async (t) => {
   t.equal(isTooDeep(nested(MOST_DEPTH + 1)), true);
   t.equal(isTooDeep(nested(100_000)), true);
   t.equal(isTooDeep(null), false);
+});
+
+t.test('a value comes behind its request, stays text, and is looked through', async (t) => {
+  const head = '{"id":1,"method":"kv.set","params":{"key":"k"}}';
+  t.strictSame(cutRequest(head), { head, value: undefined });
+  t.strictSame(cutRequest(`${head}\n{"a":1}\n2`), { head, value: '{"a":1}\n2' });
+  t.strictSame(parseRequest(head, '{"a":[1]}').params, { key: 'k', value: '{"a":[1]}' });
+  for (const value of ['', '{"a":1', '1\n2', ' 1', '"\ud800"', 'undefined']) {
+    t.throws(() => parseRequest(head, value), ProtocolViolation, 'no text of our runtime');
+  }
+  for (const params of ['{"value":"1"}', '{"key":"k","value":null}']) {
+    const within = `{"id":1,"method":"kv.set","params":${params}}`;
+    t.throws(() => parseRequest(within), ProtocolViolation, 'one that would pass unseen');
+    t.throws(() => parseRequest(within, '1'), ProtocolViolation);
+  }
+  for (const params of ['null', '[]', '"text"']) {
+    t.throws(() => parseRequest(`{"id":1,"method":"kv.set","params":${params}}`, '1'), ProtocolViolation);
+  }
 });
 
 t.test('values are counted in the text, where brackets and commas inside strings are none', async (t) => {

@@ -9,7 +9,7 @@ t.test('speaks the texts of the protocol', (t) => {
   link.log('warn', 'a "quoted"\nline');
   t.strictSame(host.logs, [{ level: 'warn', message: 'a "quoted"\nline' }]);
 
-  t.equal(link.request(7, 'kv.get', '{"key":"k"}'), '');
+  t.equal(link.request(7, 'kv.get', '{"key":"k"}', undefined), '');
   t.strictSame(host.requests, [{ id: 7, method: 'kv.get', params: { key: 'k' } }]);
 
   t.equal(link.arm(3, 250), '');
@@ -22,7 +22,7 @@ t.test('speaks the texts of the protocol', (t) => {
   t.equal(link.random(3).length, 3);
 
   host.refusal = 'too many';
-  t.equal(link.request(8, 'kv.get', '{}'), 'too many');
+  t.equal(link.request(8, 'kv.get', '{}', undefined), 'too many');
   t.equal(link.arm(4, 1), 'too many');
   t.end();
 });

@@ -34,8 +34,8 @@ t.test('what ended long ago goes batch by batch, what is open stays', async (t) 
   await confirmed(world, 5);
   const open = await world.accept('open');
   await world.store.write(async (writer) => {
-    await writer.kvSet('plugin', 'short', 1, Date.now() - 1);
-    await writer.kvSet('plugin', 'long', 1, null);
+    await writer.kvSet('plugin', 'short', '1', { forMs: -1 });
+    await writer.kvSet('plugin', 'long', '1');
   });
   let batches = 0;
   const writeUnder: Store['writeUnder'] = (lease, body) => {
@@ -52,7 +52,7 @@ t.test('what ended long ago goes batch by batch, what is open stays', async (t) 
   t.ok(batches >= 3);
   t.match(world.logLines.join(''), /"transactions":5,"events":0,"values":1/);
   t.equal((await world.get(open)).status, 'pending');
-  t.equal(await world.store.read.kvGet('plugin', 'long'), 1);
+  t.equal(await world.store.read.kvGet('plugin', 'long'), '1');
 });
 
 t.test('what ended lately stays', async (t) => {

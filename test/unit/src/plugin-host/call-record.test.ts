@@ -3,9 +3,29 @@ import { AppError } from '../../../../src/domain/errors.ts';
 import { pluginEntrySchema } from '../../../../src/domain/plugin.ts';
 import { RunningCalls } from '../../../../src/plugin-host/call-record.ts';
 import { grantsOf } from '../../../../src/plugin-host/grants.ts';
+import { KEEPING } from '../../../support/principal.ts';
 
-const plugin = { id: 'p', grants: grantsOf(pluginEntrySchema.parse({ id: 'p', path: 'p.ts' })), maxCalls: 10 };
+const plugin = {
+  id: 'p',
+  grants: grantsOf(pluginEntrySchema.parse({ id: 'p', path: 'p.ts' })),
+  maxCalls: 10,
+  ...KEEPING,
+};
 const given = { slot: 3, plugin, requestId: 'r', callerKeyId: 'k' };
+
+t.test('a call changes values under the locks that it holds, which end with it', async (t) => {
+  const calls = new RunningCalls();
+  const record = calls.begin(given);
+  t.strictSame(record.kvCaller, { pluginId: 'p', quota: KEEPING.kvQuota, locks: [] });
+  let released = 0;
+  record.locks.hold({ name: 'k', fence: 3 }, () => {
+    released += 1;
+  });
+  t.strictSame(record.kvCaller.locks, [{ name: 'k', fence: 3 }]);
+  calls.end(record);
+  calls.end(record);
+  t.equal(released, 1);
+});
 
 t.test('a call is found by its number, in its slot only, until it ends', async (t) => {
   const calls = new RunningCalls();

@@ -13,6 +13,7 @@ import type { DriverPool } from '../../../../src/plugin-host/pool.ts';
 import { Quarantine } from '../../../../src/plugin-host/quarantine.ts';
 import { Slots } from '../../../../src/plugin-host/slots.ts';
 import { RecordedMetrics } from '../../../support/plugin-host.ts';
+import { KEEPING } from '../../../support/principal.ts';
 
 const report = (outcome: Outcome, more: Partial<CallReport> = {}): CallReport => ({
   outcome,
@@ -51,7 +52,7 @@ function setUp(entry: object = {}) {
   const version = { pluginId: 'p', version: 'v1', code: '', filename: 'plugins/p.ts', env: {} };
   const plugin: CatalogPlugin = {
     entry: parsed,
-    caller: { id: 'p', grants: grantsOf(parsed), maxCalls: 10 },
+    caller: { id: 'p', grants: grantsOf(parsed), maxCalls: 10, ...KEEPING },
     serving: {
       version: { ...version, limits: parsed.limits, isolation: 'plugin' },
       positions: { mapped: (text) => text.replace('p.ts:9:9', 'p.ts:1:1') },

@@ -14,6 +14,7 @@ import { Gateway } from '../../../../src/plugin-host/gateway.ts';
 import { grantsOf } from '../../../../src/plugin-host/grants.ts';
 import { RecordedMetrics } from '../../../support/plugin-host.ts';
 import { PluginServices } from '../../../support/plugin-services.ts';
+import { KEEPING } from '../../../support/principal.ts';
 
 function setUp(permissions?: object, maxCalls = 100, claimId?: string) {
   const services = new PluginServices();
@@ -29,7 +30,7 @@ function setUp(permissions?: object, maxCalls = 100, claimId?: string) {
     uuid: () => 'uuid-1',
   });
   const entry = pluginEntrySchema.parse({ id: 'p', path: 'p.ts', ...(permissions && { permissions }) });
-  const plugin = { id: 'p', grants: grantsOf(entry), maxCalls };
+  const plugin = { id: 'p', grants: grantsOf(entry), maxCalls, ...KEEPING };
   const record = calls.begin({ slot: 1, plugin, requestId: 'req-1', callerKeyId: 'k', claimId });
   const ask = (method: string, params: unknown, slot = 1) =>
     gateway.answer(slot, record.call, { id: 1, method, params: params as Json });
@@ -146,7 +147,7 @@ t.test(
     const { services, ask } = setUp(undefined, 100, 'claim');
     await ask('relayer.sendTransaction', { relayerId: 'known', request: { a: 1, b: 2 } });
     await ask('relayer.getRelayer', { relayerId: 'known' });
-    await ask('kv.set', { key: 'a', value: 1 });
+    await ask('kv.set', { key: 'a', value: '1' });
     await ask('relayer.sendTransaction', { relayerId: 'known', request: { b: 2, a: 1 } });
     await ask('relayer.sendTransaction', { relayerId: 'known', request: { b: 2, a: 2 } });
     const hash = services.effects[0]?.payloadHash;

@@ -7,11 +7,11 @@ import { storeFor } from '../../../support/store.ts';
 async function setUp(t: Test) {
   const store = await storeFor(t);
   const effect = await keyedEffect(store);
-  const count = async (by: number) => (await store.read.kvGet('p', 'count')) ?? by;
+  const count = async (by: number) => Number((await store.read.kvGet('p', 'count')) ?? by);
   const write = (given: Effect | undefined = effect) =>
     writeOnce(store, given, async (writer) => {
       const outcome = Number((await writer.kvGet('p', 'count')) ?? 0) + 1;
-      await writer.kvSet('p', 'count', outcome, null);
+      await writer.kvSet('p', 'count', String(outcome));
       return { outcome, more: 'not stored' };
     });
   return { store, effect, count, write };
@@ -38,7 +38,7 @@ t.test('without a name it happens each time, and nothing is noted', async (t) =>
 t.test('a write that fails has not happened', async (t) => {
   const { store, effect, write } = await setUp(t);
   const failing = writeOnce(store, effect, async (writer) => {
-    await writer.kvSet('p', 'count', 7, null);
+    await writer.kvSet('p', 'count', '7');
     throw new Error('no');
   });
   await t.rejects(failing, { message: 'no' });

@@ -33,6 +33,8 @@ t.test('all steps lead from an empty database to the tables of the schema', asyn
       'notifications',
       'outbox',
       'plugin_kv',
+      'plugin_kv_usage',
+      'plugin_locks',
       'rate_buckets',
       'relayers',
       'spending',

@@ -2,8 +2,9 @@ import t from 'tap';
 import { z } from 'zod';
 import { defineCapability } from '../../../../../src/plugin-host/capabilities/capability.ts';
 import { PluginServices } from '../../../../support/plugin-services.ts';
+import { principalOf } from '../../../../support/principal.ts';
 
-const principal = { pluginId: 'p', signal: new AbortController().signal, spender: () => undefined };
+const principal = principalOf();
 
 t.test('a handler receives the services it names and no others', async (t) => {
   let seen: string[] = [];

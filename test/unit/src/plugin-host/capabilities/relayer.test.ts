@@ -2,8 +2,9 @@ import t from 'tap';
 import { invalidRequest } from '../../../../../src/domain/errors.ts';
 import * as relayer from '../../../../../src/plugin-host/capabilities/relayer.ts';
 import { PluginServices } from '../../../../support/plugin-services.ts';
+import { principalOf } from '../../../../support/principal.ts';
 
-const principal = { pluginId: 'p', signal: new AbortController().signal, spender: () => undefined };
+const principal = principalOf();
 const services = new PluginServices();
 const withRequest = { relayerId: 'known', request: { to: '0x1', value: 1 } };
 

@@ -1,0 +1,104 @@
+/** Nesting beyond this is not looked into; no text of our own guest runtime has as much. */
+const DEEPEST = 4096;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const FIRST_PRINTABLE = 0x20;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const LOWER_U = 0x75;
+const ESCAPED: ReadonlySet<number> = new Set(Array.from('"\\/bfnrt', (letter) => letter.charCodeAt(0)));
+
+const SCALAR = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const FOUR_HEX = /[0-9a-fA-F]{4}/y;
+
+/**
+ * Whether a text is one JSON value (RFC 8259) without any blanks around or in it, as `JSON.stringify` writes it, and
+ * well-formed Unicode. Builds nothing, so that a megabyte of `[[],[],…` costs no more than one of prose.
+ */
+export function isJson(text: string): boolean {
+  return text.isWellFormed() && new Scan(text).isWhole();
+}
+
+class Scan {
+  readonly #text: string;
+  /** One byte for each open container: 1 for an object. */
+  readonly #open = new Uint8Array(DEEPEST);
+  #depth = 0;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  isWhole(): boolean {
+    for (;;) {
+      if (!this.#begin()) return false;
+      // A value has ended: so may the containers around it.
+      for (;;) {
+        if (this.#depth === 0) return this.#at === this.#text.length;
+        const isObject = this.#open[this.#depth - 1] === 1;
+        const code = this.#text.charCodeAt(this.#at++);
+        if (code === COMMA) {
+          if (isObject && !this.#key()) return false;
+          break;
+        }
+        if (code !== (isObject ? CLOSE_BRACE : CLOSE_BRACKET)) return false;
+        this.#depth -= 1;
+      }
+    }
+  }
+
+  /** Reads up to the end of the next value that holds no other: a scalar or an empty container. */
+  #begin(): boolean {
+    for (;;) {
+      const code = this.#text.charCodeAt(this.#at);
+      if (code === QUOTE) return this.#string();
+      if (code !== OPEN_BRACE && code !== OPEN_BRACKET) return this.#scalar();
+      this.#at += 1;
+      const isObject = code === OPEN_BRACE;
+      if (this.#text.charCodeAt(this.#at) === (isObject ? CLOSE_BRACE : CLOSE_BRACKET)) {
+        this.#at += 1;
+        return true;
+      }
+      if (this.#depth === DEEPEST) return false;
+      this.#open[this.#depth++] = isObject ? 1 : 0;
+      if (isObject && !this.#key()) return false;
+    }
+  }
+
+  #key(): boolean {
+    return this.#text.charCodeAt(this.#at) === QUOTE && this.#string() && this.#text.charCodeAt(this.#at++) === COLON;
+  }
+
+  #string(): boolean {
+    this.#at += 1;
+    for (;;) {
+      const code = this.#text.charCodeAt(this.#at++);
+      if (code === QUOTE) return true;
+      // At the end of the text the code is NaN.
+      if (!(code >= FIRST_PRINTABLE)) return false;
+      if (code === BACKSLASH && !this.#escape()) return false;
+    }
+  }
+
+  #escape(): boolean {
+    const letter = this.#text.charCodeAt(this.#at++);
+    return letter === LOWER_U ? this.#matches(FOUR_HEX) : ESCAPED.has(letter);
+  }
+
+  #scalar(): boolean {
+    return this.#matches(SCALAR);
+  }
+
+  #matches(pattern: RegExp): boolean {
+    pattern.lastIndex = this.#at;
+    if (!pattern.test(this.#text)) return false;
+    this.#at = pattern.lastIndex;
+    return true;
+  }
+}

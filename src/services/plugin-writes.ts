@@ -1,0 +1,105 @@
+import { AppError } from '../domain/errors.ts';
+import type { Store, Writer } from '../store/store.ts';
+
+/** What one commit may hold of one plugin: other writers wait for it meanwhile. */
+const MOST_JOINED = 32;
+const MOST_BYTES = 262_144;
+
+interface Job {
+  readonly bytes: number;
+  /** Joins a commit with others. Absent: it makes its own. */
+  readonly join?: (writer: Writer) => Promise<() => void>;
+  readonly alone?: () => Promise<void>;
+  readonly fail: (cause: unknown) => void;
+}
+
+/**
+ * The writes of plugins to what is their own. Each plugin has a line: its writes happen in the order in which they
+ * were asked for, many in one commit, and only one commit of a plugin is under way. So a flood of one plugin waits
+ * behind itself and not in front of other writers, and writes of one plugin never collide within this process.
+ */
+export class PluginWrites {
+  readonly #store: Store;
+  readonly #lines = new Map<string, Job[]>();
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /**
+   * Runs a write body in its turn, with others in one transaction. What it refuses, it refuses with an AppError below
+   * 500 and before it writes anything; whatever else it throws undoes and rejects the others as well.
+   */
+  run<T>(pluginId: string, bytes: number, body: (writer: Writer) => Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#push(pluginId, {
+        bytes,
+        fail: reject,
+        async join(writer) {
+          try {
+            const result = await body(writer);
+            return () => resolve(result);
+          } catch (cause) {
+            if (!(cause instanceof AppError) || cause.status >= 500) throw cause;
+            return () => reject(cause);
+          }
+        },
+      });
+    });
+  }
+
+  /** Has something that writes done in its turn, with its own transaction. */
+  runAlone<T>(pluginId: string, act: () => Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#push(pluginId, { bytes: 0, fail: reject, alone: async () => resolve(await act()) });
+    });
+  }
+
+  #push(pluginId: string, job: Job): void {
+    const line = this.#lines.get(pluginId);
+    if (line !== undefined) {
+      line.push(job);
+      return;
+    }
+    const started = [job];
+    this.#lines.set(pluginId, started);
+    void this.#work(pluginId, started);
+  }
+
+  /** Never rejects. */
+  async #work(pluginId: string, line: Job[]): Promise<void> {
+    while (line.length > 0) {
+      const [first] = line;
+      const group = first?.join === undefined ? line.splice(0, 1) : takeGroup(line);
+      try {
+        if (first?.alone === undefined) await this.#commit(group);
+        else await first.alone();
+      } catch (cause) {
+        for (const { fail } of group) fail(cause);
+      }
+    }
+    this.#lines.delete(pluginId);
+  }
+
+  async #commit(group: readonly Job[]): Promise<void> {
+    // The store may run a body again from the start, so the reports are those of its last run.
+    const reports = await this.#store.write(async (writer) => {
+      const ended: (() => void)[] = [];
+      for (const { join } of group) if (join !== undefined) ended.push(await join(writer));
+      return ended;
+    });
+    for (const report of reports) report();
+  }
+}
+
+/** Takes what may share a commit from the head of a line: at least one. */
+function takeGroup(line: Job[]): Job[] {
+  let bytes = 0;
+  let count = 0;
+  for (const job of line) {
+    bytes += job.bytes;
+    if (job.join === undefined || count === MOST_JOINED || (count > 0 && bytes > MOST_BYTES)) break;
+    count += 1;
+  }
+  return line.splice(0, count);
+}

@@ -1,0 +1,26 @@
+import type { CallingPlugin } from '../../src/plugin-host/call-record.ts';
+import type { Principal } from '../../src/plugin-host/capabilities/capability.ts';
+import { HeldLocks } from '../../src/plugin-host/held-locks.ts';
+import { hostGrantsOf } from '../../src/plugin-host/host-grants.ts';
+
+/** What a plugin of these tests may keep, and how long its calls last. */
+export const KEEPING = {
+  kvQuota: { keys: 10, bytes: 1000, valueBytes: 100 },
+  timeoutMs: 10_000,
+} satisfies Partial<CallingPlugin>;
+
+/** A plugin call on whose behalf a capability runs, without limits on what it spends. */
+export function principalOf(pluginId = 'p', signal = new AbortController().signal): Principal {
+  const locks = new HeldLocks();
+  return {
+    pluginId,
+    signal,
+    locks,
+    timeoutMs: KEEPING.timeoutMs,
+    get kvCaller() {
+      return { pluginId, quota: KEEPING.kvQuota, locks: locks.all };
+    },
+    hosts: hostGrantsOf(pluginId, []),
+    spender: () => undefined,
+  };
+}
