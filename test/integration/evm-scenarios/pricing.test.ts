@@ -1,0 +1,135 @@
+/** The network asks for more than was offered, or than is allowed, or gives less room: what waits resumes, what cannot be mined gives its nonce back. */
+import t, { type Test } from 'tap';
+import { startAnvil } from '../../support/anvil.ts';
+import { outage } from '../../support/node-front.ts';
+import { Scenario, type ScenarioOptions } from '../../support/scenario-stage.ts';
+
+const GWEI = 10n ** 9n;
+const MINUTE = 60_000;
+const CAPPED = { policies: { gas_price_cap: Number(3n * GWEI) } };
+
+/** A scenario on a node of its own: prices are those of the whole node. */
+async function open(t: Test, options: ScenarioOptions = {}): Promise<Scenario> {
+  const anvil = await startAnvil({ args: ['--no-mining'] });
+  t.teardown(() => anvil.stop());
+  const stage = await Scenario.open(t, anvil, options);
+  await stage.start();
+  return stage;
+}
+
+/** The next block has this base fee, and the pool drops what offers less. */
+async function setBaseFee(stage: Scenario, gwei: bigint): Promise<void> {
+  await stage.anvil.rpc('anvil_setNextBlockBaseFeePerGas', [`0x${(gwei * GWEI).toString(16)}`]);
+  await stage.mine();
+}
+
+async function onNode(stage: Scenario, id: string): Promise<Record<'maxFeePerGas' | 'maxPriorityFeePerGas', bigint>> {
+  const { hash } = await stage.get(id);
+  const seen = (await stage.anvil.rpc('eth_getTransactionByHash', [hash])) as Record<string, string>;
+  return {
+    maxFeePerGas: BigInt(seen['maxFeePerGas'] ?? 0),
+    maxPriorityFeePerGas: BigInt(seen['maxPriorityFeePerGas'] ?? 0),
+  };
+}
+
+t.test('what was offered at the cap and dropped by the pool waits, and resumes when the market falls', async (t) => {
+  const stage = await open(t, CAPPED);
+  const evicted = await stage.send();
+  await stage.untilStatus(evicted, 'submitted');
+  const [first] = await stage.attempts(evicted);
+  await setBaseFee(stage, 50n);
+  t.equal(await stage.nonces('pending'), 0, 'the pool has dropped it');
+  const later = await stage.sendMany(2);
+  const isParked = async (id: string) => /gas_price_cap/.test((await stage.get(id)).statusReason ?? '');
+  for (const id of [evicted, ...later]) await stage.until('it waits for the market', () => isParked(id));
+  t.strictSame(await Promise.all(later.map(async (id) => (await stage.get(id)).sequence)), [null, null]);
+  t.equal((await stage.attempts(evicted)).length, 1, 'nothing dearer was signed');
+
+  await setBaseFee(stage, 1n);
+  stage.pass(MINUTE / 6);
+  await stage.untilStatus([evicted, ...later], 'confirmed', { mining: true });
+  t.equal((await stage.get(evicted)).hash, first?.hash, 'the same bytes');
+  for (const id of [evicted, ...later]) t.ok((await onNode(stage, id)).maxFeePerGas <= 3n * GWEI);
+  t.equal(await stage.paid(), 21n);
+});
+
+t.test('what is canceled while the market is above the cap gives its nonce back, beyond the cap', async (t) => {
+  const stage = await open(t, CAPPED);
+  const [canceled, waiting] = [await stage.send(), await stage.send()];
+  await stage.untilStatus([canceled, waiting], 'submitted');
+  await setBaseFee(stage, 50n);
+  await stage.cancel(canceled);
+  await stage.untilStatus(canceled, 'canceled', { mining: true });
+  t.ok((await onNode(stage, canceled)).maxFeePerGas >= 40n * GWEI);
+  t.strictSame([await stage.nonces(), await stage.paid()], [1, 0n]);
+  await setBaseFee(stage, 1n);
+  await stage.untilStatus(waiting, 'confirmed', { mining: true });
+});
+
+t.test('where there is no pool a rising base fee is followed', async (t) => {
+  const stage = await open(t, { settings: { tags: ['no-mempool'] } });
+  stage.front.rule(outage('eth_sendRawTransaction'));
+  const id = await stage.send();
+  await stage.untilStatus(id, 'sent');
+  await setBaseFee(stage, 400n);
+  stage.front.rule();
+  stage.pass(MINUTE);
+  await stage.untilStatus(id, 'confirmed', { mining: true });
+  const attempts = await stage.attempts(id);
+  t.ok(attempts.length >= 2);
+  t.ok(Number(attempts[0]?.fields['max_fee_per_gas']) < Number(350n * GWEI), 'the first was too cheap');
+  t.equal(await stage.paid(), 7n);
+});
+
+t.test('lowered to the cap, the tip is never more than the whole, in no version', async (t) => {
+  const stage = await open(t, CAPPED);
+  const id = await stage.send({
+    speed: undefined,
+    max_fee_per_gas: Number(9n * GWEI),
+    max_priority_fee_per_gas: Number(5n * GWEI),
+  });
+  await stage.untilStatus(id, 'submitted');
+  const signed = await onNode(stage, id);
+  t.strictSame(signed, { maxFeePerGas: 3n * GWEI, maxPriorityFeePerGas: 3n * GWEI });
+  await stage.cancel(id);
+  await stage.until('the empty version is in the pool', async () => (await stage.attempts(id)).length === 2);
+  for (const { fields } of await stage.attempts(id)) {
+    t.ok(Number(fields['max_priority_fee_per_gas']) <= Number(fields['max_fee_per_gas']));
+  }
+  await stage.untilStatus(id, 'canceled', { mining: true });
+});
+
+t.test('a balance that bears the value and not the gas is refused, and no nonce is used', async (t) => {
+  const stage = await open(t);
+  await stage.anvil.rpc('anvil_setBalance', [stage.address, '0x3e9']);
+  const id = await stage.send({ value: 1_000 });
+  await stage.untilStatus(id, 'failed');
+  t.match(await stage.get(id), { sequence: null, statusReason: /^Insufficient balance: Relayer balance 1001 / });
+  t.equal(stage.front.offers.length, 0);
+});
+
+t.test(
+  'a block gas limit that is lowered: refused before a nonce is used, else its nonce is taken by nothing',
+  async (t) => {
+    const stage = await open(t);
+    const setLimit = async (limit: number) => {
+      await stage.anvil.rpc('evm_setBlockGasLimit', [`0x${limit.toString(16)}`]);
+      await stage.mine();
+    };
+    const [signed, behind] = await Promise.all([stage.send({ gas_limit: 300_000 }), stage.send()]);
+    await stage.untilStatus([signed, behind], 'submitted');
+    await stage.anvil.rpc('anvil_dropTransaction', [(await stage.get(signed)).hash]);
+    await setLimit(100_000);
+    const late = await stage.send({ gas_limit: 300_000 });
+    await stage.untilStatus(late, 'failed');
+    t.match(await stage.get(late), {
+      sequence: null,
+      statusReason: 'Transaction gas limit (300000) exceeds block gas limit (100000)',
+    });
+    stage.pass(4 * MINUTE);
+    await stage.untilStatus(signed, 'failed', { mining: true });
+    await stage.untilStatus(behind, 'confirmed', { mining: true });
+    t.match((await stage.attempts(signed)).at(-1), { purpose: 'void' });
+    t.strictSame([await stage.nonces(), await stage.paid()], [2, 7n]);
+  },
+);
