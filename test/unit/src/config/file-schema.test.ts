@@ -53,7 +53,14 @@ t.test('an operator’s file is valid; slips are found where they are', (t) => {
     signers: [signer],
     notifications: [{ id: 'n', type: 'webhook', url: 'https://a.test', signing_key: { type: 'env', value: 'K' } }],
     networks: './networks',
-    plugins: [{ id: 'p', path: 'p.ts', permissions: { env: ['X'] }, limits: { cpu_ms: 50 }, config: { any: [1, {}] } }],
+    plugins: [
+      { id: 'p', path: 'p.ts', permissions: { env: ['X'] }, limits: { cpu_ms: 50 }, config: { any: [1, {}] } },
+      {
+        id: 'q',
+        path: 'q.ts',
+        permissions: { relayers: { a: ['read'], b: { methods: ['send'], fee_per_hour: '1' } } },
+      },
+    ],
   };
   t.strictSame(faultsOf(config, file), []);
   for (const [slip, place] of [
@@ -61,6 +68,12 @@ t.test('an operator’s file is valid; slips are found where they are', (t) => {
     [{ plugins: [{ id: 'p', path: 'p.ts', limits: { cpu_ms: 'long' } }] }, '/plugins/0/limits/cpu_ms must be integer'],
     [{ relayers: [{ ...relayer, policies: { gas_price_cpa: 1 } }] }, '/relayers/0/policies must NOT have'],
     [{ signers: [{ ...signer, config: {} }] }, "/signers/0/config must have required property 'path'"],
+    [
+      {
+        plugins: [{ id: 'p', path: 'p.ts', permissions: { relayers: { r: { methods: ['send'], fee_per_huor: 1 } } } }],
+      },
+      '/plugins/0/permissions/relayers/r must NOT have additional properties',
+    ],
     [{ relayer: [] }, ' must NOT have additional properties'],
   ] as const) {
     const faults = faultsOf(config, { ...file, ...slip });
