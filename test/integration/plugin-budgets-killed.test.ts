@@ -12,6 +12,7 @@ t.test('whatever a plugin sends, and whenever the server is killed, the limit ho
   const burst = fc.array(fc.integer({ min: 0, max: 6 }), { minLength: 1, maxLength: 12 });
   const step = fc.record({ burst, kill: fc.boolean(), afterMs: fc.integer({ min: 0, max: 40 }) });
   let program = 0;
+  let all = 0n;
   const holds = async (steps: { burst: number[]; kill: boolean; afterMs: number }[]) => {
     const [plugin, receiver] = [`program-${program % PROGRAMS}`, receiverOf(program)];
     program += 1;
@@ -36,9 +37,13 @@ t.test('whatever a plugin sends, and whenever the server is killed, the limit ho
     await untilNothingIsOpen(service);
     const paid = await world.paidTo(receiver);
     t.ok(paid <= LIMIT && paid >= promised, `${paid} were paid, ${promised} promised`);
+    all += paid;
+    const { details } = (await pay(service, plugin, receiver, LIMIT + 1n)).body.data;
+    t.equal(BigInt(details.remaining), LIMIT - paid, 'no kill leaves anything counted that is not paid');
   };
   await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 3 }), holds), {
     numRuns: PROGRAMS,
     endOnFailure: true,
   });
+  t.ok(all > 0n, 'something was paid');
 });
