@@ -161,7 +161,7 @@ export default {
       'guest-stands-alone',
       'guest code runs in a bare isolate: it knows the guest folder and the protocol',
       { path: '^sandbox/guest/' },
-      { pathNot: ['^sandbox/guest/', '^sandbox/protocol\\.ts$'] },
+      { pathNot: ['^sandbox/guest/', '^sandbox/protocol\\.ts$', npm('(buffer|web-streams-polyfill)')] },
     ),
     forbid(
       'guest-takes-types-from-the-protocol',
@@ -185,6 +185,8 @@ export default {
       { path: '^sandbox/(process|guest)/', dependencyTypesNot: ['type-only'] },
     ),
 
+    owner('buffer', npm('buffer'), '^sandbox/guest/globals/buffer\\.ts$'),
+    owner('web-streams-polyfill', npm('web-streams-polyfill'), '^sandbox/guest/globals/streams\\.ts$'),
     owner('isolated-vm', npm('isolated-vm'), '^sandbox/process/isolate\\.ts$'),
     owner('piscina', npm('piscina'), '^src/plugin-host/pool\\.ts$'),
     owner('prom-client', npm('prom-client'), '^(src|test/unit/src)/observability/'),

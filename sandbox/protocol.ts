@@ -270,9 +270,16 @@ export const UP = {
   DONE: 7,
 } as const;
 
+/**
+ * Begins a part in the text of the guest runtime; the part's name and a newline follow, then an expression that
+ * evaluates to the function `part`. Before the first one stands the runtime itself, which asks for a part when a plugin
+ * first touches one of its names.
+ */
+export const RUNTIME_PART = '\n//@ part ';
+
 export interface BootMessage {
   protocol: number;
-  /** The guest runtime's bundle: an expression that evaluates to the function `boot`. */
+  /** The guest runtime's bundle: an expression that evaluates to the function `boot`, and its parts. */
   runtime: string;
 }
 
@@ -331,6 +338,8 @@ export interface DoneMessage {
  * | `random` | number of bytes, at most 65536 | that many characters of code 0 to 255 |
  * | `url` | {@link UrlQuestion} | {@link UrlParts}, or `""` when invalid |
  * | `now` | `""` | milliseconds since the isolate began, with a fraction |
+ * | `part` | name of a part of the runtime | its text, or `""` when there is none |
+ * | `crypto` | {@link CryptoQuestion} | `=` and base64, or `""` when refused |
  */
 export type HostFunction = (op: HostOp, text: string) => string;
 
@@ -351,7 +360,13 @@ export interface UrlParts {
   hash: string;
 }
 
-export type HostOp = 'request' | 'log' | 'done' | 'timer' | 'clear' | 'random' | 'url' | 'now';
+export type HostOp = 'request' | 'log' | 'done' | 'timer' | 'clear' | 'random' | 'url' | 'now' | 'part' | 'crypto';
+
+/** Arithmetic for `crypto.subtle`; all bytes are base64. `tag` is the length of AES-GCM's tag, in bits. */
+export type CryptoQuestion =
+  | { op: 'digest'; hash: string; data: string }
+  | { op: 'hmac'; hash: string; key: string; data: string }
+  | { op: 'encrypt' | 'decrypt'; key: string; iv: string; aad: string; tag: number; data: string };
 
 /** What `boot` returns to the child; each is entered under a slice. */
 export interface GuestEntries {

@@ -18,6 +18,7 @@ import { installGlobals } from './globals/install.ts';
 import { removeGlobals } from './globals/removed.ts';
 import { HostLink } from './host-link.ts';
 import { invokeHandler } from './invoke.ts';
+import type { Part, PartName } from './part-world.ts';
 import { defineProperty, deleteProperty, getOwnPropertyDescriptor, parseJson } from './primordials.ts';
 
 /** Where the plugin's bundle leaves its exports (esbuild's `globalName`). */
@@ -34,7 +35,10 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
 
   removeGlobals(global);
   fixArrayBuffer(global);
-  const world = installGlobals(global, link, end);
+  // Called by another name, it knows nothing of the scope that it is called in (ECMA-262 19.2.1.1).
+  const { eval: evaluate } = global;
+  const load = (name: PartName) => evaluate(link.part(name)) as Part;
+  const world = installGlobals(global, { link, end, calls, load });
   const intrinsics = collectIntrinsics(global);
   let limits: GuestSetup['limits'] = { result_bytes: 0, calls: 0 };
   let moduleExports: unknown;

@@ -1,5 +1,6 @@
-import type { HostFunction, LogLevel, Outcome, UrlParts } from '../protocol.ts';
-import { parseJson, quote } from './primordials.ts';
+import type { CryptoQuestion, HostFunction, LogLevel, Outcome, UrlParts } from '../protocol.ts';
+import type { PartName } from './part-world.ts';
+import { enumerableKeys, parseJson, quote, stringSlice } from './primordials.ts';
 
 /**
  * The guest's side of the one function it was given: builds each text by hand from quoted strings, because
@@ -57,10 +58,32 @@ export class HostLink {
     return +this.#host('now', '');
   }
 
+  /** The text of a part of the runtime. */
+  part(name: PartName): string {
+    return this.#host('part', name);
+  }
+
+  /** Base64, or undefined when the question is refused. */
+  crypto(question: CryptoQuestion): string | undefined {
+    const answer = this.#host('crypto', stringifyFlat(question));
+    return answer === '' ? undefined : stringSlice(answer, 1);
+  }
+
   #url(question: string): UrlParts | null {
     const answer = this.#host('url', question);
     return answer === '' ? null : (parseJson(answer) as UrlParts);
   }
+}
+
+function stringifyFlat(question: CryptoQuestion): string {
+  const names = enumerableKeys(question) as (keyof CryptoQuestion)[];
+  let text = '';
+  for (let index = 0; index < names.length; index++) {
+    const name = names[index] as keyof CryptoQuestion;
+    const value: unknown = question[name];
+    text += `${index === 0 ? '{' : ','}${quote(name)}:${typeof value === 'number' ? value : quote(value as string)}`;
+  }
+  return `${text}}`;
 }
 
 function outcomeText(outcome: Outcome): string {

@@ -1,6 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 import { FIXED_LIMITS, type HostFunction, type HostOp, type Limits, type Outcome, UP } from '../protocol.ts';
 import type { Channel } from './channel.ts';
+import { answerCryptoQuestion } from './crypto-answer.ts';
 import { answerUrlQuestion } from './url-parts.ts';
 
 const RANDOM_BYTES = 65_536;
@@ -193,6 +194,8 @@ function answerAlways(op: HostOp, text: string): string {
       return randomText(Number(text));
     case 'url':
       return answerUrlQuestion(text);
+    case 'crypto':
+      return answerCryptoQuestion(text);
     default:
       return `no such operation: ${op}`;
   }

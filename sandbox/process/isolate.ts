@@ -7,6 +7,7 @@ import {
   type HostFunction,
   type HostOp,
   type PluginVersion,
+  RUNTIME_PART,
 } from '../protocol.ts';
 
 /** How a stretch of guest code ended other than by coming back: what isolated-vm threw, told apart in one place. */
@@ -62,10 +63,19 @@ class CachedScript {
 /** The guest runtime, compiled once per process. */
 export class GuestRuntime {
   readonly script: CachedScript;
+  /** What an isolate loads when it is asked for, by name. */
+  readonly parts: ReadonlyMap<string, string>;
 
-  /** @param text an expression that evaluates to `boot`, see {@link GuestEntries} */
+  /** @param text an expression that evaluates to `boot`, see {@link GuestEntries}, and its parts, see {@link RUNTIME_PART} */
   constructor(text: string) {
-    this.script = new CachedScript(text, 'isolayer');
+    const [script = '', ...parts] = text.split(RUNTIME_PART);
+    this.script = new CachedScript(script, 'isolayer');
+    this.parts = new Map(
+      parts.map((part) => {
+        const end = part.indexOf('\n');
+        return [part.slice(0, end), part.slice(end + 1)];
+      }),
+    );
   }
 }
 
@@ -86,7 +96,7 @@ export class GuestProgram {
    * @throws EvaluationError
    */
   createIsolate(outsideCalls: HostFunction): GuestIsolate {
-    return new GuestIsolate(this.version, this.#runtime.script, this.#script, outsideCalls);
+    return new GuestIsolate(this.version, this.#runtime, this.#script, outsideCalls);
   }
 }
 
@@ -107,15 +117,17 @@ export class GuestIsolate {
   readonly #isolate: ivm.Isolate;
   readonly #began = performance.now();
   readonly #outsideCalls: HostFunction;
+  readonly #parts: ReadonlyMap<string, string>;
   readonly #entries: Record<CallEntry | 'quiescent', ivm.Reference>;
   /** Used heap right after evaluation, in bytes. */
   readonly #bornHeapBytes: number;
   #heapBytes = 0;
   #answer: HostFunction;
 
-  constructor(version: PluginVersion, runtime: CachedScript, plugin: CachedScript, outsideCalls: HostFunction) {
+  constructor(version: PluginVersion, runtime: GuestRuntime, plugin: CachedScript, outsideCalls: HostFunction) {
     this.version = version.version;
     this.#outsideCalls = outsideCalls;
+    this.#parts = runtime.parts;
     this.#answer = outsideCalls;
     this.#isolate = new ivm.Isolate({ memoryLimit: Math.max(LEAST_MEMORY_MB, version.limits.memory_mb) });
 
@@ -126,7 +138,9 @@ export class GuestIsolate {
     };
     try {
       const context = this.#isolate.createContextSync();
-      const boot: ivm.Reference = runtime.compile(this.#isolate).runSync(context, { timeout: left(), reference: true });
+      const boot: ivm.Reference = runtime.script
+        .compile(this.#isolate)
+        .runSync(context, { timeout: left(), reference: true });
       const host = new ivm.Callback((op: HostOp, text: string) => this.#onHost(op, text), { sync: true });
       const entries: ivm.Reference = boot.applySync(undefined, [host], {
         timeout: left(),
@@ -218,6 +232,7 @@ export class GuestIsolate {
       // A tenth of a millisecond is fine enough to measure work, and too coarse to measure caches.
       return String(Math.floor((performance.now() - this.#began) * 10) / 10);
     }
+    if (op === 'part') return this.#parts.get(text) ?? '';
     return this.#answer(op, text);
   }
 

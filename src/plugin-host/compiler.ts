@@ -1,5 +1,7 @@
-import { join, resolve } from 'node:path';
+import { readdir } from 'node:fs/promises';
+import { join, parse, resolve } from 'node:path';
 import { type BuildOptions, build, context, stop } from 'esbuild';
+import { RUNTIME_PART } from '../../sandbox/protocol.ts';
 import { compileFailure } from './compile-failure.ts';
 import { importWall } from './import-wall.ts';
 import { ended, type HostFailure } from './outcome.ts';
@@ -92,22 +94,37 @@ export function createCompiler({ root, sandboxDir }: CompilerDeps): Compiler {
     },
 
     async runtime() {
-      const { outputFiles } = await build({
-        ...FOR_THE_GUEST,
-        write: false,
-        entryPoints: [join(sandboxDir, 'guest', 'boot.ts')],
-        format: 'cjs',
-        minifyWhitespace: true,
-        minifySyntax: true,
-        // Strict from its first word, so that no function of the runtime can be asked for its caller.
-        banner: { js: '(function () { "use strict"; const module = { exports: {} };' },
-        footer: { js: 'return module.exports.boot; })()' },
-      });
-      return outputFiles[0]?.text ?? '';
+      const guest = join(sandboxDir, 'guest');
+      const names = (await readdir(join(guest, 'parts'))).filter((file) => file.endsWith('.ts'));
+      const [runtime, ...parts] = await Promise.all([
+        expression(join(guest, 'boot.ts'), 'boot'),
+        // Streams would give a buffer away by a clone that the guest's world cannot make.
+        ...names.map((file) => expression(join(guest, 'parts', file), 'part', { structuredClone: 'undefined' })),
+      ]);
+      return [runtime, ...parts.map((text, index) => `${RUNTIME_PART}${parse(names[index] ?? '').name}\n${text}`)].join(
+        '',
+      );
     },
 
     close: () => stop(),
   };
+}
+
+/** A file of the guest runtime as an expression that evaluates to one of its exports. */
+async function expression(file: string, name: string, define = {}): Promise<string> {
+  const { outputFiles } = await build({
+    ...FOR_THE_GUEST,
+    write: false,
+    define,
+    entryPoints: [file],
+    format: 'cjs',
+    minifyWhitespace: true,
+    minifySyntax: true,
+    // Strict from its first word, so that no function of the runtime can be asked for its caller.
+    banner: { js: '(function () { "use strict"; const module = { exports: {} }, exports = module.exports;' },
+    footer: { js: `return module.exports.${name}; })()` },
+  });
+  return outputFiles[0]?.text ?? '';
 }
 
 function tooLarge(pluginId: string, label: string, bytes: number): HostFailure {

@@ -1,4 +1,5 @@
 import { cutRequest, parseRequest } from '../../sandbox/driver/messages.ts';
+import { answerCryptoQuestion } from '../../sandbox/process/crypto-answer.ts';
 import { answerUrlQuestion } from '../../sandbox/process/url-parts.ts';
 import type {
   CapabilityReply,
@@ -63,6 +64,10 @@ export class GuestHost {
         return answerUrlQuestion(text);
       case 'now':
         return String(this.time);
+      case 'crypto':
+        return answerCryptoQuestion(text);
+      case 'part':
+        return '';
     }
   }
 }

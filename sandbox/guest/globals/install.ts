@@ -1,7 +1,10 @@
 import type { CallEnd } from '../call-end.ts';
+import type { CapabilityCalls } from '../capability-calls.ts';
 import type { HostLink } from '../host-link.ts';
+import { defineLazily, LazyParts, PART_GLOBALS } from '../lazy-parts.ts';
+import type { Part, PartName } from '../part-world.ts';
 import { PLUGIN_ERROR_CLASS, PluginError } from '../plugin-error.ts';
-import { defineProperty, stringSlice, toText } from '../primordials.ts';
+import { defineProperty, NativeTypeError, stringSlice, toText } from '../primordials.ts';
 import { createAbortClasses } from './abort.ts';
 import { atob, btoa } from './base64.ts';
 import { createConsole, type GuestConsole } from './console.ts';
@@ -10,6 +13,7 @@ import { DOMException } from './dom-exception.ts';
 import { createEventClasses } from './event-target.ts';
 import { createPerformance } from './performance.ts';
 import { createProcess, type GuestProcess } from './process.ts';
+import type { StreamClasses } from './streams.ts';
 import { structuredClone } from './structured-clone.ts';
 import { TextDecoder } from './text-decoder.ts';
 import { TextEncoder } from './text-encoder.ts';
@@ -27,8 +31,20 @@ export interface World {
   readonly process: GuestProcess;
 }
 
-/** Puts the web APIs on the global object, writable and not enumerable as in browsers. */
-export function installGlobals(global: object, link: HostLink, end: CallEnd): World {
+/** What the web APIs work with. */
+export interface WorldParts {
+  link: HostLink;
+  end: CallEnd;
+  calls: Pick<CapabilityCalls, 'call'>;
+  /** Loads a part of the runtime. */
+  load(name: PartName): Part;
+}
+
+/**
+ * Puts the web APIs on the global object, writable and not enumerable as in browsers. Those of the runtime's parts are
+ * there as accessors until a plugin first looks at one.
+ */
+export function installGlobals(global: object, { link, end, calls, load }: WorldParts): World {
   const console = createConsole(link);
   const timers = new Timers(link, end);
   const now = () => link.now();
@@ -37,20 +53,23 @@ export function installGlobals(global: object, link: HostLink, end: CallEnd): Wo
   const process = createProcess(timers, line('log'), line('error'), now);
   const events = createEventClasses((error) => end.uncaught(error));
   const timerFunctions = timers.globals();
+  const abort = createAbortClasses(events, timerFunctions.setTimeout);
+  const crypto = createCrypto(link);
+  const URL = createUrlClass(link);
 
   const names: Record<string | symbol, unknown> = {
     ...timerFunctions,
     ...events,
-    ...createAbortClasses(events, timerFunctions.setTimeout),
+    ...abort,
     console: console.console,
     process,
     global,
     TextEncoder,
     TextDecoder,
-    URL: createUrlClass(link),
+    URL,
     URLSearchParams,
     DOMException,
-    crypto: createCrypto(link),
+    crypto,
     performance: createPerformance(now),
     atob,
     btoa,
@@ -60,5 +79,23 @@ export function installGlobals(global: object, link: HostLink, end: CallEnd): Wo
   for (const name of Reflect.ownKeys(names)) {
     defineProperty(global, name, { value: names[name], writable: true, enumerable: false, configurable: true });
   }
+
+  const parts: LazyParts = new LazyParts(load, {
+    classes: { URL, URLSearchParams, DOMException, AbortSignal: abort.AbortSignal },
+    ask: (method, params) => calls.call(method, () => params, { refuse: toFetchError }),
+    random: (bytes) => link.random(bytes),
+    compute: (question) => link.crypto(question),
+    streams: () => parts.get('streams') as unknown as StreamClasses,
+    loadedStreams: () => parts.peek('streams') as StreamClasses | undefined,
+  });
+  for (const part of Object.keys(PART_GLOBALS) as PartName[]) {
+    for (const name of PART_GLOBALS[part]) defineLazily(global, name, () => parts.get(part)[name]);
+  }
+  defineLazily(crypto, 'subtle', () => parts.get('subtle')['subtle']);
   return { console, timers, process };
+}
+
+/** A fetch that failed is a TypeError (Fetch Standard 5.6). */
+function toFetchError({ message }: { message: string }): Error {
+  return new NativeTypeError(message);
 }

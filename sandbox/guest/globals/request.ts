@@ -1,0 +1,236 @@
+import { type BodyClass, type BodyContent, type BodyWorld, extractBody } from './body.ts';
+import { Headers } from './headers.ts';
+
+/** What a request is cancelled by. */
+export interface Signal {
+  readonly aborted: boolean;
+  readonly reason: unknown;
+  addEventListener(type: string, listener: () => void, options?: { once?: boolean }): void;
+  removeEventListener(type: string, listener: () => void): void;
+}
+
+/** What requests need of the other classes. */
+export interface RequestWorld extends BodyWorld {
+  URL: new (url: unknown) => { href: string; username: string; password: string };
+  AbortSignal: { any(signals: Iterable<Signal>): Signal; readonly prototype: Signal };
+}
+
+const TOKEN = /^[!#$%&'*+\-.^_`|~\w]+$/;
+const NORMALIZED = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'POST', 'PUT'];
+const FORBIDDEN = ['CONNECT', 'TRACE', 'TRACK'];
+
+/** The settings of a request, with what each may be (Fetch Standard 5.4). */
+const SETTINGS = {
+  cache: ['default', 'no-store', 'reload', 'no-cache', 'force-cache'],
+  credentials: ['same-origin', 'omit', 'include'],
+  mode: ['cors', 'same-origin', 'no-cors'],
+  redirect: ['follow', 'error', 'manual'],
+} as const;
+
+type Settings = { [S in keyof typeof SETTINGS]: (typeof SETTINGS)[S][number] };
+
+interface Fields {
+  readonly url: string;
+  readonly method: string;
+  readonly settings: Settings;
+  readonly keepalive: boolean;
+  readonly integrity: string;
+}
+
+const BLANK: Fields = {
+  url: '',
+  method: 'GET',
+  settings: { cache: 'default', credentials: 'same-origin', mode: 'cors', redirect: 'follow' },
+  keepalive: false,
+  integrity: '',
+};
+
+/** A clone's body on its way into the constructor; plugins cannot make one. */
+class ClonedBody {
+  readonly content: BodyContent;
+
+  constructor(content: BodyContent) {
+    this.content = content;
+  }
+}
+
+/** The class Request (Fetch Standard 5.4), and the parts of one that only `fetch` sees. */
+export function createRequestClass(world: RequestWorld, { Body, fill, contentOf }: BodyClass) {
+  let followed: (request: Request) => readonly Signal[];
+
+  class Request extends Body {
+    readonly #fields: Fields;
+    readonly #headers: Headers;
+    readonly #followed: readonly Signal[];
+    #signal: Signal | undefined;
+
+    static {
+      // Nobody needs a signal of its own for a plain request: it is made when it is asked for.
+      followed = (request) => (request.#signal === undefined ? request.#followed : [request.#signal]);
+    }
+
+    constructor(input: unknown, init: unknown = {}) {
+      super();
+      const given = optionsOf(init);
+      const original = input instanceof Request ? input : undefined;
+      // Each option is asked for once: a getter cannot answer differently after it was looked at.
+      const { method, headers, body, signal, keepalive, integrity, duplex } = given;
+      const base = original === undefined ? BLANK : original.#fields;
+      this.#fields = {
+        url: original === undefined ? parsedUrl(input) : base.url,
+        method: method === undefined ? base.method : methodOf(method),
+        settings: settingsOf(given, base.settings),
+        keepalive: keepalive === undefined ? base.keepalive : Boolean(keepalive),
+        integrity: integrity === undefined ? base.integrity : textOf(integrity),
+      };
+      this.#headers = new Headers(headers === undefined ? (original === undefined ? [] : original.#headers) : headers);
+      if (signal === undefined) this.#followed = original === undefined ? [] : followed(original);
+      else this.#followed = signalsOf(signal);
+      fill(this, this.#contentOf(body, original, duplex), this.#headers);
+    }
+
+    get method(): string {
+      return this.#fields.method;
+    }
+
+    get url(): string {
+      return this.#fields.url;
+    }
+
+    get headers(): Headers {
+      return this.#headers;
+    }
+
+    get destination(): string {
+      return '';
+    }
+
+    get referrer(): string {
+      return 'about:client';
+    }
+
+    get referrerPolicy(): string {
+      return '';
+    }
+
+    get mode(): Settings['mode'] {
+      return this.#fields.settings.mode;
+    }
+
+    get credentials(): Settings['credentials'] {
+      return this.#fields.settings.credentials;
+    }
+
+    get cache(): Settings['cache'] {
+      return this.#fields.settings.cache;
+    }
+
+    get redirect(): Settings['redirect'] {
+      return this.#fields.settings.redirect;
+    }
+
+    get integrity(): string {
+      return this.#fields.integrity;
+    }
+
+    get keepalive(): boolean {
+      return this.#fields.keepalive;
+    }
+
+    get duplex(): string {
+      return 'half';
+    }
+
+    get signal(): Signal {
+      this.#signal ??= world.AbortSignal.any(this.#followed);
+      return this.#signal;
+    }
+
+    clone(): Request {
+      const content = contentOf(this)?.clone();
+      const init = { body: content === undefined ? null : new ClonedBody(content) };
+      return new Request(this, init);
+    }
+
+    get [Symbol.toStringTag](): string {
+      return 'Request';
+    }
+
+    #contentOf(body: unknown, original: Request | undefined, duplex: unknown): BodyContent | null {
+      if (body instanceof ClonedBody) return body.content;
+      const inherited = original === undefined ? null : contentOf(original);
+      if (body === null || (body === undefined && inherited === null)) return null;
+      if (this.#fields.method === 'GET' || this.#fields.method === 'HEAD') {
+        throw new TypeError('Request with GET/HEAD method cannot have body.');
+      }
+      if (body === undefined) return inherited?.move() ?? null;
+      const { content, type } = extractBody(world, body);
+      if (world.loadedStreams()?.isStream(body) === true && duplex !== 'half') {
+        throw new TypeError("A request with a stream as its body needs duplex: 'half'");
+      }
+      if (type !== null && !this.#headers.has('content-type')) this.#headers.append('content-type', type);
+      return content;
+    }
+  }
+
+  function parsedUrl(input: unknown): string {
+    let url: { href: string; username: string; password: string };
+    try {
+      url = new world.URL(input);
+    } catch (cause) {
+      throw new TypeError(`Failed to parse URL from ${String(input)}`, { cause });
+    }
+    if (url.username !== '' || url.password !== '') {
+      throw new TypeError('Request cannot be constructed from a URL that includes credentials');
+    }
+    return url.href;
+  }
+
+  function signalsOf(signal: unknown): readonly Signal[] {
+    if (signal === null) return [];
+    if (!Object.prototype.isPrototypeOf.call(world.AbortSignal.prototype, signal as object)) {
+      throw new TypeError('The signal of a request must be an AbortSignal');
+    }
+    return [signal as Signal];
+  }
+
+  return { Request, followed: (request: Request) => followed(request) };
+}
+
+export type RequestClass = ReturnType<typeof createRequestClass>;
+
+type Options = Readonly<Record<string, unknown>>;
+
+function optionsOf(init: unknown): Options {
+  if (init === undefined || init === null) return {};
+  if (typeof init !== 'object' && typeof init !== 'function') throw new TypeError('The options are not an object');
+  return init as Options;
+}
+
+function methodOf(given: unknown): string {
+  const method = String(given);
+  const upper = method.toUpperCase();
+  if (!TOKEN.test(method) || FORBIDDEN.includes(upper)) throw new TypeError(`'${method}' is not a valid HTTP method.`);
+  return NORMALIZED.includes(upper) ? upper : method;
+}
+
+function settingsOf(given: Options, base: Settings): Settings {
+  const setting = <S extends keyof Settings>(name: S): Settings[S] => {
+    const value = given[name];
+    if (value === undefined) return base[name];
+    const allowed: readonly string[] = SETTINGS[name];
+    const text = textOf(value);
+    if (!allowed.includes(text)) throw new TypeError(`'${text}' is not a valid ${name} of a request`);
+    return text as Settings[S];
+  };
+  return {
+    cache: setting('cache'),
+    credentials: setting('credentials'),
+    mode: setting('mode'),
+    redirect: setting('redirect'),
+  };
+}
+
+function textOf(value: unknown): string {
+  return String(value);
+}

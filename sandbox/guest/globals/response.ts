@@ -1,0 +1,139 @@
+import { type BodyClass, type BodyContent, type BodyWorld, extractBody } from './body.ts';
+import { Headers } from './headers.ts';
+
+/** How an answer came about, which only `fetch` may say. */
+export interface AnswerHead {
+  type: 'basic' | 'default' | 'error';
+  url: string;
+  redirected: boolean;
+  status: number;
+  statusText: string;
+  headers: Headers;
+}
+
+interface ResponseWorld extends BodyWorld {
+  URL: new (url: unknown) => { href: string };
+}
+
+const WITHOUT_BODY = [101, 204, 205, 304];
+const REDIRECTS = [301, 302, 303, 307, 308];
+const REASON = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** An answer that exists already on its way into the constructor; plugins cannot make one. */
+class Made {
+  readonly head: AnswerHead;
+  readonly content: BodyContent | null;
+
+  constructor(head: AnswerHead, content: BodyContent | null) {
+    this.head = head;
+    this.content = content;
+  }
+}
+
+/** The class Response (Fetch Standard 5.5), and how `fetch` makes one of what it got. */
+export function createResponseClass(world: ResponseWorld, { Body, fill, contentOf }: BodyClass) {
+  class Response extends Body {
+    readonly #head: AnswerHead;
+
+    constructor(body: unknown = null, init: unknown = {}) {
+      super();
+      if (body instanceof Made) {
+        this.#head = body.head;
+        fill(this, body.content, body.head.headers);
+        return;
+      }
+      this.#head = headOf(init);
+      const { status, headers } = this.#head;
+      if (body !== null && WITHOUT_BODY.includes(status))
+        throw new TypeError(`A response of status ${status} has no body`);
+      const extracted = body === null ? null : extractBody(world, body);
+      if (extracted?.type !== null && extracted?.type !== undefined && !headers.has('content-type')) {
+        headers.append('content-type', extracted.type);
+      }
+      fill(this, extracted?.content ?? null, headers);
+    }
+
+    static error(): Response {
+      const head: AnswerHead = { ...headOf({}), type: 'error', status: 0 };
+      return new Response(new Made(head, null));
+    }
+
+    static redirect(url: unknown, status: unknown = 302): Response {
+      const { href } = new world.URL(url);
+      const code = Number(status);
+      if (!REDIRECTS.includes(code)) throw new RangeError(`${String(status)} is no status of a redirect`);
+      return new Response(null, { status: code, headers: { location: href } });
+    }
+
+    static json(data: unknown, init: unknown = {}): Response {
+      const text: unknown = JSON.stringify(data);
+      if (typeof text !== 'string') throw new TypeError('The value has no JSON text');
+      const head = headOf(init);
+      if (WITHOUT_BODY.includes(head.status)) throw new TypeError(`A response of status ${head.status} has no body`);
+      if (!head.headers.has('content-type')) head.headers.set('content-type', 'application/json');
+      return new Response(new Made(head, extractBody(world, text).content));
+    }
+
+    get type(): AnswerHead['type'] {
+      return this.#head.type;
+    }
+
+    get url(): string {
+      return this.#head.url;
+    }
+
+    get redirected(): boolean {
+      return this.#head.redirected;
+    }
+
+    get status(): number {
+      return this.#head.status;
+    }
+
+    get ok(): boolean {
+      return this.#head.status >= 200 && this.#head.status <= 299;
+    }
+
+    get statusText(): string {
+      return this.#head.statusText;
+    }
+
+    get headers(): Headers {
+      return this.#head.headers;
+    }
+
+    clone(): Response {
+      const content = contentOf(this)?.clone() ?? null;
+      return new Response(new Made({ ...this.#head, headers: new Headers(this.#head.headers) }, content));
+    }
+
+    get [Symbol.toStringTag](): string {
+      return 'Response';
+    }
+  }
+
+  const answer = (head: AnswerHead, content: BodyContent | null): Response => new Response(new Made(head, content));
+  return { Response, answer };
+}
+
+export type ResponseClass = ReturnType<typeof createResponseClass>;
+
+function headOf(init: unknown): AnswerHead {
+  if (init !== null && init !== undefined && typeof init !== 'object' && typeof init !== 'function') {
+    throw new TypeError('The options are not an object');
+  }
+  const { status = 200, statusText = '', headers } = (init ?? {}) as Readonly<Record<string, unknown>>;
+  const code = Math.trunc(Number(status));
+  if (!(code >= 200 && code <= 599))
+    throw new RangeError('init["status"] must be in the range of 200 to 599, inclusive.');
+  const text = String(statusText);
+  if (!REASON.test(text)) throw new TypeError('Invalid statusText');
+  return {
+    type: 'default',
+    url: '',
+    redirected: false,
+    status: code,
+    statusText: text,
+    headers: new Headers(headers ?? []),
+  };
+}

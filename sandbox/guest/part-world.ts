@@ -1,0 +1,24 @@
+import type { CryptoQuestion } from '../protocol.ts';
+import type { AskForFetch } from './globals/fetch.ts';
+import type { RequestWorld } from './globals/request.ts';
+import type { StreamClasses } from './globals/streams.ts';
+
+/** The parts of the runtime that an isolate loads when its plugin first asks for one of their names. */
+export type PartName = 'web' | 'streams' | 'buffer' | 'subtle';
+
+/** What the runtime gives to its parts: they are scripts of their own and share no class with it but these. */
+export interface PartWorld {
+  classes: Pick<RequestWorld, 'URL' | 'URLSearchParams' | 'AbortSignal'> & {
+    DOMException: new (message: string, name: string) => Error;
+  };
+  ask: AskForFetch;
+  /** At most 65536 random bytes, as characters of code 0 to 255. */
+  random(bytes: number): string;
+  /** Base64, or undefined when the question is refused. */
+  compute(question: CryptoQuestion): string | undefined;
+  streams(): StreamClasses;
+  loadedStreams(): StreamClasses | undefined;
+}
+
+/** What a part's text evaluates to: makes the names that the part stands for. */
+export type Part = (world: PartWorld) => Record<string, unknown>;
