@@ -35,7 +35,9 @@ t.test('settles each call by its number, in any order', async (t) => {
 t.test('a refusal rejects with an error', async (t) => {
   const { calls } = open();
   const refused = calls.call('kv.del', () => ({ key: 'a' }));
-  calls.settle(replyText(1, { ok: false, error: { message: 'no', code: 'FORBIDDEN', status: 403, details: { left: 1 } } }));
+  calls.settle(
+    replyText(1, { ok: false, error: { message: 'no', code: 'FORBIDDEN', status: 403, details: { left: 1 } } }),
+  );
   const error = await refused.catch((reason: unknown) => reason);
   t.ok(error instanceof Error);
   t.match(error, { message: 'no', code: 'FORBIDDEN', status: 403, details: { left: 1 } });

@@ -57,10 +57,11 @@ t.test('what is beyond the budget is not accepted, and the refusal has its figur
   await settle('a', 6n);
   wait(HOUR_MS - 60_000);
   await t.rejects(send('b', 5n), {
+    code: 'BUDGET_SPENT',
     details: { free_from: new Date(1000 + HOUR_MS + 1).toISOString() },
     retryAfterSeconds: 61,
   });
-  await t.rejects(send('b', 11n), { details: { free_from: /it is more than the whole of it/ } });
+  await t.rejects(send('b', 11n), { code: 'BUDGET_SPENT', details: { free_from: /it is more than the whole of it/ } });
   t.equal(await total(), 1);
   wait(60_001);
   await t.resolves(send('b', 10n));
@@ -76,7 +77,10 @@ t.test('nothing is refused while there is something to take in', async (t) => {
   );
   await t.resolves(send('all', 2000n));
   await settle('all', 0n, 50n);
-  await t.rejects(send('more', 0n), { details: { rule: 'fee_per_hour', remaining: '0', asked: '1' } });
+  await t.rejects(send('more', 0n), {
+    code: 'BUDGET_SPENT',
+    details: { rule: 'fee_per_hour', remaining: '0', asked: '1' },
+  });
 });
 
 t.test('a failure of the write is told, and does not stop those behind', async (t) => {
