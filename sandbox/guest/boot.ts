@@ -9,13 +9,14 @@
  * `"use strict"` comes first, so that no function of the runtime can be asked for its caller. Names are not minified:
  * `URL.name` is `URL`.
  */
-import type { GuestEntries, GuestSetup, HostFunction, InvocationContext } from '../protocol.ts';
+import type { InvocationContext } from '../protocol.ts';
 import { CallEnd } from './call-end.ts';
 import { CapabilityCalls } from './capability-calls.ts';
 import { collectIntrinsics, freezeIntrinsics } from './freeze.ts';
 import { fixArrayBuffer } from './globals/array-buffer.ts';
 import { installGlobals } from './globals/install.ts';
 import { removeGlobals } from './globals/removed.ts';
+import type { GuestEntries, GuestSetup, HostFunction } from './host-function.ts';
 import { HostLink } from './host-link.ts';
 import { invokeHandler } from './invoke.ts';
 import type { Part, PartName } from './part-world.ts';

@@ -1,10 +1,10 @@
-import {
-  type CapabilityContract,
-  type CapabilityMethod,
-  type CapabilityReply,
+import type {
+  CapabilityContract,
+  CapabilityMethod,
+  CapabilityReply,
   FIXED_LIMITS,
-  type Json,
-  type ReplyMessage,
+  Json,
+  ReplyMessage,
 } from '../protocol.ts';
 import type { CallEnd } from './call-end.ts';
 import type { HostLink } from './host-link.ts';
@@ -19,6 +19,9 @@ import {
   quote,
   SafeMap,
 } from './primordials.ts';
+
+/** Writing a value stops there: nothing larger could be sent. */
+const LARGEST_REQUEST: (typeof FIXED_LIMITS)['request_bytes'] = 1_048_576;
 
 type Failed = Extract<CapabilityReply, { ok: false }>['error'];
 
@@ -75,7 +78,7 @@ export class CapabilityCalls {
       // Before it is counted: writing the fields may run the plugin's own getters, and these may call again.
       const params = paramsText(fields());
       const { accept = asIs, refuse = toError, value } = reception;
-      const behind = value === undefined ? undefined : jsonText('value', value(), FIXED_LIMITS.request_bytes);
+      const behind = value === undefined ? undefined : jsonText('value', value(), LARGEST_REQUEST);
       if (!this.#end.open) throw new NativeError(`${method} was called after the plugin call had ended`);
       const id = ++this.#made;
       if (id > this.#limit) {

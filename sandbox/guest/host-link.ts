@@ -1,4 +1,5 @@
-import type { CryptoQuestion, HostFunction, LogLevel, Outcome, UrlParts } from '../protocol.ts';
+import type { LogLevel, Outcome } from '../protocol.ts';
+import type { CryptoQuestion, HostFunction, UrlParts } from './host-function.ts';
 import type { PartName } from './part-world.ts';
 import { enumerableKeys, parseJson, quote, stringSlice } from './primordials.ts';
 

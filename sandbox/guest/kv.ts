@@ -1,4 +1,4 @@
-import { FIXED_LIMITS } from '../protocol.ts';
+import type { FIXED_LIMITS } from '../protocol.ts';
 import type { CapabilityCalls } from './capability-calls.ts';
 import { literalLength, matchesPattern } from './key-pattern.ts';
 import type { Json, PluginKVStore } from './plugin-api.ts';
@@ -8,6 +8,8 @@ const KEY = /^[A-Za-z0-9:_-]{1,512}$/;
 const IN_KEYS = /^[A-Za-z0-9:_-]{0,512}$/;
 const LONGEST_PATTERN = 1024;
 const LOCK_SECONDS = 30;
+/** Keys in one answer; a shorter one is the last. */
+const PAGE: (typeof FIXED_LIMITS)['kv_page'] = 1000;
 
 /** `context.kv`: closures over the running call, so that every function works when taken off its object. */
 export function createKv(calls: CapabilityCalls): PluginKVStore {
@@ -43,7 +45,7 @@ async function listKeys(calls: CapabilityCalls, pattern: unknown = '*'): Promise
       const key = page[index] as string;
       if (matchesPattern(key, pattern)) found[found.length] = key;
     }
-    if (length < FIXED_LIMITS.kv_page) return found;
+    if (length < PAGE) return found;
     after = page[length - 1];
   }
 }
@@ -69,7 +71,7 @@ async function withLock<T>(
     throw new NativeError('lock busy');
   }
   try {
-    return await (apply(fn, undefined, []) as Promise<T>);
+    return await apply(fn, undefined, []);
   } finally {
     try {
       await calls.call<boolean, 'kv.unlock'>('kv.unlock', () => ({ key, fence }));

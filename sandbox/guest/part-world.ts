@@ -1,7 +1,7 @@
-import type { CryptoQuestion } from '../protocol.ts';
 import type { AskForFetch } from './globals/fetch.ts';
 import type { RequestWorld } from './globals/request.ts';
 import type { StreamClasses } from './globals/streams.ts';
+import type { CryptoQuestion } from './host-function.ts';
 
 /** The parts of the runtime that an isolate loads when its plugin first asks for one of their names. */
 export type PartName = 'web' | 'streams' | 'buffer' | 'subtle';

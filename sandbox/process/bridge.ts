@@ -1,5 +1,6 @@
 import { randomFillSync } from 'node:crypto';
-import { FIXED_LIMITS, type HostFunction, type HostOp, type Limits, type Outcome, UP } from '../protocol.ts';
+import type { HostFunction, HostOp } from '../guest/host-function.ts';
+import { FIXED_LIMITS, type Limits, type Outcome, UP } from '../protocol.ts';
 import type { Channel } from './channel.ts';
 import { answerCryptoQuestion } from './crypto-answer.ts';
 import { answerUrlQuestion } from './url-parts.ts';

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, hash } from 'node:crypto';
-import type { CryptoQuestion } from '../protocol.ts';
+import type { CryptoQuestion } from '../guest/host-function.ts';
 
 /** Longest question, in characters; more would hold up the process for longer than a slice. */
 const MOST_CHARACTERS = 24 * 1_048_576;

@@ -1,14 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import ivm from 'isolated-vm';
-import {
-  FIXED_LIMITS,
-  type GuestEntries,
-  type GuestSetup,
-  type HostFunction,
-  type HostOp,
-  type PluginVersion,
-  RUNTIME_PART,
-} from '../protocol.ts';
+import type { GuestEntries, GuestSetup, HostFunction, HostOp } from '../guest/host-function.ts';
+import { FIXED_LIMITS, type PluginVersion, RUNTIME_PART } from '../protocol.ts';
 
 /** How a stretch of guest code ended other than by coming back: what isolated-vm threw, told apart in one place. */
 export type Escape = { cause: 'time' } | { cause: 'memory' } | { cause: 'thrown'; name: string; text: string };

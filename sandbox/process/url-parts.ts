@@ -1,4 +1,4 @@
-import type { UrlParts, UrlQuestion } from '../protocol.ts';
+import type { UrlParts, UrlQuestion } from '../guest/host-function.ts';
 
 const PARTS = [
   'href',

@@ -38,7 +38,7 @@ async function open(t: Test, options: HostOptions) {
 t.test('100 calls at once lose nothing under a lock, though their process is killed again and again', async (t) => {
   const { call, idsIn, metrics } = await open(t, {
     files: { 'append.ts': handler(APPEND) },
-    entries: [{ id: 'append', limits: { processes: 2 } as never }],
+    entries: [{ id: 'append', limits: { processes: 2 } }],
   });
   t.match(await call('append', { id: 'first' }), { status: 200 });
   const ids = Array.from({ length: 100 }, (_, index) => `id${index}`);
@@ -50,7 +50,7 @@ t.test('100 calls at once lose nothing under a lock, though their process is kil
       30_000,
     ),
   );
-  for (let kills = 0; kills < 3; kills += 1) {
+  for (let kills = 0; kills < 2; kills += 1) {
     const before = (await idsIn('append')).length;
     await eventually(
       async () => (await idsIn('append')).length,
@@ -202,8 +202,8 @@ t.test('a quota bounds keys, bytes and values, also in a race', async (t) => {
         return texts;`),
     },
     entries: [
-      { id: 'fill', limits: { kv_keys: 50, kv_bytes: 4000 } as never },
-      { id: 'huge', limits: { kv_value_bytes: 50, slice_ms: 10_000, cpu_ms: 10_000 } as never },
+      { id: 'fill', limits: { kv_keys: 50, kv_bytes: 4000 } },
+      { id: 'huge', limits: { kv_value_bytes: 50, slice_ms: 10_000, cpu_ms: 10_000 } },
     ],
   });
   const [one, two] = await Promise.all([call('fill', { name: 'a', size: 10 }), call('fill', { name: 'b', size: 10 })]);
@@ -234,9 +234,9 @@ t.test('a pattern made to take for ever takes its author’s time, and a long li
       'bomb.ts': handler(`return (await kv.listKeys(params.pattern)).length;`),
       'calm.ts': handler(`return 'calm';`),
     },
-    entries: [{ id: 'bomb', limits: { calls: 20 } as never }],
+    entries: [{ id: 'bomb', limits: { calls: 4 } }],
   });
-  for (let from = 0; from < 30_000; from += 500) {
+  for (let from = 0; from < 6000; from += 500) {
     await store.write(async (writer) => {
       for (let index = from; index < from + 500; index += 1) {
         await writer.kvSet('bomb', `${'a'.repeat(500)}${String(index).padStart(6, '0')}`, '1');

@@ -109,7 +109,8 @@ t.test('a stack used up by the guest never runs out on this side', async (t) => 
 t.test('a megabyte of tiny values is refused before anybody has to carry it', async (t) => {
   const slot = await TestSlot.open(runtime);
   t.teardown(() => slot.close());
-  await slot.load(plugin("return context.kv.set('k', new Array(300_000).fill([])).catch((error) => error.message);"));
+  const body = "return context.api.useRelayer('r').rpc(new Array(300_000).fill([])).catch((error) => error.message);";
+  await slot.load(plugin(body));
   t.match(await slot.call(), { outcome: { kind: 'returned', json: /at most 65536 values/ }, usage: { calls: 1 } });
   t.notOk(slot.messages.some(({ type }) => type === 'request'));
 });

@@ -1,14 +1,8 @@
 import { cutRequest, parseRequest } from '../../sandbox/driver/messages.ts';
+import type { HostFunction, HostOp } from '../../sandbox/guest/host-function.ts';
 import { answerCryptoQuestion } from '../../sandbox/process/crypto-answer.ts';
 import { answerUrlQuestion } from '../../sandbox/process/url-parts.ts';
-import type {
-  CapabilityReply,
-  HostFunction,
-  HostOp,
-  LogEntry,
-  Outcome,
-  RequestMessage,
-} from '../../sandbox/protocol.ts';
+import type { CapabilityReply, LogEntry, Outcome, RequestMessage } from '../../sandbox/protocol.ts';
 
 /** The other side of a guest runtime, without processes: remembers what it is told, and answers from lists. */
 export class GuestHost {

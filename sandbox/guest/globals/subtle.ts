@@ -1,4 +1,4 @@
-import type { CryptoQuestion } from '../../protocol.ts';
+import type { CryptoQuestion } from '../host-function.ts';
 import { base64Of, bytesFromBase64, copyOfBytes } from './bytes.ts';
 
 /** What key operations need of the other classes and of the process. */

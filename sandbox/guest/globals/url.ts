@@ -1,4 +1,4 @@
-import type { UrlParts } from '../../protocol.ts';
+import type { UrlParts } from '../host-function.ts';
 import type { HostLink } from '../host-link.ts';
 import { parseQuery, QueryList } from './query-list.ts';
 import { URLSearchParams } from './url-search-params.ts';

@@ -1,7 +1,8 @@
 /** Threat: a guest that asks for more than it may, asks late, or asks for what is not there. */
 import t from 'tap';
+import type { HostOp } from '../../../../sandbox/guest/host-function.ts';
 import { answerOutsideCalls, Bridge } from '../../../../sandbox/process/bridge.ts';
-import { DEFAULT_LIMITS, FIXED_LIMITS, type HostOp, type Limits, UP } from '../../../../sandbox/protocol.ts';
+import { DEFAULT_LIMITS, FIXED_LIMITS, type Limits, UP } from '../../../../sandbox/protocol.ts';
 import { RecordedChannel } from '../../../support/recorded-channel.ts';
 
 function bridged(limits: Partial<Limits> = {}) {

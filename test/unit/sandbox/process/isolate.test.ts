@@ -1,7 +1,7 @@
 /** Threat: guest code that finds anything of the child's in its isolate, or stays in it beyond its time. */
 import t from 'tap';
+import type { HostFunction } from '../../../../sandbox/guest/host-function.ts';
 import { EvaluationError, GuestProgram, GuestRuntime } from '../../../../sandbox/process/isolate.ts';
-import type { HostFunction } from '../../../../sandbox/protocol.ts';
 import { contextText, guestRuntime, plugin, version } from '../../../support/sandbox.ts';
 
 const runtime = new GuestRuntime(await guestRuntime());

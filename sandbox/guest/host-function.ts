@@ -1,0 +1,67 @@
+/** What the child process and the guest runtime say to each other inside the child: types only. */
+import type { InvocationContext, Limits, LogEntry, Outcome, ReplyMessage, RequestMessage } from '../protocol.ts';
+
+/**
+ * The one function the guest runtime is given. It runs synchronously in the child, outside the isolate, takes and
+ * returns text, and is captured by the runtime before plugin code exists.
+ *
+ * | op | text | answer |
+ * | --- | --- | --- |
+ * | `request` | {@link RequestMessage} | `""` or the text of an error |
+ * | `log` | {@link LogEntry} | `""` |
+ * | `done` | {@link Outcome} | `""` |
+ * | `timer` | `id delayMs` | `""` or the text of an error |
+ * | `clear` | timer id | `""` |
+ * | `random` | number of bytes, at most 65536 | that many characters of code 0 to 255 |
+ * | `url` | {@link UrlQuestion} | {@link UrlParts}, or `""` when invalid |
+ * | `now` | `""` | milliseconds since the isolate began, with a fraction |
+ * | `part` | name of a part of the runtime | its text, or `""` when there is none |
+ * | `crypto` | {@link CryptoQuestion} | `=` and base64, or `""` when refused |
+ */
+export type HostFunction = (op: HostOp, text: string) => string;
+
+export type UrlQuestion = { url: string; base?: string } | { href: string; set: keyof UrlParts; value: string };
+
+/** The parts of a URL as the WHATWG URL standard names them. */
+export interface UrlParts {
+  href: string;
+  origin: string;
+  protocol: string;
+  username: string;
+  password: string;
+  host: string;
+  hostname: string;
+  port: string;
+  pathname: string;
+  search: string;
+  hash: string;
+}
+
+export type HostOp = 'request' | 'log' | 'done' | 'timer' | 'clear' | 'random' | 'url' | 'now' | 'part' | 'crypto';
+
+/** Arithmetic for `crypto.subtle`; all bytes are base64. `tag` is the length of AES-GCM's tag, in bits. */
+export type CryptoQuestion =
+  | { op: 'digest'; hash: string; data: string }
+  | { op: 'hmac'; hash: string; key: string; data: string }
+  | { op: 'encrypt' | 'decrypt'; key: string; iv: string; aad: string; tag: number; data: string };
+
+/** What `boot` returns to the child; each is entered under a slice. */
+export interface GuestEntries {
+  /** Prepares the world for the plugin's top level: env, filename. `text` is {@link GuestSetup}. */
+  setup(text: string): void;
+  /** After the plugin's script has run: takes its exports away from the global, freezes the intrinsics. */
+  seal(): void;
+  /** Starts the handler; `text` is an {@link InvocationContext}. The end arrives through `done`. */
+  invoke(text: string): void;
+  /** A {@link ReplyMessage}. */
+  reply(text: string): void;
+  /** A timer that is due. */
+  fire(id: number): void;
+  /** True when nothing is left behind (timers, unanswered calls), so that the isolate may serve again. */
+  quiescent(): boolean;
+}
+
+export interface GuestSetup {
+  env: Record<string, string>;
+  limits: Pick<Limits, 'result_bytes' | 'calls'>;
+}
