@@ -13,15 +13,26 @@ const fieldSchema = z.object({ name, type: name });
 const wholeSchema = z.object({
   domain: z.record(z.string(), z.unknown()),
   types: z.record(z.string(), z.array(fieldSchema)),
-  primaryType: z.string(),
+  primaryType: name,
   message: z.record(z.string(), z.unknown()),
 });
+
+/** What a domain may have, in the order of EIP-712. */
+const DOMAIN_TYPES: ReadonlyMap<string, string> = new Map([
+  ['name', 'string'],
+  ['version', 'string'],
+  ['chainId', 'uint256'],
+  ['verifyingContract', 'address'],
+  ['salt', 'bytes32'],
+]);
 
 /** Whoever hashes typed data follows its types into each other, which takes the longer the more there are. */
 const MOST_TYPES = 24;
 const LONGEST_DATA = 65_536;
 /** Values are hashed one by one, in the time of everybody. */
 const MOST_VALUES = 1_024;
+/** So much of a client's own text may stand in a reason. */
+const LONGEST_SHOWN = 64;
 
 /**
  * The digest of typed data (EIP-712): of its domain separator and the hash of its message where these are given, else of
@@ -72,7 +83,9 @@ function hashesOf(body: object): [Buffer, Buffer] {
   if (JSON.stringify([domain, types, message]).length > LONGEST_DATA) {
     throw invalidRequest(`The typed data are longer than ${LONGEST_DATA} characters`);
   }
-  const { EIP712Domain: ofDomain = domainFields(domain), ...others } = types;
+  const { EIP712Domain: declared, ...others } = types;
+  const ofDomain = declared ?? domainFields(domain);
+  checkDomainKeys(domain, ofDomain, declared !== undefined);
   return [
     hashOf('domain', 'EIP712Domain', { EIP712Domain: ofDomain }, domain),
     hashOf('message', primaryType, reachable(others, primaryType), message),
@@ -81,16 +94,20 @@ function hashesOf(body: object): [Buffer, Buffer] {
 
 /** The fields that a domain has, in the order of EIP-712. */
 function domainFields(domain: Record<string, unknown>): TypedDataField[] {
-  const known = {
-    name: 'string',
-    version: 'string',
-    chainId: 'uint256',
-    verifyingContract: 'address',
-    salt: 'bytes32',
-  };
-  return Object.entries(known)
-    .filter(([name]) => domain[name] !== undefined)
-    .map(([name, type]) => ({ name, type }));
+  return [...DOMAIN_TYPES].filter(([name]) => domain[name] !== undefined).map(([name, type]) => ({ name, type }));
+}
+
+/** A misspelt key would be left out of what is signed, and the signature would hold elsewhere too. */
+function checkDomainKeys(domain: object, fields: readonly TypedDataField[], isDeclared: boolean): void {
+  const known = new Set(isDeclared ? fields.map(({ name }) => name) : DOMAIN_TYPES.keys());
+  const key = Object.keys(domain).find((one) => !known.has(one));
+  if (key === undefined) return;
+  const place = `\`domain\` has the unknown key \`${key.slice(0, LONGEST_SHOWN)}\``;
+  throw invalidRequest(
+    isDeclared
+      ? `${place}; types.EIP712Domain does not name it`
+      : `${place}; EIP-712 knows ${[...DOMAIN_TYPES.keys()].join(', ')} (or declare it in types.EIP712Domain)`,
+  );
 }
 
 /** The types that a type is made of: ethers refuses what is declared and not used, which EIP-712 allows. */

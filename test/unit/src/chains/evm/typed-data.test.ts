@@ -119,7 +119,31 @@ t.test('a whole that does not fit together is refused, and nothing is guessed', 
   }
 });
 
-t.test('the widest types and the longest list are hashed within the time of one request', async (t) => {
+t.test('a domain with a key that would not be signed is refused', async (t) => {
+  const types = { Foo: [{ name: 'a', type: 'bool' }] };
+  const base = { types, primaryType: 'Foo', message: { a: true } };
+  const known = 'EIP-712 knows name, version, chainId, verifyingContract, salt (or declare it in types.EIP712Domain)';
+  for (const [domain, key] of [
+    [{ nam: 'x' }, 'nam'],
+    [{ name: 'x', chainID: 1 }, 'chainID'],
+    [{ name: 'x', verifying_contract: `0x${'0'.repeat(40)}` }, 'verifying_contract'],
+    [{ name: 'x', hasOwnProperty: 1 }, 'hasOwnProperty'],
+    [{ ['k'.repeat(100)]: 1 }, 'k'.repeat(64)],
+  ] as const) {
+    t.throws(() => digest({ ...base, domain }), {
+      code: 'INVALID_REQUEST',
+      message: `\`domain\` has the unknown key \`${key}\`; ${known}`,
+    });
+  }
+  const declared = { ...types, EIP712Domain: [{ name: 'nam', type: 'string' }] };
+  t.equal(digest({ ...base, types: declared, domain: { nam: 'x' } }).length, 64, 'a declared key is signed');
+  t.not(digest({ ...base, types: declared, domain: { nam: 'x' } }), digest({ ...base, domain: {} }));
+  t.throws(() => digest({ ...base, types: declared, domain: { nam: 'x', name: 'y' } }), {
+    message: '`domain` has the unknown key `name`; types.EIP712Domain does not name it',
+  });
+});
+
+t.test('types that are too wide and lists that are too long are refused, and the longest list is hashed', async (t) => {
   const layer = (index: number) => [0, 1, 2].map((column) => ({ name: `f${column}`, type: `L${index + 1}c${column}` }));
   const wide: Record<string, { name: string; type: string }[]> = { A: layer(0) };
   for (let index = 1; index < 8; index += 1) {
@@ -128,12 +152,9 @@ t.test('the widest types and the longest list are hashed within the time of one 
     }
   }
   const list = { A: [{ name: 'all', type: 'uint256[]' }] };
-  const started = performance.now();
   t.throws(() => digest({ domain: {}, types: wide, primaryType: 'A', message: {} }), { code: 'INVALID_REQUEST' });
   const data = (length: number) => ({ all: Array.from({ length }, () => 1) });
   const listed = (length: number) => digest({ domain: {}, types: list, primaryType: 'A', message: data(length) });
   t.equal(listed(1_024).length, 64);
   t.throws(() => listed(1_025), { message: /more than 1024 values/ });
-  const took = performance.now() - started;
-  t.ok(took < 2_000, `${Math.round(took)} ms`);
 });
