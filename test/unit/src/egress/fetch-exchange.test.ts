@@ -39,6 +39,9 @@ t.test('what cannot be sent fails before it left', async (t) => {
   const agent = new MockAgent();
   t.teardown(() => agent.close());
   agent.disableNetConnect();
-  await t.rejects(exchange(agent, hop()), { kind: 'transport', unsent: true });
-  await t.rejects(exchange(agent, hop({ signal: AbortSignal.abort(new Error('late')) })), { unsent: true });
+  await t.rejects(exchange(agent, hop()), { name: 'FetchFailure', kind: 'transport', unsent: true });
+  await t.rejects(exchange(agent, hop({ signal: AbortSignal.abort(new Error('late')) })), {
+    name: 'FetchFailure',
+    unsent: true,
+  });
 });

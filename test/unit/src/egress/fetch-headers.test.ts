@@ -29,7 +29,7 @@ t.test('what a plugin leaves out is set, what it sets stays', (t) => {
 
 t.test('nothing of the connection, no line break and no flood gets through', (t) => {
   const refused = (name: string, value = 'x') =>
-    t.throws(() => requestHeaders([[name, value]]), { kind: 'invalid', unsent: true });
+    t.throws(() => requestHeaders([[name, value]]), { name: 'FetchFailure', kind: 'invalid', unsent: true });
   for (const name of [
     'Host',
     'connection',

@@ -57,7 +57,7 @@ t.test('credentials stay with their origin', (t) => {
 
 t.test('places that nobody may be sent to', (t) => {
   for (const location of ['ftp://a.test/', 'file:///etc/passwd', 'https://user:pass@a.test/', 'https://', 'data:,x']) {
-    t.throws(() => redirected(request(), 302, location), { kind: 'redirect' }, location);
+    t.throws(() => redirected(request(), 302, location), { name: 'FetchFailure', kind: 'redirect' }, location);
   }
   t.throws(() => redirected(request({ redirect: 'error' }), 302, '/two'), /forbids/);
   t.end();

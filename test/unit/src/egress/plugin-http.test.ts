@@ -98,7 +98,11 @@ t.test('private addresses only where the grant says so, metadata and link-local 
     '0.0.0.0',
     '[::ffff:169.254.1.1]',
   ]) {
-    await t.rejects(fetch(`http://${host}/`, { hosts: [inside(host)] }), { kind: 'refused', unsent: true }, host);
+    await t.rejects(
+      fetch(`http://${host}/`, { hosts: [inside(host)] }),
+      { name: 'FetchFailure', kind: 'refused', unsent: true },
+      host,
+    );
   }
   await t.rejects(fetch('http://m.test/', { hosts: [inside('m.test')] }), {
     kind: 'refused',
@@ -114,8 +118,8 @@ t.test('a name that turns private between two requests is judged at each connect
   const server = await hostileHttp(t, { '/': (_request, socket) => socket.write(plain('in')) });
   const { fetch, asked } = open(t, { 'rebind.test': ['127.0.0.1', '10.0.0.1'] });
   const host = `rebind.test:${server.port}`;
-  await t.rejects(fetch(`http://${host}/`, { hosts: [host] }), { kind: 'refused' });
-  await t.rejects(fetch(`http://${host}/`, { hosts: [host] }), { kind: 'refused' });
+  await t.rejects(fetch(`http://${host}/`, { hosts: [host] }), { name: 'FetchFailure', kind: 'refused' });
+  await t.rejects(fetch(`http://${host}/`, { hosts: [host] }), { name: 'FetchFailure', kind: 'refused' });
   t.equal(asked.length, 2);
   t.equal(server.seen.length, 0);
 });
@@ -124,7 +128,7 @@ t.test('what was opened under a private grant serves no other one', async (t) =>
   const server = await hostileHttp(t, { '/': (_request, socket) => socket.write(plain('in')) });
   const { fetch } = open(t);
   await fetch(server.url('/'), { hosts: [inside(server.host)] });
-  await t.rejects(fetch(server.url('/'), { hosts: [server.host] }), { kind: 'refused' });
+  await t.rejects(fetch(server.url('/'), { hosts: [server.host] }), { name: 'FetchFailure', kind: 'refused' });
   t.equal(server.seen.length, 1);
 });
 
@@ -155,7 +159,7 @@ t.test('every hop is judged by grants and guard', async (t) => {
   );
   await t.rejects(fetch(server.url('/loop'), { hosts }), { kind: 'redirect', message: /more than 5/ });
   t.equal(server.seen.filter(({ line }) => line.includes('/loop ')).length, 6);
-  await t.rejects(fetch(server.url('/file'), { hosts }), { kind: 'redirect' });
+  await t.rejects(fetch(server.url('/file'), { hosts }), { name: 'FetchFailure', kind: 'redirect' });
 
   const both = [inside(server.host), inside(other.host)];
   const headers = [
@@ -197,7 +201,7 @@ t.test('bodies, bombs and headers stay within their limits', { timeout: 60_000 }
   const { fetch } = open(t);
   const hosts = [inside(server.host, { max_bytes: 100_000 })];
   const fails = (path: string, kind: string, more: Options = {}) =>
-    t.rejects(fetch(server.url(path), { hosts, ...more }), { kind, unsent: false }, path);
+    t.rejects(fetch(server.url(path), { hosts, ...more }), { name: 'FetchFailure', kind, unsent: false }, path);
   await fails('/endless', 'too-large');
   await fails('/bomb', 'too-large');
   await fails('/headers', 'too-large');
@@ -237,11 +241,15 @@ t.test('time is limited over the whole exchange, and an abort ends it', async (t
   const { fetch } = open(t);
   const hosts = [inside(server.host, { timeout_ms: 150 })];
   await t.rejects(fetch(server.url('/silent'), { hosts }), { kind: 'timeout', unsent: false, message: /150 ms/ });
-  await t.rejects(fetch(server.url('/slow'), { hosts }), { kind: 'timeout' }, 'bytes that trickle in buy no time');
+  await t.rejects(
+    fetch(server.url('/slow'), { hosts }),
+    { name: 'FetchFailure', kind: 'timeout' },
+    'bytes that trickle in buy no time',
+  );
   const aborter = new AbortController();
   const aborted = fetch(server.url('/silent'), { hosts: [inside(server.host)], signal: aborter.signal });
   aborter.abort();
-  await t.rejects(aborted, { kind: 'aborted' });
+  await t.rejects(aborted, { name: 'FetchFailure', kind: 'aborted' });
   await t.rejects(fetch(server.url('/silent'), { hosts, signal: AbortSignal.abort() }), {
     kind: 'aborted',
     unsent: true,

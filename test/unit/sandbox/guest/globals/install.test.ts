@@ -1,7 +1,9 @@
 import t from 'tap';
 import { CallEnd } from '../../../../../sandbox/guest/call-end.ts';
+import { CapabilityCalls } from '../../../../../sandbox/guest/capability-calls.ts';
 import { installGlobals } from '../../../../../sandbox/guest/globals/install.ts';
 import { HostLink } from '../../../../../sandbox/guest/host-link.ts';
+import { PART_GLOBALS } from '../../../../../sandbox/guest/lazy-parts.ts';
 import { PLUGIN_ERROR_CLASS, PluginError } from '../../../../../sandbox/guest/plugin-error.ts';
 import { GuestHost } from '../../../../support/guest-host.ts';
 
@@ -10,8 +12,19 @@ t.test('puts the web APIs on the global object, and nothing else', (t) => {
   const link = new HostLink(host.call);
   const end = new CallEnd(link);
   const global: Record<string | symbol, unknown> = {};
-  const world = installGlobals(global, link, end);
-  t.strictSame(Object.getOwnPropertyNames(global).sort(), [
+  const loaded: string[] = [];
+  const load = (name: string) => {
+    loaded.push(name);
+    return () => ({ Buffer: 'made', subtle: 'made', fetch: 'made' });
+  };
+  const world = installGlobals(global, { link, end, calls: new CapabilityCalls(link, end), load });
+  const lazy: string[] = Object.values(PART_GLOBALS).flat();
+  const names = Object.getOwnPropertyNames(global);
+  t.strictSame(
+    lazy.filter((name) => !names.includes(name)),
+    [],
+  );
+  t.strictSame(names.filter((name) => !lazy.includes(name)).sort(), [
     'AbortController',
     'AbortSignal',
     'DOMException',
@@ -40,6 +53,11 @@ t.test('puts the web APIs on the global object, and nothing else', (t) => {
   t.equal(global['global'], global);
   t.equal(global[PLUGIN_ERROR_CLASS], PluginError);
   t.strictSame(Object.keys(global), [], 'not enumerable');
+
+  t.strictSame(loaded, [], 'no part is loaded by itself');
+  t.equal(global['Buffer'], 'made');
+  t.equal((global['crypto'] as { subtle: unknown }).subtle, 'made');
+  t.strictSame([global['Buffer'], loaded], ['made', ['buffer', 'subtle']], 'and each one once');
 
   (global['process'] as NodeJS.Process).stdout.write('to the log\n');
   (global['process'] as NodeJS.Process).stderr.write('x'.repeat(20_000));
