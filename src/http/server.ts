@@ -23,6 +23,7 @@ import { chainBodies, type DescribedChain } from './openapi/chain-bodies.ts';
 import { describeApi } from './openapi/document.ts';
 import { renderPage } from './openapi/page.ts';
 import { refuseOtherMethods } from './other-methods.ts';
+import { makeParametersStorable } from './path-parameters.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { requestIdOf } from './request-id.ts';
 import { collectRoutes } from './route-table.ts';
@@ -113,6 +114,7 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
   app.setNotFoundHandler(() => undefined);
   guardGate(app, { ...dependencies, drain });
   limitHandlers(app, limits.handlerSeconds);
+  makeParametersStorable(app);
   honourIdempotencyKeys(app, dependencies.idempotencyKeys);
 
   const table = collectRoutes(app);
