@@ -5,10 +5,16 @@ const ADDRESS = /^(0x)?[0-9a-fA-F]{40}$/;
 
 /** 20 bytes in hexadecimal, `0x` optional; one in mixed case must carry its checksum (EIP-55). */
 export function isAddress(text: string): boolean {
-  if (!ADDRESS.test(text)) return false;
+  return addressFault(text) === undefined;
+}
+
+/** Why a text is no {@link isAddress}; undefined for one that is. */
+export function addressFault(text: string): string | undefined {
+  if (!ADDRESS.test(text)) return 'expected an address of 20 bytes in hexadecimal';
   const digits = text.replace(/^0x/, '');
-  if (digits === digits.toLowerCase() || digits === digits.toUpperCase()) return true;
-  return `0x${digits}` === getAddress(`0x${digits.toLowerCase()}`);
+  if (digits === digits.toLowerCase() || digits === digits.toUpperCase()) return undefined;
+  if (`0x${digits}` === getAddress(`0x${digits.toLowerCase()}`)) return undefined;
+  return 'the checksum (EIP-55) is wrong: check the address, or write it in lower case';
 }
 
 /** The one form in which addresses are compared: `0x` and lower case. */

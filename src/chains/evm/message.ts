@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { WireObject } from '../../domain/json.ts';
 import type { Signer } from '../../signers/signer.ts';
 import type { Account } from '../chain.ts';
-import { readForm } from './request.ts';
+import { readForm } from './form.ts';
 import { shownSignature, signDigest } from './signing.ts';
 import { typedDataDigest } from './typed-data.ts';
 

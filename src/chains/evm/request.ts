@@ -4,9 +4,10 @@ import { invalidRequest } from '../../domain/errors.ts';
 import type { Timestamp } from '../../domain/transaction.ts';
 import type { Account, ParsedRequest } from '../chain.ts';
 import { accessListSchema } from './access-list.ts';
-import { isAddress, normalAddress } from './address.ts';
+import { addressFault, normalAddress } from './address.ts';
 import { authorityOf, authorizationFault, authorizationListSchema } from './authorization.ts';
 import { errorAbiSchema } from './error-abi.ts';
+import { readForm } from './form.ts';
 import { callData, LONGEST_INIT_CODE, leastGas } from './gas.ts';
 import { readInteger } from './integer.ts';
 import { type EvmPolicy, readPolicy } from './policy.ts';
@@ -17,14 +18,14 @@ const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 /** What nodes take of one transaction in its encoded form, in bytes (`txMaxSize` of go-ethereum's pool). */
 const LARGEST_TRANSACTION = 131_072;
 
-const valueSchema = z
-  .union([z.number(), z.string()], 'expected an integer, a decimal string or a 0x string')
-  .transform((value, context): string => {
-    const amount = readInteger(value);
-    if (amount !== undefined && amount >= 0n && amount < 1n << 256n) return `0x${amount.toString(16)}`;
-    context.addIssue({ code: 'custom', message: 'expected a non-negative integer of at most 256 bits' });
-    return z.NEVER;
-  });
+const IN_WEI = 'expected wei as a non-negative integer of at most 256 bits; write amounts beyond 2^53 as a string';
+
+const valueSchema = z.union([z.number(), z.string()], IN_WEI).transform((value, context): string => {
+  const amount = readInteger(value);
+  if (amount !== undefined && amount >= 0n && amount < 1n << 256n) return `0x${amount.toString(16)}`;
+  context.addIssue({ code: 'custom', message: IN_WEI });
+  return z.NEVER;
+});
 
 /** Empty strings stand for absent ones; unknown keys are ignored, as the reference does. */
 const optionalText = z
@@ -42,7 +43,10 @@ export const requestSchema = z.object(
   {
     to: optionalText
       .transform((to) => (to === '' ? null : to))
-      .refine((to) => to === null || isAddress(to), 'expected an address of 20 bytes in hexadecimal'),
+      .superRefine((to, context) => {
+        const message = to === null ? undefined : addressFault(to);
+        if (message !== undefined) context.addIssue({ code: 'custom', message });
+      }),
     value: valueSchema,
     data: optionalText.refine(
       (data) => data === null || /^(0x)?([0-9a-fA-F]{2})*$/.test(data),
@@ -91,24 +95,6 @@ export function parseRequest(body: unknown, account: Account, now: Timestamp): P
   checkTotal(request);
   checkAuthorizations(request, policy, account);
   return { request: stored, validUntil };
-}
-
-/**
- * Takes a body apart, naming the first fault as the reference does.
- * @throws AppError `INVALID_REQUEST`
- */
-export function readForm<S extends z.ZodType>(schema: S, body: unknown): z.output<S> {
-  const parsed = schema.safeParse(body);
-  if (!parsed.success) throw invalidRequest(formFailure(parsed.error, body));
-  return parsed.data;
-}
-
-function formFailure(error: z.ZodError, body: unknown): string {
-  const [issue] = error.issues;
-  const path = issue?.path.join('.') ?? '';
-  const isObject = typeof body === 'object' && body !== null;
-  if (path !== '' && issue?.path.length === 1 && isObject && !(path in body)) return `missing field \`${path}\``;
-  return path === '' ? (issue?.message ?? 'expected a JSON object') : `invalid \`${path}\`: ${issue?.message}`;
 }
 
 /** What is kept of a request: its lists and errors only where there are any. */

@@ -2,9 +2,12 @@ import { hash } from 'node:crypto';
 import { TypedDataEncoder, type TypedDataField } from 'ethers';
 import { z } from 'zod';
 import { invalidRequest } from '../../domain/errors.ts';
-import { readForm } from './request.ts';
+import { readForm } from './form.ts';
 
-const digestsSchema = z.object({ domain_separator: z.string(), hash_struct_message: z.string() });
+const digestsSchema = z.object(
+  { domain_separator: z.string(), hash_struct_message: z.string() },
+  'expected a JSON object',
+);
 
 const name = z.string().max(256);
 const fieldSchema = z.object({ name, type: name });
@@ -26,6 +29,11 @@ const DOMAIN_TYPES: ReadonlyMap<string, string> = new Map([
   ['salt', 'bytes32'],
 ]);
 
+/** It begins as the reference's answer does. */
+const NEITHER =
+  'missing field `domain_separator`: expected domain_separator and hash_struct_message, or domain, types, primaryType ' +
+  'and message';
+
 /** Whoever hashes typed data follows its types into each other, which takes the longer the more there are. */
 const MOST_TYPES = 24;
 const LONGEST_DATA = 65_536;
@@ -40,10 +48,16 @@ const LONGEST_SHOWN = 64;
  * @throws AppError `INVALID_REQUEST`, for digests with the reference's texts
  */
 export function typedDataDigest(body: unknown): Buffer {
-  const isObject = typeof body === 'object' && body !== null;
-  const isWhole = isObject && 'types' in body && !('domain_separator' in body) && !('hash_struct_message' in body);
-  const [domain, message] = isWhole ? hashesOf(body) : givenHashes(body);
+  const [domain, message] = isWhole(body) ? hashesOf(body) : givenHashes(body);
   return hash('keccak-256', Buffer.concat([Buffer.from('1901', 'hex'), domain, message]), 'buffer');
+}
+
+/** A body with neither digest; the faults of one that has nothing at all are told from the start. */
+function isWhole(body: unknown): body is object {
+  if (typeof body !== 'object' || body === null) return false;
+  if (Object.keys(digestsSchema.shape).some((key) => key in body)) return false;
+  if (Object.keys(wholeSchema.shape).some((key) => key in body)) return true;
+  throw invalidRequest(NEITHER);
 }
 
 function givenHashes(body: unknown): [Buffer, Buffer] {
@@ -114,39 +128,54 @@ function checkDomainKeys(domain: object, fields: readonly TypedDataField[], isDe
 function reachable(types: Types, primaryType: string): Types {
   const found: Types = {};
   const add = (name: string): void => {
+    if (Object.hasOwn(found, name)) return;
     const fields = Object.hasOwn(types, name) ? types[name] : undefined;
-    if (fields === undefined || Object.hasOwn(found, name)) return;
+    if (fields === undefined) throw invalidRequest(`\`types\` has no \`${name.slice(0, LONGEST_SHOWN)}\``);
     found[name] = fields;
-    for (const { type } of fields) add(type.replace(/\[.*$/, ''));
+    for (const { type } of fields) {
+      const element = type.replace(/\[.*$/, '');
+      if (Object.hasOwn(types, element) || !ELEMENTARY.test(element)) add(element);
+    }
   };
   add(primaryType);
   return found;
 }
 
+/** Which widths there are, ethers knows. */
+const ELEMENTARY = /^(address|bool|string|bytes\d*|u?int\d*)$/;
+
 function hashOf(place: string, name: string, types: Types, value: Record<string, unknown>): Buffer {
   try {
     const encoder = new TypedDataEncoder(types);
-    if (encoder.primaryType !== name) throw new TypeError(`there is no type ${name}`);
     encoder.visit(value, counting(assertNoGuess));
     return Buffer.from(encoder.hashStruct(name, value).slice(2), 'hex');
   } catch (error) {
-    const reason = error instanceof Error ? error.message.slice(0, 200) : 'unreadable';
-    throw invalidRequest(`\`${place}\` does not fit its type: ${reason}`, error);
+    throw invalidRequest(`\`${place}\` does not fit its type: ${reasonOf(error)}`, error);
   }
+}
+
+/** A reason of our own why a value is not what its type says. */
+class Unfit extends Error {}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof Unfit) return error.message;
+  // What ethers says at length has the whole value in it.
+  const short = error instanceof Error && 'shortMessage' in error ? error.shortMessage : undefined;
+  return typeof short === 'string' ? short.slice(0, 200) : 'a list or a struct is of another kind';
 }
 
 function counting(look: (type: string, value: unknown) => unknown): (type: string, value: unknown) => unknown {
   let count = 0;
   return (type, value) => {
     count += 1;
-    if (count > MOST_VALUES) throw new TypeError(`it has more than ${MOST_VALUES} values`);
+    if (count > MOST_VALUES) throw new Unfit(`it has more than ${MOST_VALUES} values`);
     return look(type, value);
   };
 }
 
 /** What is signed is what was sent: ethers would take an absent bool for false, and the text "false" for true. */
 function assertNoGuess(type: string, value: unknown): unknown {
-  if (value === undefined || value === null) throw new TypeError(`a ${type} is missing`);
-  if (type === 'bool' && typeof value !== 'boolean') throw new TypeError('a bool is neither true nor false');
+  if (value === undefined || value === null) throw new Unfit(`a ${type} is missing`);
+  if (type === 'bool' && typeof value !== 'boolean') throw new Unfit('a bool is neither true nor false');
   return value;
 }

@@ -4,9 +4,10 @@ import { AppError, invalidRequest } from '../../domain/errors.ts';
 import type { JsonObject, WireObject } from '../../domain/json.ts';
 import type { Signer } from '../../signers/signer.ts';
 import type { Account } from '../chain.ts';
-import { capPrice } from './fees.ts';
+import { capPrice, priceFields } from './fees.ts';
+import { readForm } from './form.ts';
 import { readPolicy } from './policy.ts';
-import { parseRequest, readForm } from './request.ts';
+import { parseRequest } from './request.ts';
 import { type EvmFields, readFields, readRequest } from './schema.ts';
 import { signTransaction } from './signing.ts';
 
@@ -33,6 +34,7 @@ export async function signUnsent(
       'A relayer with private_transactions signs only what it sends: whoever has the bytes can publish them',
     );
   }
+  refuseOtherFamilies(body);
   const { nonce, gas_limit } = readForm(unsentSchema, body);
   const { request, validUntil } = parseRequest(body, account, 0);
   const { price, ...asked } = readRequest(request);
@@ -48,12 +50,7 @@ export async function signUnsent(
     chain_id: jsonAmount(chainId),
     from: account.address,
     gas_limit,
-    ...(paid.kind === 'legacy'
-      ? { gas_price: jsonAmount(paid.gasPrice) }
-      : {
-          max_fee_per_gas: jsonAmount(paid.maxFeePerGas),
-          max_priority_fee_per_gas: jsonAmount(paid.maxPriorityFeePerGas),
-        }),
+    ...priceFields(paid),
   };
   const signed = await signTransaction({ request }, fields as JsonObject, amountOf(nonce), signer);
   return {
@@ -71,4 +68,13 @@ export async function signUnsent(
     max_fee_per_gas: paid.kind === 'legacy' ? null : String(paid.maxFeePerGas),
     max_priority_fee_per_gas: paid.kind === 'legacy' ? null : String(paid.maxPriorityFeePerGas),
   };
+}
+
+/** Their keys would be ignored like all unknown ones, and what is missing instead would help nobody. */
+function refuseOtherFamilies(body: unknown): void {
+  if (typeof body !== 'object' || body === null || !('unsigned_xdr' in body || 'transaction' in body)) return;
+  throw invalidRequest(
+    'EVM relayers sign a send request with nonce, gas_limit and a price; unsigned_xdr and transaction are for other ' +
+      'network types',
+  );
 }

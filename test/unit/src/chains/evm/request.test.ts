@@ -64,28 +64,37 @@ t.test('values come as numbers, decimal, hexadecimal, octal and binary', async (
 });
 
 t.test('what has not even the form of a request', async (t) => {
+  const notWei =
+    'invalid `value`: expected wei as a non-negative integer of at most 256 bits; write amounts beyond 2^53 as a string';
+  const { chainId: _, ...unchained } = authorization(1);
   for (const [body, said] of [
     [null, 'expected a JSON object'],
     ['text', 'expected a JSON object'],
     [without('value'), 'missing field `value`'],
-    [{ ...VALID, value: null }, /^invalid `value`: expected an integer/],
-    [{ ...VALID, value: -1 }, /non-negative integer/],
+    [{ ...VALID, value: null }, notWei],
+    [{ ...VALID, value: -1 }, notWei],
     [{ ...VALID, value: 1.5 }, /non-negative integer/],
     [{ ...VALID, value: 2 ** 53 }, /non-negative integer/],
     [{ ...VALID, value: '1e18' }, /non-negative integer/],
     [{ ...VALID, value: `0x1${'0'.repeat(64)}` }, /non-negative integer/],
     [{ ...VALID, to: '0x12' }, /^invalid `to`: expected an address/],
-    [{ ...VALID, to: OTHER.replace('5aA', '5Aa') }, /^invalid `to`/],
-    [{ ...VALID, to: 7 }, /^invalid `to`/],
+    [
+      { ...VALID, to: OTHER.replace('5aA', '5Aa') },
+      'invalid `to`: the checksum (EIP-55) is wrong: check the address, or write it in lower case',
+    ],
+    [{ ...VALID, to: 7 }, 'invalid `to`: expected a string, not a number'],
     [{ ...VALID, data: '0x123' }, /^invalid `data`: expected an even number/],
     [{ ...VALID, data: '0xzz' }, /^invalid `data`/],
     [{ ...VALID, gas_limit: -1 }, 'invalid `gas_limit`: negative value cannot be converted to u64'],
     [{ ...VALID, gas_limit: '18446744073709551616' }, /^invalid `gas_limit`/],
-    [{ ...VALID, speed: 'safelow' }, /^invalid `speed`/],
+    [{ ...VALID, speed: 'safelow' }, 'invalid `speed`: expected one of fastest, fast, average, safeLow'],
+    [{ ...VALID, access_list: {} }, 'invalid `access_list`: expected a list, not an object'],
+    [{ ...VALID, access_list: [null] }, 'invalid `access_list.0`: expected an object, not null'],
     [{ ...VALID, access_list: [{ address: '0x' }] }, /^invalid `access_list.0.address`: expected an address/],
-    [{ ...VALID, accessList: [{}] }, /^invalid `accessList.0.address`/],
+    [{ ...VALID, accessList: [{}] }, 'missing field `accessList.0.address`'],
     [{ ...VALID, authorization_list: [] }, 'invalid `authorization_list`: expected at least one authorization'],
-    [{ ...VALID, authorization_list: [{}] }, /^invalid `authorization_list.0.address`/],
+    [{ ...VALID, authorization_list: [{}] }, 'missing field `authorization_list.0.address`'],
+    [{ ...VALID, authorization_list: [unchained] }, 'missing field `authorization_list.0.chain_id`'],
     [{ ...VALID, abi: ['error X('] }, /^invalid `abi`: expected errors/],
     [{ ...VALID, access_list: [], accessList: [] }, 'Give access_list or accessList, not both'],
     [{ ...VALID, valid_until: 5 }, /^invalid `valid_until`/],

@@ -70,8 +70,11 @@ t.test('digests that are none, in the reference’s words', async (t) => {
     });
   }
   t.throws(() => digest({ domain_separator: good }), { message: 'missing field `hash_struct_message`' });
-  t.throws(() => digest({}), { message: 'missing field `domain_separator`' });
-  t.throws(() => digest(null), { code: 'INVALID_REQUEST' });
+  t.throws(() => digest({ more: 1 }), {
+    message:
+      'missing field `domain_separator`: expected domain_separator and hash_struct_message, or domain, types, primaryType and message',
+  });
+  t.throws(() => digest(null), { code: 'INVALID_REQUEST', message: 'expected a JSON object' });
 });
 
 t.test('lists, nested types and every kind of value agree with ethers', async (t) => {
@@ -97,23 +100,34 @@ t.test('a whole that does not fit together is refused, and nothing is guessed', 
   const types = { A: [{ name: 'yes', type: 'bool' }] };
   const base = { domain: { name: 'x' }, types, primaryType: 'A', message: { yes: true } };
   t.equal(digest(base).length, 64);
+  const typed = (type: string, yes: unknown) => ({ ...base, types: { A: [{ name: 'yes', type }] }, message: { yes } });
   const many = Object.fromEntries(Array.from({ length: 25 }, (_, index) => [`T${index}`, types.A]));
   for (const [body, said] of [
     [{ ...base, message: { yes: 'false' } }, /`message` does not fit its type: a bool is neither true nor false/],
     [{ ...base, message: {} }, /`message` does not fit its type: a bool is missing/],
     [{ ...base, message: { yes: null } }, /a bool is missing/],
-    [{ ...base, primaryType: 'B' }, /`message` does not fit its type/],
-    [{ ...base, primaryType: 'toString' }, /`message` does not fit its type/],
-    [{ ...base, types: { A: [{ name: 'yes', type: 'toString' }] } }, /`message` does not fit its type/],
-    [{ ...base, types: { A: [{ name: 'yes', type: 'A' }] } }, /circular/],
-    [{ ...base, types: { A: [{ name: 'yes', type: 'uint8' }] }, message: { yes: 256 } }, /`message`/],
-    [{ ...base, types: { A: [{ name: 'yes', type: 'uint8' }] }, message: { yes: 1.5 } }, /`message`/],
-    [{ ...base, domain: { chainId: 'x' } }, /`domain` does not fit its type/],
+    [{ ...base, primaryType: 'Foo' }, '`types` has no `Foo`'],
+    [{ ...base, primaryType: 'toString' }, '`types` has no `toString`'],
+    [typed('toString', true), '`types` has no `toString`'],
+    [typed('Foo[]', []), '`types` has no `Foo`'],
+    [typed('A', {}), '`message` does not fit its type: circular type reference to "A"'],
+    [typed('uint8', 256), '`message` does not fit its type: value out-of-bounds for uint8'],
+    [typed('uint8', 1.5), '`message` does not fit its type: underflow'],
+    [typed('uint8[]', 5), '`message` does not fit its type: a list or a struct is of another kind'],
+    [typed('bytes33', '0x'), '`message` does not fit its type: invalid bytes width'],
+    [
+      { ...base, types: { ...types, bool: types.A } },
+      /^`message` does not fit its type: circular type reference to "bool"/,
+    ],
+    [{ ...base, domain: { verifyingContract: 'x' } }, '`domain` does not fit its type: invalid address'],
+    [{ ...base, domain: { chainId: 'x' } }, /^`domain` does not fit its type: invalid BigNumberish/],
     [{ ...base, types: many }, /more than 24 types/],
     [{ ...base, message: { yes: true, more: 'x'.repeat(65_536) } }, /longer than 65536 characters/],
     [{ ...base, types: { A: [{ name: 'yes', type: 'bool'.padEnd(300, '[]') }] } }, /^invalid `types.A.0.type`/],
     [{ ...base, message: undefined }, /^invalid `message`/],
     [{ domain: {}, types, message: {} }, 'missing field `primaryType`'],
+    [{ domain: {}, primaryType: 'A', message: {} }, 'missing field `types`'],
+    [{ ...base, types: { A: [{ name: 'yes' }] } }, 'missing field `types.A.0.type`'],
   ] as const) {
     t.throws(() => digest(body), { code: 'INVALID_REQUEST', message: said });
   }

@@ -46,6 +46,8 @@ t.test('policies hold as they do for sending', async (t) => {
 
 t.test('what is missing, and what has no meaning without a network', async (t) => {
   const { gas_price: _, ...unpriced } = LEGACY;
+  const otherFamily =
+    'EVM relayers sign a send request with nonce, gas_limit and a price; unsigned_xdr and transaction are for other network types';
   for (const [body, said] of [
     [{}, 'missing field `nonce`'],
     [{ ...LEGACY, nonce: undefined }, /^invalid `nonce`/],
@@ -57,6 +59,8 @@ t.test('what is missing, and what has no meaning without a network', async (t) =
     [unpriced, /must specify either/],
     [{ ...LEGACY, valid_until: '2099-01-01T00:00:00Z' }, /^`valid_until` cannot be kept/],
     [{ ...LEGACY, blobs: [] }, /^Blob transactions/],
+    [{ unsigned_xdr: 'AAAA' }, otherFamily],
+    [{ ...LEGACY, transaction: 'AQID' }, otherFamily],
     ['text', 'expected a JSON object'],
   ] as const) {
     await t.rejects(sign(body), { code: 'INVALID_REQUEST', message: said });
