@@ -60,6 +60,8 @@ export interface Chain {
   costOf(version: Pick<Transaction, 'request' | 'fields'>): bigint;
   /** What plugins' limits go by; absent in a family that cannot tell what a request moves: there they are refused. */
   readonly spending?: ChainSpending;
+  /** Fields that mean the same for the same price, and whose signed bytes are others. */
+  vary(fields: JsonObject): JsonObject;
   /** A request that takes a sequence of the account and does nothing else. */
   voidRequest(account: Account): JsonObject;
   /**

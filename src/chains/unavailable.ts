@@ -5,7 +5,7 @@ import type { Chain, ChainClient } from './chain.ts';
 /** What a family needs to act on its network. */
 type ActingParts = Pick<
   Chain,
-  'parseRequest' | 'transactionView' | 'costOf' | 'voidRequest' | 'checkReplacement' | 'connect'
+  'parseRequest' | 'transactionView' | 'costOf' | 'vary' | 'voidRequest' | 'checkReplacement' | 'connect'
 >;
 
 /**
@@ -21,6 +21,7 @@ export function unavailableParts(networkType: NetworkType): ActingParts {
     parseRequest: refuse(SENDING),
     transactionView: refuse(SENDING),
     costOf: refuse(SENDING),
+    vary: refuse(SENDING),
     voidRequest: refuse(SENDING),
     checkReplacement: refuse(SENDING),
     connect: () => client,

@@ -5,6 +5,11 @@ export function laneKey(type: NetworkType, chainIdentity: string, address: strin
   return `${type}:${chainIdentity}:${address}`;
 }
 
+/** The account that a lane's key was made with. */
+export function accountOfLane(key: string): string {
+  return key.slice(key.lastIndexOf(':') + 1);
+}
+
 /** The chain identity that a lane's key was made with. Neither a family's name nor an address has a colon. */
 export function chainOfLane(key: string): string {
   return key.slice(key.indexOf(':') + 1, key.lastIndexOf(':'));

@@ -1,4 +1,5 @@
 import type { SignedVersion } from '../chains/chain.ts';
+import type { JsonObject } from '../domain/json.ts';
 import type { Transaction } from '../domain/transaction.ts';
 import { LeaseLost } from '../store/lease.ts';
 import { affordable } from './budgets.ts';
@@ -7,6 +8,7 @@ import type { Version } from './ledger.ts';
 import { hasExpired, lifetimeOf } from './lifetime.ts';
 import { type Priced, price, retryLater } from './pricing.ts';
 import { sequenceFigures } from './sequence-figures.ts';
+import { storeUnlike } from './unlike.ts';
 
 /** One transaction with the bytes that were signed for it under a sequence. */
 interface Signed {
@@ -134,8 +136,25 @@ async function commit(step: LaneStep, signed: readonly Signed[]): Promise<void> 
       await commit(step, [first]);
       return;
     }
+    if (await commitUnlike(step, first)) return;
     step.log.error({ err: error, transaction: first.priced.transaction.id, lane: step.key }, 'signed bytes not stored');
     await step.ledger.apply([retryLater(step, first.priced.transaction, 'The signed bytes could not be stored')]);
+  }
+}
+
+/** Whether the one that is left could be stored with other bytes that mean the same. */
+async function commitUnlike(step: LaneStep, { priced, sequence }: Signed): Promise<boolean> {
+  const { transaction, sender, preparation } = priced;
+  const signAndStore = async (fields: JsonObject) => {
+    const version = await sender.client.sign(transaction, fields, sequence, await sender.signer());
+    await commitTogether(step, [{ priced, sequence, version }]);
+  };
+  try {
+    await storeUnlike(sender.chain, preparation.fields, signAndStore);
+    return true;
+  } catch (error) {
+    if (error instanceof LeaseLost) throw error;
+    return false;
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Intent } from '../domain/intent.ts';
 import type { Transaction } from '../domain/transaction.ts';
-import { isFinal } from '../domain/transaction-state.ts';
+import { isFinal, type VoidEnd } from '../domain/transaction-state.ts';
 import { applyToOpen, type LaneStep } from './lane-step.ts';
 import { asVoid, signVersion } from './versions.ts';
 
@@ -32,6 +32,12 @@ export async function carryOut(step: LaneStep, intents: readonly Intent[]): Prom
   return settled;
 }
 
+const TAKEN_BACK: Readonly<Record<VoidEnd, string>> = {
+  canceled: 'the transaction is being canceled',
+  expired: 'the transaction has expired',
+  failed: 'no node takes the transaction',
+};
+
 type Outcome = 'done' | 'later' | { refusal: string };
 
 async function settle(step: LaneStep, intent: Intent): Promise<Outcome> {
@@ -47,12 +53,17 @@ async function settle(step: LaneStep, intent: Intent): Promise<Outcome> {
   if (transaction.status === 'mined') return { refusal: stateRefusal(intent.wish.kind, transaction) };
 
   const settles = intent.position;
+  if (intent.wish.kind === 'cancel' && transaction.voidAs !== null) {
+    // It is to have no effect already, and keeps the reason that it has.
+    await applyToOpen(step, [{ transaction, set: {}, settles }]);
+    return 'done';
+  }
   if (intent.wish.kind === 'cancel') {
     const reason = 'Transaction canceled by user, replacing with NOOP';
     await applyToOpen(step, [{ ...asVoid(step, transaction, 'canceled', 'canceled', reason), settles }]);
     return 'done';
   }
-  if (transaction.voidAs !== null) return { refusal: 'The transaction is being taken back already' };
+  if (transaction.voidAs !== null) return { refusal: `Cannot replace: ${TAKEN_BACK[transaction.voidAs]}` };
   // What could not be done a moment ago is not asked of the nodes again in every step.
   if (step.offers.isResting(transaction.id, step.elapsed())) return 'later';
   const { request, validUntil } = intent.wish;

@@ -1,4 +1,5 @@
-import type { ObservedEntry } from '../chains/chain.ts';
+import type { ChainClient, ObservedEntry } from '../chains/chain.ts';
+import { isDueAt } from '../domain/due.ts';
 import type { Attempt, Timestamp, Transaction } from '../domain/transaction.ts';
 import { isFinal } from '../domain/transaction-state.ts';
 import type { Log } from '../observability/log.ts';
@@ -74,6 +75,40 @@ export async function applyToOpen(step: LaneStep, changes: readonly Change[]): P
   }
 }
 
+/**
+ * The clients through which the lane's account can be served, the given one first: signed bytes belong to an account on a
+ * chain and not to the endpoints of the relayer that asked for them.
+ */
+export async function clientsOf(step: LaneStep, first: ChainClient): Promise<ChainClient[]> {
+  const relayers = new Set([...step.open.values()].map(({ transaction }) => transaction.relayerId));
+  const senders = await Promise.allSettled([...relayers].map((relayerId) => step.senders.of(relayerId)));
+  const others = senders.flatMap((sender) => (sender.status === 'fulfilled' ? [sender.value.client] : []));
+  return [...new Set([first, ...others])];
+}
+
+/**
+ * What the first of the lane's clients says whose network answers.
+ * @throws what the given client threw, when none does
+ */
+export async function askAny<T>(
+  step: LaneStep,
+  first: ChainClient,
+  ask: (client: ChainClient) => Promise<T>,
+): Promise<T> {
+  try {
+    return await ask(first);
+  } catch (error) {
+    for (const client of (await clientsOf(step, first)).slice(1)) {
+      try {
+        return await ask(client);
+      } catch {
+        // The first one's trouble is what the relayer's operator has to know.
+      }
+    }
+    throw error;
+  }
+}
+
 /** The version that stands for the transaction now. */
 export function latestOf({ attempts }: OpenEntry): Attempt | undefined {
   return attempts.at(-1);
@@ -95,7 +130,7 @@ function withAcceptance(attempts: Attempt[], changes: readonly Change[], transac
 
 /** Whether the engine has to look at the transaction now. */
 export function isDue(step: LaneStep, { transaction }: OpenEntry): boolean {
-  return transaction.nextActionAt !== null && transaction.nextActionAt <= step.now();
+  return isDueAt(transaction.nextActionAt, step.now());
 }
 
 /** The message of anything that was thrown. */

@@ -160,7 +160,7 @@ export class Lane {
     return {
       key: this.#key,
       ledger: ledgerUnder(lease),
-      senders: new Senders(sources),
+      senders: new Senders(sources, this.#key),
       planner: this.#planner,
       offers: this.#offers,
       open: open.entries,

@@ -1,9 +1,10 @@
-import type { Decision } from '../domain/decision.ts';
+import type { Decision, DecisionKind } from '../domain/decision.ts';
 import type { Attempt, Timestamp, Transaction } from '../domain/transaction.ts';
 import type { SpendingRaise, Store, TransactionChange, Writer } from '../store/store.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import type { EngineMetrics } from './engine-metrics.ts';
 import type { Outbox } from './outbox.ts';
+import type { Log } from '../observability/log.ts';
 import type { FeeRefusal, SpendingBook } from './spending-book.ts';
 
 /** A transaction that has a sequence, with every version that was ever signed, by ordinal. */
@@ -31,27 +32,30 @@ export interface Version extends Omit<Change, 'accepted'> {
   isNew?: boolean;
 }
 
+export interface LedgerDeps {
+  feed: ChangeFeed;
+  metrics: EngineMetrics;
+  /** Takes the events that webhooks tell. */
+  outbox: Outbox;
+  spending: SpendingBook;
+  log: Log;
+}
+
+/** What an operator should look at. */
+const REMARKABLE: ReadonlySet<DecisionKind> = new Set(['refused', 'gap-filled', 'reorganised']);
+
+/** What webhooks tell although the status stays. */
+const TOLD: ReadonlySet<DecisionKind> = new Set(['canceled', 'replaced', 'voided']);
+
 /** The one way in which the engine changes transactions: commit with the events for webhooks, then tell. */
 export class Ledger {
   readonly #store: Pick<Store, 'write'>;
-  readonly #feed: ChangeFeed;
-  readonly #metrics: EngineMetrics;
-  readonly #outbox: Outbox;
-  readonly #spending: SpendingBook;
+  readonly #deps: LedgerDeps;
 
   /** `store` may be the store itself, or a lease that its writes are under. */
-  constructor(
-    store: Pick<Store, 'write'>,
-    feed: ChangeFeed,
-    metrics: EngineMetrics,
-    outbox: Outbox,
-    spending: SpendingBook,
-  ) {
+  constructor(store: Pick<Store, 'write'>, deps: LedgerDeps) {
     this.#store = store;
-    this.#feed = feed;
-    this.#metrics = metrics;
-    this.#outbox = outbox;
-    this.#spending = spending;
+    this.#deps = deps;
   }
 
   /**
@@ -74,8 +78,8 @@ export class Ledger {
           await writer.attemptAccepted(transaction.id, accepted.ordinal, accepted.at);
         }
       }
-      await this.#outbox.transactionsMoved(writer, movedBy(applied));
-      await this.#spending.moved(writer, movedBy(applied));
+      await this.#deps.outbox.transactionsMoved(writer, toldBy(applied));
+      await this.#deps.spending.moved(writer, movedBy(applied));
       return applied;
     });
     return this.#tell(done);
@@ -98,7 +102,7 @@ export class Ledger {
           await writer.insertAttempt(attempt);
           await note(writer, version);
         }
-        await this.#outbox.transactionsMoved(writer, movedBy(versions));
+        await this.#deps.outbox.transactionsMoved(writer, toldBy(versions));
       });
     } catch (error) {
       if (error instanceof StaleVersion) {
@@ -112,7 +116,7 @@ export class Ledger {
 
   /** Reserves what versions can take of plugins' budgets, before they are signed; names those that must not be. */
   async raise(asks: readonly SpendingRaise[]): Promise<FeeRefusal[]> {
-    return await this.#store.write((writer) => this.#spending.raise(writer, asks));
+    return await this.#store.write((writer) => this.#deps.spending.raise(writer, asks));
   }
 
   /** Notes that an intent cannot be carried out, and why; its transaction stays what it is. */
@@ -121,7 +125,7 @@ export class Ledger {
     await this.#store.write(async (writer) => {
       for (const { position, refusal } of intents) await writer.settleIntent(position, refusal);
     });
-    for (const { transactionId } of intents) this.#feed.tell(transactionId);
+    for (const { transactionId } of intents) this.#deps.feed.tell(transactionId);
   }
 
   #tell(changes: readonly Omit<Change, 'accepted'>[]): Map<string, Transaction> {
@@ -130,13 +134,19 @@ export class Ledger {
       const { id, networkType, relayerId, status } = transaction;
       now.set(id, { ...transaction, ...set });
       if (set.status !== undefined && set.status !== status) {
-        this.#metrics.moved({ networkType, relayerId, from: status, to: set.status });
+        this.#deps.metrics.moved({ networkType, relayerId, from: status, to: set.status });
       }
-      if (decision !== undefined) this.#metrics.decided({ networkType, relayerId, kind: decision.kind });
-      this.#feed.tell(id);
+      if (decision !== undefined) this.#decided(transaction, decision);
+      this.#deps.feed.tell(id);
     }
-    this.#outbox.committed();
+    this.#deps.outbox.committed();
     return now;
+  }
+
+  #decided({ id, networkType, relayerId, lane }: Transaction, { kind, text }: Omit<Decision, 'at'>): void {
+    this.#deps.metrics.decided({ networkType, relayerId, kind });
+    const level = REMARKABLE.has(kind) ? 'warn' : 'info';
+    this.#deps.log[level]({ transaction: id, lane, decision: kind, text }, 'transaction decided');
   }
 }
 
@@ -149,6 +159,17 @@ async function note(writer: Writer, { transaction, decision, settles }: Omit<Cha
 function movedBy(changes: readonly Pick<Change, 'transaction' | 'set'>[]): Transaction[] {
   return changes
     .filter(({ transaction, set }) => set.status !== undefined && set.status !== transaction.status)
+    .map(({ transaction, set }) => ({ ...transaction, ...set }));
+}
+
+/** Those whose webhook is due, as they are now. */
+function toldBy(changes: readonly Pick<Change, 'transaction' | 'set' | 'decision'>[]): Transaction[] {
+  return changes
+    .filter(
+      ({ transaction, set, decision }) =>
+        (set.status !== undefined && set.status !== transaction.status) ||
+        (decision !== undefined && TOLD.has(decision.kind)),
+    )
     .map(({ transaction, set }) => ({ ...transaction, ...set }));
 }
 

@@ -1,7 +1,8 @@
 import type { ChainClient, Observation, ObservedEntry } from '../chains/chain.ts';
+import { isDueAt } from '../domain/due.ts';
 import type { Attempt, Transaction } from '../domain/transaction.ts';
 import type { TransactionChange } from '../store/store.ts';
-import { applyToOpen, type LaneStep, latestOf, observedOf, reasonOf } from './lane-step.ts';
+import { applyToOpen, askAny, type LaneStep, latestOf, observedOf, reasonOf } from './lane-step.ts';
 import type { Change, OpenEntry } from './ledger.ts';
 import { nextLook } from './timing.ts';
 
@@ -33,7 +34,7 @@ export async function look(step: LaneStep, entries: readonly OpenEntry[]): Promi
 async function lookThrough(step: LaneStep, client: ChainClient, group: readonly ObservedEntry[]): Promise<Change[]> {
   let observations: Observation[];
   try {
-    observations = await client.observe(group);
+    observations = await askAny(step, client, (one) => one.observe(group));
   } catch (error) {
     step.log.warn({ reason: reasonOf(error), lane: step.key }, 'chain not observed');
     return group.map(({ transaction }) => lookAgain(step, transaction));
@@ -64,7 +65,7 @@ function changeFor(step: LaneStep, entry: OpenEntry, observation: Observation): 
 function lookAgain(step: LaneStep, transaction: Transaction): Change {
   const now = step.now();
   const { id, status, nextActionAt, sentAt, createdAt } = transaction;
-  if (nextActionAt !== null && nextActionAt > now) {
+  if (nextActionAt !== null && !isDueAt(nextActionAt, now)) {
     return { transaction, set: {} };
   }
   const silent = status === 'submitted' && step.offers.isStale(id, step.elapsed(), step.timing.reofferMs);

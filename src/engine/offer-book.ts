@@ -5,6 +5,7 @@ interface Entry {
   refusedSince: number;
   wantsDearer: boolean;
   restsUntil: number;
+  isParked: boolean;
 }
 
 const NEW: Entry = {
@@ -14,6 +15,7 @@ const NEW: Entry = {
   refusedSince: 0,
   wantsDearer: false,
   restsUntil: 0,
+  isParked: false,
 };
 
 /**
@@ -32,7 +34,7 @@ export class OfferBook {
 
   /** A node took the bytes. */
   accepted(transactionId: string, elapsed: number): void {
-    this.#change(transactionId, () => ({ ...NEW, acceptedAt: elapsed }));
+    this.#change(transactionId, ({ restsUntil, isParked }) => ({ ...NEW, acceptedAt: elapsed, restsUntil, isParked }));
   }
 
   /** Every node that answered refuses the bytes for what they are. */
@@ -51,6 +53,16 @@ export class OfferBook {
   /** A further version cannot be made before the given time. */
   restUntil(transactionId: string, elapsed: number): void {
     this.#change(transactionId, () => ({ restsUntil: elapsed }));
+  }
+
+  /**
+   * The same, as the price or the balance does not allow one now.
+   * @returns false when that has been so since the last version
+   */
+  park(transactionId: string, elapsed: number): boolean {
+    const wasParked = this.#entries.get(transactionId)?.isParked ?? false;
+    this.#change(transactionId, () => ({ restsUntil: elapsed, isParked: true }));
+    return !wasParked;
   }
 
   /** A further version was signed: what nodes said of the earlier one says nothing of it. */

@@ -1,6 +1,6 @@
 import type { BroadcastOutcome, ChainClient } from '../chains/chain.ts';
 import type { Attempt } from '../domain/transaction.ts';
-import { applyToOpen, isDue, type LaneStep, latestOf, reasonOf, unmined } from './lane-step.ts';
+import { applyToOpen, clientsOf, isDue, type LaneStep, latestOf, reasonOf, unmined } from './lane-step.ts';
 import type { Change, OpenEntry } from './ledger.ts';
 import { backOff, nextLook } from './timing.ts';
 
@@ -55,12 +55,17 @@ async function broadcast(step: LaneStep, entries: readonly OpenEntry[]): Promise
     }
   }
   await Promise.all(
-    [...groups].map(async ([client, group]) => {
-      const answers = await offerGroup(
-        client,
-        group.map(({ attempt }) => attempt),
-      );
-      for (const [index, { entry }] of group.entries()) outcomes.set(entry, answers[index] ?? SILENT);
+    [...groups].map(async ([first, group]) => {
+      let left = group;
+      for (const client of await clientsOf(step, first)) {
+        const answers = await offerGroup(
+          client,
+          left.map(({ attempt }) => attempt),
+        );
+        for (const [index, { entry }] of left.entries()) outcomes.set(entry, answers[index] ?? SILENT);
+        left = left.filter(({ entry }) => outcomes.get(entry)?.kind === 'unknown');
+        if (left.length === 0) break;
+      }
     }),
   );
   return outcomes;
@@ -116,7 +121,9 @@ function changeFor(step: LaneStep, entry: OpenEntry, outcome: BroadcastOutcome):
     return { transaction, set, accepted: { ordinal: latestOf(entry)?.ordinal ?? 1, at: now } };
   }
   const { kind, reason } = outcome;
-  step.log.warn({ transaction: transaction.id, lane: step.key, outcome: kind, reason }, 'bytes not taken');
+  // The same answer again is no news.
+  const level = transaction.statusReason === reason ? 'debug' : 'warn';
+  step.log[level]({ transaction: transaction.id, lane: step.key, outcome: kind, reason }, 'bytes not taken');
   if (kind === 'refused') offers.refused(transaction.id, step.elapsed());
   if (kind === 'fee-too-low' || kind === 'underpriced') offers.tooCheap(transaction.id);
   const nextActionAt = now + backOff(offers.failed(transaction.id), timing, step.random);

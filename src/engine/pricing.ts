@@ -69,7 +69,9 @@ async function ask(step: LaneStep, transaction: Transaction, committed: bigint):
     const sender = await step.senders.of(transaction.relayerId);
     return { sender, preparation: await sender.client.prepare(transaction, sender.account, { committed }) };
   } catch (error) {
-    step.log.warn({ err: error, transaction: transaction.id, lane: step.key }, 'transaction not prepared');
+    const reason = reasonOf(error);
+    const level = transaction.statusReason === reason ? 'debug' : 'warn';
+    step.log[level]({ reason, transaction: transaction.id, lane: step.key }, 'transaction not prepared');
     return { error };
   }
 }

@@ -92,7 +92,7 @@ class Scheduler implements Engine {
       store,
       sources: { store, chains, connections, signerOf },
       leases,
-      ledgerUnder: (lease) => new Ledger(lease, this.#feed, metrics, outbox, spending),
+      ledgerUnder: (lease) => new Ledger(lease, { feed: this.#feed, metrics, outbox, spending, log }),
       timing,
       random,
       log,

@@ -1,5 +1,6 @@
 import type { Account, Chain, ChainClient } from '../chains/chain.ts';
 import type { ChainConnections } from '../chains/connections.ts';
+import { accountOfLane } from '../domain/lane.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { Relayer } from '../domain/relayer.ts';
 import type { Signer } from '../signers/signer.ts';
@@ -21,13 +22,19 @@ export interface SenderSources {
   signerOf(relayer: Relayer): Promise<Signer>;
 }
 
-/** Finds senders, each once: made anew for every step, so that a changed policy or endpoint counts from the next one. */
+/**
+ * Finds the senders of a lane, each once. They act for the lane's account, also where a relayer has been given another
+ * signer since: what was begun with one key is ended with it, or waits; two keys would pay twice.
+ * Made anew for every step, so that a changed policy or endpoint counts from the next one.
+ */
 export class Senders {
   readonly #sources: SenderSources;
+  readonly #address: string;
   readonly #found = new Map<string, Promise<Sender>>();
 
-  constructor(sources: SenderSources) {
+  constructor(sources: SenderSources, lane: string) {
     this.#sources = sources;
+    this.#address = accountOfLane(lane);
   }
 
   /** @throws when the relayer, its chain family or its network is not known */
@@ -53,7 +60,7 @@ export class Senders {
     }
     return {
       relayer,
-      account: { address: relayer.address, policies: relayer.policies },
+      account: { address: this.#address, policies: relayer.policies },
       chain,
       client: connections.clientOf(relayer),
       signer: () => signerOf(relayer),

@@ -36,8 +36,8 @@ export class SequencePlanner {
   readonly #doubts: Doubts;
   /** Since when the chain has contradicted this value of `known`. */
   #contradiction: { known: bigint; since: number } | null = null;
-  /** The chain's count when it was last beyond this value of `known`. */
-  #leap: { known: bigint; chain: bigint } | null = null;
+  /** The chain's count when it was last beyond this value of `known`, and since when it has been so. */
+  #leap: { known: bigint; chain: bigint; since: number } | null = null;
 
   constructor(doubts: Doubts) {
     this.#doubts = doubts;
@@ -48,7 +48,7 @@ export class SequencePlanner {
     const sequences = freeSequences(figures, count);
     const { chain, known } = figures;
     const first = sequences[0];
-    if (!this.#isHeardTwice(chain, known ?? 0n)) {
+    if (!this.#isLeapBelieved(chain, known ?? 0n, elapsed)) {
       const reason = `The network expects sequence ${chain} of this account, and nothing here led to it; asking once more`;
       return { kind: 'wait', reason };
     }
@@ -91,12 +91,22 @@ export class SequencePlanner {
     return elapsed - this.#contradiction.since >= (isLoss ? lossMs : driftMs);
   }
 
-  /** Also when it went on a little meanwhile, for whoever uses the key may go on using it. */
-  #isHeardTwice(chain: bigint, known: bigint): boolean {
+  /**
+   * Heard twice, also when it went on a little meanwhile, for whoever uses the key may go on using it. A wide leap has
+   * to be heard for as long as a contradiction: what is signed beyond one that was made up leaves a gap that costs money.
+   */
+  #isLeapBelieved(chain: bigint, known: bigint, elapsed: number): boolean {
     const before = this.#leap;
-    this.#leap = chain <= known ? null : { known, chain };
-    if (this.#leap === null) return true;
-    return before?.known === known && chain - before.chain <= FOREIGN_USES && before.chain - chain <= FOREIGN_USES;
+    if (chain <= known) {
+      this.#leap = null;
+      return true;
+    }
+    const isSame =
+      before?.known === known && chain - before.chain <= FOREIGN_USES && before.chain - chain <= FOREIGN_USES;
+    const since = isSame ? before.since : elapsed;
+    this.#leap = { known, chain, since };
+    const isWide = chain - known > FOREIGN_USES;
+    return isSame && (!isWide || known === 0n || elapsed - since >= this.#doubts.driftMs);
   }
 }
 

@@ -5,30 +5,42 @@ import type { VoidEnd } from '../domain/transaction-state.ts';
 import { LeaseLost } from '../store/lease.ts';
 import type { TransactionChange } from '../store/store.ts';
 import { versionShortage } from './budgets.ts';
-import { applyToOpen, type LaneStep, latestOf, observedOf, reasonOf, unmined } from './lane-step.ts';
+import {
+  applyToOpen,
+  askAny,
+  bySequence,
+  type LaneStep,
+  latestOf,
+  observedOf,
+  reasonOf,
+  unmined,
+} from './lane-step.ts';
 import type { Change, OpenEntry } from './ledger.ts';
 import { hasExpired, lifetimeOf } from './lifetime.ts';
 import { committedCost } from './pricing.ts';
+import { storeUnlike } from './unlike.ts';
 
 /** A version that was signed and stored, or why there is none. */
 export type Renewal = { kind: 'signed' } | { kind: 'refused'; reason: string } | { kind: 'not now'; reason: string };
 
-/** Dearer versions that are signed at once when nodes ask for more; beyond them the network's patience decides. */
+/** Versions that are signed at once when nodes ask for more; beyond them each waits, for a node may ask for ever. */
 const QUICK_VERSIONS = 8;
 
 /**
  * Decides for each transaction that is signed and in no block whether its latest version still stands, and signs the
  * next one where it does not: an empty one for what has expired, was canceled or is refused by every node; a dearer one
  * for what the network is silent about. The sequence stays, so at most one version takes effect.
- * @returns how many were signed or decided
+ * @returns how many were signed
  */
 export async function renew(step: LaneStep): Promise<number> {
   await applyToOpen(step, await voidings(step));
+  const waiting = waitingForLower(step);
   let done = 0;
   for (const entry of unmined(step)) {
     if (step.isEnding()) break;
     const version = await dueVersion(step, entry);
     if (version === undefined || step.offers.isResting(entry.transaction.id, step.elapsed())) continue;
+    if (version.purpose === 'bump' && waiting.has(entry)) continue;
     const kind = version.purpose === 'void' ? 'voided' : 'bumped';
     const renewal = await signVersion(step, entry, version, { kind });
     if (renewal.kind === 'signed') done += 1;
@@ -36,6 +48,24 @@ export async function renew(step: LaneStep): Promise<number> {
     else await putOff(step, entry, renewal.reason);
   }
   return done;
+}
+
+/**
+ * Those that no price brings into a block now: below them a sequence is missing, or its transaction is one that no node
+ * has taken. What they wait for is its turn.
+ */
+function waitingForLower(step: LaneStep): Set<OpenEntry> {
+  const waiting = new Set<OpenEntry>();
+  let [next, isBlocked]: [bigint | null, boolean] = [null, false];
+  for (const entry of bySequence([...step.open.values()])) {
+    const { sequence, status } = entry.transaction;
+    if (sequence === null) continue;
+    isBlocked ||= next !== null && sequence > next;
+    if (isBlocked) waiting.add(entry);
+    isBlocked ||= status !== 'mined' && latestOf(entry)?.acceptedAt === null;
+    next = sequence + 1n;
+  }
+  return waiting;
 }
 
 /** Those whose effect nobody wants any more, or nobody will take: from here on only an empty version is offered. */
@@ -79,8 +109,12 @@ async function dueVersion(step: LaneStep, entry: OpenEntry): Promise<NewVersion 
   const { id, voidAs } = entry.transaction;
   if (latest === undefined) return undefined;
   if (voidAs !== null && latest.purpose !== 'void') return { purpose: 'void' };
-  const isAskedFor = step.offers.wantsDearer(id) && entry.attempts.length < QUICK_VERSIONS;
-  if (!isAskedFor && !(await isOverdue(step, entry))) return undefined;
+  if (latest.purpose === 'void') {
+    // Nothing else can take the sequence, so one that is refused is made anew.
+    const isRefused = step.offers.isHopeless(id, step.elapsed(), step.timing.refusalMs);
+    if (isRefused) return { purpose: 'void' };
+  }
+  if (!step.offers.wantsDearer(id) && !(await isOverdue(step, entry))) return undefined;
   return { purpose: latest.purpose === 'void' ? 'void' : 'bump' };
 }
 
@@ -116,7 +150,9 @@ export async function signVersion(
   try {
     const { sender, ...observed } = await observedOf(step, entry);
     const committed = await committedCost(step);
-    const prepared: VersionPreparation = await sender.client.prepareVersion(observed, version, { committed });
+    const prepared: VersionPreparation = await askAny(step, sender.client, (client) =>
+      client.prepareVersion(observed, version, { committed }),
+    );
     if (prepared.kind === 'refused') return prepared;
     if (prepared.kind === 'parked') return { kind: 'not now', reason: prepared.reason };
     const { sequence } = transaction;
@@ -124,14 +160,11 @@ export async function signVersion(
     const { request } = prepared;
     const short = await versionShortage(step, sender.chain, transaction, prepared, version.purpose);
     if (short !== undefined) return { kind: 'not now', reason: short };
-    const signed = await sender.client.sign(
-      { ...transaction, request },
-      prepared.fields,
-      sequence,
-      await sender.signer(),
-    );
-    step.reach('renewed');
-    return await store(step, entry, { version, request, signed, renewing });
+    return await storeUnlike(sender.chain, prepared.fields, async (fields) => {
+      const signed = await sender.client.sign({ ...transaction, request }, fields, sequence, await sender.signer());
+      step.reach('renewed');
+      return await store(step, entry, { version, request, signed, renewing });
+    });
   } catch (error) {
     if (error instanceof LeaseLost) throw error;
     step.log.warn(
@@ -180,6 +213,9 @@ async function store(step: LaneStep, { transaction, attempts }: OpenEntry, renew
     return { kind: 'not now', reason: 'it has changed meanwhile' };
   }
   step.offers.renewed(transaction.id);
+  if (attempt.ordinal >= QUICK_VERSIONS) {
+    step.offers.restUntil(transaction.id, step.elapsed() + step.timing.reofferMs);
+  }
   step.open.set(transaction.id, { transaction: { ...transaction, ...set }, attempts: [...attempts, attempt] });
   step.reach('rewritten');
   return { kind: 'signed' };
@@ -188,7 +224,8 @@ async function store(step: LaneStep, { transaction, attempts }: OpenEntry, renew
 /** A version that cannot be made now: the bytes that there are stay on offer. */
 async function putOff(step: LaneStep, { transaction }: OpenEntry, reason: string): Promise<void> {
   const { offers, timing } = step;
-  offers.restUntil(transaction.id, step.elapsed() + timing.renewMs);
-  if (transaction.voidAs !== null || transaction.statusReason === reason) return;
-  await applyToOpen(step, [{ transaction, set: { statusReason: reason }, decision: { kind: 'parked', text: reason } }]);
+  const isNew = offers.park(transaction.id, step.elapsed() + timing.renewMs);
+  if (transaction.voidAs !== null) return;
+  const decision = { kind: 'parked', text: reason } as const;
+  await applyToOpen(step, [{ transaction, set: { statusReason: reason }, ...(isNew ? { decision } : {}) }]);
 }

@@ -44,6 +44,8 @@ export class Crash {
       get: (_, name) => {
         const member: unknown = Reflect.get(target, name, target);
         if (typeof member !== 'function') return member;
+        // What is not asked of the network answers at once.
+        if (name === 'patienceMs') return member.bind(target) as unknown;
         return (...args: unknown[]) => this.#call(() => Reflect.apply(member, target, args) as Promise<unknown>);
       },
     });

@@ -174,6 +174,12 @@ export class EngineWorld {
     });
   }
 
+  /** A ledger over this world, or over what stands between it and the store. */
+  ledger(store: Pick<Store, 'write'> = this.store, feed = new ChangeFeed(() => {})): Ledger {
+    const { metrics, outbox, spending, log } = this;
+    return new Ledger(store, { feed, metrics, outbox, spending, log });
+  }
+
   /** An instance's leases over this world. */
   leases(store: Pick<Store, 'leases' | 'writeUnder'> = this.store): LeaseKeeper {
     return new LeaseKeeper({ store, elapsed: () => performance.now(), log: this.log });
@@ -185,13 +191,16 @@ export class EngineWorld {
     const open = await OpenBook.read(store.read, LANE);
     return {
       key: LANE,
-      ledger: new Ledger(store, new ChangeFeed(() => {}), this.metrics, this.outbox, this.spending),
-      senders: new Senders({
-        store,
-        chains: new Map([['evm', family]]),
-        connections: { clientOf: () => client, close: async () => {} },
-        signerOf: async () => signer,
-      }),
+      ledger: this.ledger(store),
+      senders: new Senders(
+        {
+          store,
+          chains: new Map([['evm', family]]),
+          connections: { clientOf: () => client, close: async () => {} },
+          signerOf: async () => signer,
+        },
+        LANE,
+      ),
       planner: new SequencePlanner(fastTiming),
       offers: new OfferBook(),
       open: open.entries,

@@ -78,6 +78,10 @@ export class FakeFamily implements Chain {
     selector: (text: string) => (text.length === 1 ? text : undefined),
   };
 
+  vary(fields: JsonObject): JsonObject {
+    return { ...fields, variation: Number(fields['variation'] ?? 0) + 1 };
+  }
+
   voidRequest(): JsonObject {
     return { effect: VOID, cost: '0', reverts: false };
   }
@@ -182,6 +186,7 @@ export class FakeChainClient implements ChainClient {
       cost: String(transaction.request['cost'] ?? 1),
       reverts: transaction.request['reverts'] === true,
       price: String(fields['price']),
+      ...(fields['variation'] === undefined ? {} : { variation: Number(fields['variation']) }),
     };
     const raw = JSON.stringify(signed);
     return { raw, hash: hashOf(raw), fields: { ...fields, signature: 'signed' } };

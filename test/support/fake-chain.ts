@@ -11,6 +11,8 @@ export interface FakeTransaction {
   reverts: boolean;
   /** A version takes another's place when it pays a tenth more. */
   price: string;
+  /** Only makes the bytes others. */
+  variation?: number;
 }
 
 interface Included {

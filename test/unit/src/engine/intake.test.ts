@@ -104,7 +104,7 @@ t.test('a chain that contradicts what was signed makes the lane wait, with the r
   t.match(await world.get(present(transaction)), { status: 'pending', statusReason: /expects sequence 0/ });
 });
 
-t.test('bytes that the store refuses hold up none but themselves', async (t) => {
+t.test('bytes that an earlier life of the chain had are signed as others that mean the same', async (t) => {
   const world = await EngineWorld.open(t);
   const [older] = await acceptMany(world, 1);
   await takeUp(await world.step(), older === undefined ? [] : [older]);
@@ -112,11 +112,25 @@ t.test('bytes that the store refuses hold up none but themselves', async (t) => 
 
   // The chain was started anew: the same request under the same sequence gives the very same bytes.
   const again = await world.accept('pay 0');
-  const other = await world.accept('other');
   const step = await world.step();
   step.knownSequence = async () => null;
-  await takeUp(step, [again, other]);
-  t.match(await world.get(again), { status: 'pending', statusReason: 'The signed bytes could not be stored' });
+  await takeUp(step, [again]);
+  t.match(await world.get(again), { status: 'sent', sequence: 0n, fields: { variation: 1 } });
+});
+
+t.test('bytes that the store refuses hold up none but themselves', async (t) => {
+  const world = await EngineWorld.open(t);
+  const bad = await world.accept('pay');
+  const other = await world.accept('other');
+  const step = await world.step();
+  const { ledger } = step;
+  const record = ledger.record.bind(ledger);
+  ledger.record = (versions) =>
+    versions.some(({ transaction }) => transaction.id === bad.id)
+      ? Promise.reject(new Error('disk full'))
+      : record(versions);
+  await takeUp(step, [bad, other]);
+  t.match(await world.get(bad), { status: 'pending', statusReason: 'The signed bytes could not be stored' });
   t.match(await world.get(other), { status: 'pending', sequence: null });
   await takeUp(step, [other]);
   t.match(await world.get(other), { status: 'sent', sequence: 0n });

@@ -101,7 +101,9 @@ t.test('what is being taken back is not replaced', async (t) => {
   await ask(world, transaction, CANCEL);
   const position = await ask(world, transaction, REPLACE);
   t.equal(await settle(world), 2);
-  t.match(await world.store.read.intentOutcome(position), { refusal: /being taken back/ });
+  t.match(await world.store.read.intentOutcome(position), {
+    refusal: 'Cannot replace: the transaction is being canceled',
+  });
 });
 
 t.test('a replacement that the chain refuses is refused, and the transaction goes on as it was', async (t) => {
@@ -147,4 +149,17 @@ t.test('a wish of a transaction that is gone is refused', async (t) => {
   const step = { ...(await world.step()), find: async () => undefined };
   t.equal(await carryOut(step, await world.store.read.intents(LANE, 10)), 1);
   t.match(await world.store.read.intentOutcome(position), { refusal: /gone/ });
+});
+
+t.test('to cancel what has expired changes nothing of why it ends', async (t) => {
+  const world = await EngineWorld.open(t);
+  const transaction = await submitted(world);
+  await world.store.write((writer) =>
+    writer.updateTransaction(transaction.id, 'submitted', { voidAs: 'expired', statusReason: 'too late' }),
+  );
+  const position = await ask(world, transaction, CANCEL);
+  t.equal(await settle(world), 1);
+  t.strictSame(await world.store.read.intentOutcome(position), { refusal: null });
+  t.match(await world.get(transaction), { voidAs: 'expired', statusReason: 'too late' });
+  t.strictSame(await world.store.read.decisions(transaction.id, 10), []);
 });

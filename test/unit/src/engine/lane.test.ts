@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
-import { ChangeFeed } from '../../../../src/engine/change-feed.ts';
 import { Lane, type LaneDeps } from '../../../../src/engine/lane.ts';
-import { Ledger } from '../../../../src/engine/ledger.ts';
 import { EngineWorld, fastTiming, LANE, present } from '../../../support/engine-world.ts';
 
 async function laneOf(world: EngineWorld, more: Partial<LaneDeps> = {}): Promise<{ lane: Lane; faults: string[] }> {
@@ -16,7 +14,7 @@ async function laneOf(world: EngineWorld, more: Partial<LaneDeps> = {}): Promise
       signerOf: async () => world.signer,
     },
     leases: world.leases(),
-    ledgerUnder: (lease) => new Ledger(lease, new ChangeFeed(() => {}), world.metrics, world.outbox, world.spending),
+    ledgerUnder: (lease) => world.ledger(lease),
     timing: fastTiming,
     random: () => 0,
     log: world.log,

@@ -1,7 +1,6 @@
 import t from 'tap';
 import type { Attempt, Transaction } from '../../../../src/domain/transaction.ts';
 import { ChangeFeed } from '../../../../src/engine/change-feed.ts';
-import { Ledger } from '../../../../src/engine/ledger.ts';
 import { EngineWorld, LANE, relayerNamed } from '../../../support/engine-world.ts';
 
 function attemptOf({ id }: Transaction, sequence: bigint): Attempt {
@@ -21,7 +20,7 @@ function attemptOf({ id }: Transaction, sequence: bigint): Attempt {
 t.test('changes are committed, then told and counted', async (t) => {
   const world = await EngineWorld.open(t);
   const feed = new ChangeFeed(() => {});
-  const ledger = new Ledger(world.store, feed, world.metrics, world.outbox, world.spending);
+  const ledger = world.ledger(world.store, feed);
   const transaction = await world.accept('pay');
   const told: string[] = [];
   feed.on(transaction.id, () => told.push('told'));
@@ -35,7 +34,7 @@ t.test('changes are committed, then told and counted', async (t) => {
 
 t.test('a change against a status that has gone by is left out, the others are made', async (t) => {
   const world = await EngineWorld.open(t);
-  const ledger = new Ledger(world.store, new ChangeFeed(() => {}), world.metrics, world.outbox, world.spending);
+  const ledger = world.ledger();
   const [stale, fresh] = [await world.accept('a'), await world.accept('b')];
   await world.store.write((writer) => writer.updateTransaction(stale.id, 'pending', { status: 'canceled' }));
 
@@ -49,7 +48,7 @@ t.test('a change against a status that has gone by is left out, the others are m
 
 t.test('signed versions are recorded all or none', async (t) => {
   const world = await EngineWorld.open(t);
-  const ledger = new Ledger(world.store, new ChangeFeed(() => {}), world.metrics, world.outbox, world.spending);
+  const ledger = world.ledger();
   const [first, second] = [await world.accept('a'), await world.accept('b')];
   await world.store.write((writer) => writer.updateTransaction(second.id, 'pending', { status: 'canceled' }));
   const versions = [first, second].map((transaction, index) => ({
@@ -69,7 +68,7 @@ t.test('signed versions are recorded all or none', async (t) => {
 
 t.test('a fault of the store is not taken for a stale status', async (t) => {
   const world = await EngineWorld.open(t);
-  const ledger = new Ledger(world.store, new ChangeFeed(() => {}), world.metrics, world.outbox, world.spending);
+  const ledger = world.ledger();
   const [first, second] = [await world.accept('a'), await world.accept('b')];
   const set = { status: 'sent', sequence: 0n } as const;
   const attempt = attemptOf(first, 0n);
@@ -84,14 +83,14 @@ t.test('a fault of the store is not taken for a stale status', async (t) => {
 t.test('no changes touch nothing', async (t) => {
   const world = await EngineWorld.open(t);
   const store = { ...world.store, write: () => Promise.reject(new Error('must not write')) };
-  const ledger = new Ledger(store, new ChangeFeed(() => {}), world.metrics, world.outbox, world.spending);
+  const ledger = world.ledger(store);
   t.equal((await ledger.apply([])).size, 0);
 });
 
 t.test('a change of status and its event are one commit; other changes tell nothing', async (t) => {
   const world = await EngineWorld.open(t);
   await world.store.write((writer) => writer.putRelayer(relayerNamed('r1', { notificationId: 'hook-1' })));
-  const ledger = new Ledger(world.store, new ChangeFeed(() => {}), world.metrics, world.outbox, world.spending);
+  const ledger = world.ledger();
   const transaction = await world.accept('pay');
   const told = async () => {
     const events = await world.store.write((writer) => writer.claimEvents('hook-1', 100, 0));

@@ -1,17 +1,20 @@
 import t from 'tap';
 import { Senders } from '../../../../src/engine/sender.ts';
-import { ADDRESS, EngineWorld, relayerNamed } from '../../../support/engine-world.ts';
+import { ADDRESS, EngineWorld, LANE, relayerNamed } from '../../../support/engine-world.ts';
 
 t.test('a sender is found once for a step', async (t) => {
   const world = await EngineWorld.open(t);
   let reads = 0;
   const read = { ...world.store.read, relayer: (id: string) => ((reads += 1), world.store.read.relayer(id)) };
-  const senders = new Senders({
-    store: { ...world.store, read },
-    chains: new Map([['evm', world.family]]),
-    connections: { clientOf: () => world.client, close: async () => {} },
-    signerOf: async () => world.signer,
-  });
+  const senders = new Senders(
+    {
+      store: { ...world.store, read },
+      chains: new Map([['evm', world.family]]),
+      connections: { clientOf: () => world.client, close: async () => {} },
+      signerOf: async () => world.signer,
+    },
+    LANE,
+  );
   const [one, two] = await Promise.all([senders.of('r1'), senders.of('r1')]);
   t.equal(one, two);
   t.equal(reads, 1);
@@ -26,4 +29,11 @@ t.test('a relayer that is gone, or of a family that is not there, says so', asyn
   const { senders } = await world.step();
   await t.rejects(senders.of('gone'), { message: 'Relayer gone is gone' });
   await t.rejects(senders.of('other'), { message: 'No chain family solana' });
+});
+
+t.test('a relayer that was given another signer still acts for the account of the lane', async (t) => {
+  const world = await EngineWorld.open(t);
+  await world.store.write((writer) => writer.putRelayer(relayerNamed('r1', { address: '0xbb', signerId: 'another' })));
+  const step = await world.step();
+  t.equal((await step.senders.of('r1')).account.address, ADDRESS);
 });

@@ -72,13 +72,49 @@ t.test('a cap that forbids a dearer version parks it, says so once, and the old 
   t.equal(await renew({ ...step, elapsed: () => performance.now() + step.timing.renewMs }), 1, 'resumed');
 });
 
-t.test('nodes that ask for more get it at once, but not for ever', async (t) => {
-  const { world, step, transaction } = await scene(t);
-  for (let round = 0; round < 20; round += 1) {
-    step.offers.tooCheap(transaction.id);
-    await renew(step);
-  }
-  t.equal((await world.store.read.attempts(transaction.id)).length, 8);
+t.test(
+  'nodes that ask for more get it at once a few times, and then now and then for as long as they ask',
+  async (t) => {
+    const { world, step, transaction } = await scene(t);
+    const ask = async (elapsed: number) => {
+      step.offers.tooCheap(transaction.id);
+      await renew({ ...step, elapsed: () => elapsed });
+      return (await world.store.read.attempts(transaction.id)).length;
+    };
+    const began = performance.now();
+    for (let version = 2; version <= 8; version += 1) t.equal(await ask(began), version);
+    t.equal(await ask(began), 8, 'pauses');
+    t.equal(await ask(began + step.timing.reofferMs), 9);
+    t.equal(await ask(began + step.timing.reofferMs), 9);
+  },
+);
+
+t.test('an empty version that every node refuses is made anew', async (t) => {
+  const { world, step, transaction } = await scene(t, { validUntil: Date.now() + 60_000 });
+  const late = { ...step, now: () => Date.now() + 60_001 };
+  await renew(late);
+  for (let refusal = 0; refusal < 3; refusal += 1) step.offers.refused(transaction.id, 0);
+  t.equal(await renew(late), 1);
+  const attempts = await world.store.read.attempts(transaction.id);
+  t.strictSame(
+    attempts.map(({ purpose }) => purpose),
+    ['send', 'void', 'void'],
+  );
+});
+
+t.test('what waits for a lower sequence is not made dearer: its turn is what it waits for', async (t) => {
+  const world = await EngineWorld.open(t);
+  const pending = [await world.accept('head'), await world.accept('follower')];
+  const step = await world.step({ renewMs: 60_000 });
+  await takeUp(step, pending);
+  world.chain.unacceptable.add('head');
+  await offer(step);
+  world.client.patience = 0;
+  t.equal(await renew(step), 0);
+  world.chain.unacceptable.clear();
+  const later = { ...step, now: () => Date.now() + 60_000 };
+  await offer(later);
+  t.equal(await renew(later), 2);
 });
 
 for (const [offered, what] of [
