@@ -1,5 +1,5 @@
-/** What the child process and the guest runtime say to each other inside the child: types only. */
-import type { InvocationContext, Limits, LogEntry, Outcome, ReplyMessage, RequestMessage } from '../protocol.ts';
+/** What the child process and the guest runtime say to each other inside the child: types only. Messages are the protocol's. */
+import type { Limits } from '../protocol.ts';
 
 /**
  * The one function the guest runtime is given. It runs synchronously in the child, outside the isolate, takes and
@@ -7,9 +7,9 @@ import type { InvocationContext, Limits, LogEntry, Outcome, ReplyMessage, Reques
  *
  * | op | text | answer |
  * | --- | --- | --- |
- * | `request` | {@link RequestMessage} | `""` or the text of an error |
- * | `log` | {@link LogEntry} | `""` |
- * | `done` | {@link Outcome} | `""` |
+ * | `request` | `RequestMessage` | `""` or the text of an error |
+ * | `log` | `LogEntry` | `""` |
+ * | `done` | `Outcome` | `""` |
  * | `timer` | `id delayMs` | `""` or the text of an error |
  * | `clear` | timer id | `""` |
  * | `random` | number of bytes, at most 65536 | that many characters of code 0 to 255 |
@@ -51,9 +51,9 @@ export interface GuestEntries {
   setup(text: string): void;
   /** After the plugin's script has run: takes its exports away from the global, freezes the intrinsics. */
   seal(): void;
-  /** Starts the handler; `text` is an {@link InvocationContext}. The end arrives through `done`. */
+  /** Starts the handler; `text` is an `InvocationContext`. The end arrives through `done`. */
   invoke(text: string): void;
-  /** A {@link ReplyMessage}. */
+  /** A `ReplyMessage`. */
   reply(text: string): void;
   /** A timer that is due. */
   fire(id: number): void;
