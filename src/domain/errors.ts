@@ -53,7 +53,7 @@ export const ERRORS = {
   IDEMPOTENCY_MISMATCH: {
     status: 409,
     retryable: false,
-    text: 'The idempotency key was used for another request',
+    text: 'The Idempotency-Key was used for another request; give each request its own key',
   },
   /** A run of a keyed request came to another effect than the first one did at that place. */
   EFFECT_MISMATCH: {
@@ -70,12 +70,12 @@ export const ERRORS = {
   IDEMPOTENCY_RUNNING: {
     status: 409,
     retryable: true,
-    text: 'The request with this idempotency key is still running',
+    text: 'The request with this idempotency key is still running; repeat it after Retry-After',
   },
   ANSWER_NOT_KEPT: {
     status: 409,
     retryable: false,
-    text: 'The request with this idempotency key was answered with status {status}; the answer was too large to be kept',
+    text: 'The request with this idempotency key was answered with status {status}; the answer was too large to be kept; it was done, and is not done again',
   },
   /** A plugin's fetch has no answer; the text is for its author. */
   FETCH_FAILED: { status: 424, retryable: true, text: '{reason}' },

@@ -52,7 +52,9 @@ export function honourIdempotencyKeys(app: FastifyInstance, keys: IdempotencyKey
       return;
     }
     request.keyedRun = null;
-    const body = typeof payload === 'string' ? payload : '';
+    // A stream or bytes are sent and gone; an answer without a body is kept as it is.
+    const sent = payload ?? '';
+    const body = typeof sent === 'string' ? sent : null;
     const send = (): void => done(null, payload);
     keys.end(run, { status: reply.statusCode, body }, keepingOf(request, reply)).then(send, done);
   });

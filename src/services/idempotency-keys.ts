@@ -101,9 +101,10 @@ export class IdempotencyKeys {
    * Ends a run. That the store cannot be reached is no reason to keep the answer from its client: the claim expires, and
    * a repeat runs again.
    */
-  async end(run: KeyedRun, answer: { status: number; body: string }, keeping: Keeping): Promise<void> {
+  async end(run: KeyedRun, answer: KeptAnswer, keeping: Keeping): Promise<void> {
     const { status, body } = answer;
-    const kept = { status, body: Buffer.byteLength(body) > LARGEST_KEPT_BODY ? null : body };
+    const isKept = body !== null && Buffer.byteLength(body) <= LARGEST_KEPT_BODY;
+    const kept = { status, body: isKept ? body : null };
     try {
       await this.#deps.store.write(async (writer) => {
         const onlyAfterEffects = keeping === 'after-effects';

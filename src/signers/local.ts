@@ -49,6 +49,6 @@ function reasonOf(error: unknown, path: string): string {
   }
   if (error instanceof KeystoreError) return `keystore ${path} cannot be read: ${error.message}`;
   const code = (error as { code?: unknown } | null)?.code;
-  if (code === 'ENOENT') return `there is no keystore at ${path}`;
+  if (code === 'ENOENT') return `there is no keystore at ${path}; make one as an encrypted JSON keystore (version 3)`;
   return `keystore ${path} cannot be read${typeof code === 'string' ? ` (${code})` : ''}`;
 }

@@ -2,8 +2,14 @@
  * Threat: a client that repeats a request, because an answer was lost or was slow, and pays twice; one that uses a key
  * for something else; and a repeat that is refused although the first one has had its effect.
  */
+import { randomUUID } from 'node:crypto';
+import { fastify } from 'fastify';
 import t from 'tap';
+import { systemClock } from '../../../../src/domain/clock.ts';
 import { AppError } from '../../../../src/domain/errors.ts';
+import { honourIdempotencyKeys } from '../../../../src/http/idempotency.ts';
+import { createLog } from '../../../../src/observability/log.ts';
+import { IdempotencyKeys } from '../../../../src/services/idempotency-keys.ts';
 import { API_KEY, sendRaw, startHttp } from '../../../support/http-server.ts';
 
 const SEND = '/api/v1/relayers/r1/transactions';
@@ -68,7 +74,7 @@ t.test('another body, path, query or method under the key is refused', async (t)
   ];
   for (const { status, json } of others) {
     t.equal(status, 409);
-    t.match(json, { error: 'The idempotency key was used for another request' });
+    t.match(json, { error: 'The Idempotency-Key was used for another request; give each request its own key' });
   }
   t.equal(services.transactions.sent.length, 1);
 });
@@ -194,6 +200,24 @@ t.test(
     t.strictSame([await ask(), await ask()], ['{"call":5}', '{"call":5}']);
   },
 );
+
+t.test('an answer that is no text is not repeated as an empty one', async (t) => {
+  const { store } = await startHttp(t);
+  const log = createLog('error', { write: () => {} });
+  const keys = new IdempotencyKeys({ store, clock: systemClock, log, newId: randomUUID });
+  t.teardown(() => keys.close());
+  const app = fastify();
+  t.teardown(() => app.close());
+  app.decorateRequest('keyId', 'caller');
+  honourIdempotencyKeys(app, keys);
+  app.post('/bytes', () => Buffer.from('done'));
+  app.post('/nothing', (_request, reply) => reply.code(204).send());
+  const ask = (url: string) => app.inject({ method: 'POST', url, headers: keyed(url.slice(1)) });
+  t.match(await ask('/bytes'), { statusCode: 200, body: 'done' });
+  t.match(await ask('/bytes'), { statusCode: 409 });
+  t.match(await ask('/nothing'), { statusCode: 204, body: '' });
+  t.match(await ask('/nothing'), { statusCode: 204, body: '', headers: { 'idempotency-replayed': 'true' } });
+});
 
 t.test("a node's refusal of a passed-through call is not the last word", async (t) => {
   const { post, services } = await startHttp(t);

@@ -72,7 +72,18 @@ t.test('an answer that is too large is not kept, and a repeat is told so', async
   const { keys } = keysOf(t, await storeFor(t));
   const body = JSON.stringify('ä'.repeat(LARGEST_KEPT_BODY / 2));
   await keys.end(runOf(await keys.begin(REQUEST, there)), { status: 201, body }, 'always');
-  await t.rejects(keys.begin(REQUEST, there), { code: 'ANSWER_NOT_KEPT', status: 409, message: /status 201/ });
+  await t.rejects(keys.begin(REQUEST, there), {
+    code: 'ANSWER_NOT_KEPT',
+    status: 409,
+    message: /status 201; the answer was too large to be kept; it was done, and is not done again$/,
+  });
+  const other = { ...REQUEST, key: 'other' };
+  await keys.end(runOf(await keys.begin(other, there)), { status: 200, body: null }, 'always');
+  await t.rejects(
+    keys.begin(other, there),
+    { code: 'ANSWER_NOT_KEPT', message: /status 200/ },
+    'nor one without a text',
+  );
 });
 
 t.test('what is not kept leaves the key to the next, who has waited for it', async (t) => {

@@ -31,7 +31,11 @@ t.test('every failure names the signer, the file and the cause, and no secret', 
   const { path, file } = await keystoreFile(t, others);
   const cases: [string, () => string, string][] = [
     [path, () => 'wrong passphrase', `the passphrase does not open keystore ${path} (MAC mismatch)`],
-    [file('none.json'), secrets, `there is no keystore at ${file('none.json')}`],
+    [
+      file('none.json'),
+      secrets,
+      `there is no keystore at ${file('none.json')}; make one as an encrypted JSON keystore (version 3)`,
+    ],
     [file('broken.json'), secrets, `keystore ${file('broken.json')} cannot be read: it is not JSON`],
     [file('huge.json'), secrets, `keystore ${file('huge.json')} cannot be read: it is longer than 65536 bytes`],
     [file('folder'), secrets, `keystore ${file('folder')} cannot be read (EISDIR)`],

@@ -25,6 +25,7 @@ t.test('says what is wrong with a declaration', async (t) => {
 t.test('opens by kind', async (t) => {
   const config = { path: 'no-such-file.json', passphrase: { type: 'env', value: 'X' } };
   await t.rejects(open({ type: 'local', config }), {
-    message: 'Signer demo: there is no keystore at no-such-file.json',
+    message:
+      'Signer demo: there is no keystore at no-such-file.json; make one as an encrypted JSON keystore (version 3)',
   });
 });
