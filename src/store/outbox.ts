@@ -6,6 +6,9 @@ import type { OutboxTable } from './schema.ts';
 import type { Reader, Writer } from './store.ts';
 import { DuplicateRecord, readRecord, storableText, timestampSchema } from './stored-record.ts';
 
+/** Longer than any pause between two tries. A try further away was set before the clock was set back: it is due. */
+const BEYOND_ANY_PAUSE_MS = 1_200_000;
+
 const rowSchema = z
   .object({
     id: z.string(),
@@ -61,16 +64,17 @@ export function outboxReads({ db }: Connection): Pick<Reader, 'dueNotifications'
         )
         .selectFrom('waiting')
         .select('waiting.id')
-        .where((on) =>
-          on.exists(
-            on
-              .selectFrom('outbox')
-              .select('outbox.id')
-              .whereRef('outbox.notification_id', '=', 'waiting.id')
-              .where('next_try_at', '<=', now)
-              .where('ended_at', 'is', null),
-          ),
-        )
+        .where((on) => {
+          const waiting = on
+            .selectFrom('outbox')
+            .select('outbox.id')
+            .whereRef('outbox.notification_id', '=', 'waiting.id')
+            .where('ended_at', 'is', null);
+          return on.or([
+            on.exists(waiting.where('next_try_at', '<=', now)),
+            on.exists(waiting.where('next_try_at', '>', now + BEYOND_ANY_PAUSE_MS)),
+          ]);
+        })
         .execute();
       return rows.map(({ id }) => id);
     },
@@ -126,6 +130,13 @@ export function outboxWrites({
     },
 
     async claimEvents(notificationId, limit, forMs) {
+      await db
+        .updateTable('outbox')
+        .set({ next_try_at: now() })
+        .where('notification_id', '=', notificationId)
+        .where('next_try_at', '>', after(BEYOND_ANY_PAUSE_MS))
+        .where('ended_at', 'is', null)
+        .execute();
       const due = await db
         .selectFrom('outbox')
         .selectAll()

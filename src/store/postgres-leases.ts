@@ -5,6 +5,9 @@ import type { Tables } from './schema.ts';
 /** For one that is free but about to be taken, or has a write under way to its end. */
 const SHORTLY_MS = 200;
 
+/** What is left of a lease beyond what any lasts: it was set before the database's clock was set back. */
+const BEYOND_ANY_LEASE_MS = 60_000;
+
 /** Milliseconds; unlike `now()` it goes on within a transaction, as it must for what may expire meanwhile. */
 const now = sql<number>`floor(extract(epoch from clock_timestamp()) * 1000)::bigint`;
 
@@ -31,6 +34,11 @@ export class PostgresLeases implements Leases {
       .where('name', '=', name)
       .executeTakeFirst();
     if (held === undefined) return this.#taken(name, await this.#insert(name), this.lastsMs);
+    if (held.owner !== this.#owner && held.left > this.lastsMs + BEYOND_ANY_LEASE_MS) {
+      // An owner that lives renews it meanwhile.
+      await this.#shorten(name);
+      return { kind: 'elsewhere', forMs: this.lastsMs };
+    }
     if (held.owner !== this.#owner && held.left > 0) return { kind: 'elsewhere', forMs: held.left };
     return this.#taken(name, await this.#takeOver(name), SHORTLY_MS);
   }
@@ -93,6 +101,15 @@ export class PostgresLeases implements Leases {
       .returning('token')
       .executeTakeFirst();
     return row?.token;
+  }
+
+  async #shorten(name: string): Promise<void> {
+    await this.#db
+      .updateTable('leases')
+      .set({ expires_at: this.#end })
+      .where('name', '=', name)
+      .where('expires_at', '>', sql<number>`${now} + ${this.lastsMs + BEYOND_ANY_LEASE_MS}`)
+      .execute();
   }
 
   async #takeOver(name: string): Promise<number | undefined> {

@@ -1,4 +1,7 @@
+import type { ExpressionBuilder } from 'kysely';
+import { BEYOND_ANY_PAUSE_MS } from '../domain/due.ts';
 import { networkTypeSchema } from '../domain/network-type.ts';
+import type { Timestamp } from '../domain/transaction.ts';
 import {
   canBecome,
   FINAL_STATUSES,
@@ -9,6 +12,7 @@ import {
 import { attemptsOf } from './attempts.ts';
 import type { Connection } from './connection.ts';
 import { pageBounds } from './paging.ts';
+import type { Tables } from './schema.ts';
 import { sequenceAfter, sequenceText } from './sequence-text.ts';
 import type { Reader, Writer } from './store.ts';
 import { DuplicateRecord } from './stored-record.ts';
@@ -33,6 +37,10 @@ type TransactionReads =
   | 'pendingCount'
   | 'openCounts'
   | 'lastConfirmedAt';
+
+/** What `isDueAt` says, as a condition. */
+const isDue = (now: Timestamp) => (on: ExpressionBuilder<Tables, 'transactions'>) =>
+  on.or([on('next_action_at', '<=', now), on(on('next_action_at', '-', BEYOND_ANY_PAUSE_MS), '>', now)]);
 
 /** Reads of the table `transactions`. */
 export function transactionReads({ db }: Connection): Pick<Reader, TransactionReads> {
@@ -149,7 +157,7 @@ export function transactionReads({ db }: Connection): Pick<Reader, TransactionRe
               .selectFrom('transactions')
               .select('transactions.id')
               .whereRef('transactions.lane', '=', 'lanes.lane')
-              .where('next_action_at', '<=', now),
+              .where(isDue(now)),
           ),
         )
         .execute();
@@ -163,7 +171,7 @@ export function transactionReads({ db }: Connection): Pick<Reader, TransactionRe
         .selectAll()
         .where('lane', '=', lane)
         .where('status', '=', 'pending')
-        .where('next_action_at', '<=', now)
+        .where(isDue(now))
         .orderBy('accepted')
         .limit(limit)
         .execute();

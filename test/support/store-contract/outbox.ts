@@ -102,6 +102,22 @@ export function outboxContract(t: Test, open: (t: Test) => Promise<Store>): void
     t.match(await claimOne(store), { id: 'cut', tries: 2 });
   });
 
+  t.test('what was put off before the clock was set back by an hour is due, the longest pause is not', async (t) => {
+    const store = await open(t);
+    await insert(store, { id: 'a1', subject: 'a' }, { id: 'a2', subject: 'a' }, { id: 'b1', subject: 'b' });
+    const [first, other] = await claim(store);
+    if (first === undefined || other === undefined) throw new Error('two are due');
+    // As far away as a pause is from a clock that was set back.
+    await store.write((writer) => writer.settleEvent(first, { outcome: 'HTTP 500', retryInMs: 3_602_000 }));
+    await store.write((writer) => writer.settleEvent(other, { outcome: 'HTTP 500', retryInMs: 900_000 }));
+    t.strictSame(await store.read.dueNotifications(await store.now()), ['hook-1']);
+    const again = await claimOne(store);
+    t.match(again, { id: 'a1', tries: 2 });
+    await store.write((writer) => writer.settleEvent(again, { outcome: 'HTTP 200', end: 'delivered' }));
+    t.match(await claimOne(store), { id: 'a2', tries: 1 }, 'and what is behind it');
+    t.strictSame(await store.read.dueNotifications(await store.now()), []);
+  });
+
   t.test('no more are begun than asked for, the longest due first', async (t) => {
     const store = await open(t);
     for (const id of ['1', '2', '3']) {

@@ -100,6 +100,24 @@ export function transactionsContract(t: Test, open: (t: Test) => Promise<Store>)
     t.equal(await store.read.nextActionAt(), 10);
   });
 
+  t.test('what was put off before the clock was set back by an hour is due, what has a pause is not', async (t) => {
+    const store = await open(t);
+    const before = 1_700_000_000_000;
+    await insert(
+      store,
+      transactionOf({ id: 'waits', lane: 'one', nextActionAt: before + 500 }),
+      transactionOf({ id: 'sent', lane: 'two', nextActionAt: before + 500, status: 'submitted', sequence: 1n }),
+    );
+    t.strictSame(await store.read.dueLanes(before), []);
+    const after = before - 3_600_000;
+    t.strictSame((await store.read.dueLanes(after)).sort(), ['one', 'two']);
+    t.match(await store.read.duePending('one', after, 10), [{ id: 'waits' }]);
+
+    await store.write((writer) => writer.updateTransaction('waits', 'pending', { nextActionAt: after + 15_000 }));
+    t.strictSame(await store.read.dueLanes(after), ['two']);
+    t.strictSame(await store.read.duePending('one', after, 10), []);
+  });
+
   t.test('a sequence finds the latest that was given it, under its own relayer only', async (t) => {
     const store = await open(t);
     const sequence = 2n ** 64n - 1n;

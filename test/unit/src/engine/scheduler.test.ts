@@ -181,6 +181,23 @@ t.test('what others tell wakes those who listen, and the search when words were 
   await engine.close();
 });
 
+t.test('a clock that is set back by an hour delays nothing that is open, nor what waits in the store', async (t) => {
+  const world = await EngineWorld.open(t);
+  let shift = 0;
+  const store: Store = { ...world.store, now: async () => Date.now() + shift };
+  const engine = world.engine({ store });
+  t.teardown(() => engine.close());
+  await engine.start();
+  const sent = await world.accept('sent');
+  await world.untilStatus(sent, 'submitted');
+  shift = -3_600_000;
+  const waiting = await world.accept('waiting', { nextActionAt: Date.now() + 500 });
+  await world.untilStatus(sent, 'confirmed', { mining: true });
+  await world.untilStatus(waiting, 'confirmed', { mining: true });
+  t.equal(world.chain.executed.length, 2);
+  t.ok(((await world.get(waiting)).sentAt ?? 0) < Date.now() - 3_000_000, 'by the clock as it is now');
+});
+
 t.test('a lane without work is given back', async (t) => {
   const world = await EngineWorld.open(t);
   const transaction = await world.accept('pay');

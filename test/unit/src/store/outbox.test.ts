@@ -27,6 +27,10 @@ t.test('what runs often finds its rows by an index', async (t) => {
       `select 1 ${table} notification_id = 'x' and next_try_at <= 5 and ended_at is null`,
       'outbox_due (notification_id=? AND next_try_at<?)',
     ],
+    [
+      `select 1 ${table} notification_id = 'x' and next_try_at > 5 and ended_at is null`,
+      'outbox_due (notification_id=? AND next_try_at>?)',
+    ],
     [`select min(next_try_at) ${table} next_try_at > 5 and ended_at is null`, 'outbox_by_time (next_try_at>?)'],
     [
       `select 1 ${table} notification_id = 'x' and subject = 's' and position < 7 and ended_at is null`,

@@ -52,6 +52,20 @@ t.test('one that is not renewed is over, one that is renewed is not', async (t) 
   t.strictSame(await one.renew([taken.lease]), []);
 });
 
+t.test('one that is held for longer than any lasts, by a clock since set back, is over in time', async (t) => {
+  const { db, one, two } = await ownersFor(t, 400);
+  const setBack = () => db.updateTable('leases').set((on) => ({ expires_at: on('expires_at', '+', 3_600_000) }));
+  const taken = await one.acquire('lane');
+  if (taken.kind !== 'taken') throw new Error('not free');
+  await setBack().execute();
+  t.strictSame(await two.acquire('lane'), { kind: 'elsewhere', forMs: 400 });
+  t.strictSame(await one.renew([taken.lease]), [taken.lease], 'an owner that lives keeps it');
+  await setBack().execute();
+  const end = Date.now() + 10_000;
+  while ((await two.acquire('lane')).kind === 'elsewhere' && Date.now() < end) await delay(20);
+  t.strictSame(await one.renew([taken.lease]), []);
+});
+
 t.test('two that find it new at the same moment: one has it', async (t) => {
   const { one, two } = await ownersFor(t, 60_000);
   const answers = await Promise.all([one.acquire('lane'), two.acquire('lane'), one.acquire('b'), two.acquire('b')]);
