@@ -171,15 +171,25 @@ function isItsReceipt(one: Wanted, answer: Json): boolean {
 /** Why each failed one did, asked once for each block that shows it failed. */
 async function explain(read: ReadOne, receipts: ReadonlyMap<Wanted, Receipt>): Promise<Map<Wanted, Revert>> {
   const news = [...receipts].filter(([one, receipt]) => receipt.succeeded === false && !knownRevert(one, receipt));
-  const asked = news.filter(([{ entry }]) => entry.account.policies['include_revert_data'] === true);
+  const asked = news.filter(([one, receipt]) => isCauseAsked(one, requestOf(one, receipt)));
   const reverts = await Promise.all(
     asked.slice(0, REVERTS_AT_ONCE).map(async ([one, receipt]) => {
-      const request = attemptOf(one, receipt)?.request ?? one.entry.transaction.request;
+      const request = requestOf(one, receipt);
       const failed = { request, fields: fieldsOf(one, receipt), hash: receipt.transactionHash };
       return [one, await revertReason(read, { ...failed, block: receipt.blockNumber })] as const;
     }),
   );
   return new Map(reverts);
+}
+
+/** By the policy, or by a request that says what the contract's errors are. */
+function isCauseAsked({ entry }: Wanted, request: JsonObject): boolean {
+  return entry.account.policies['include_revert_data'] === true || request['abi'] !== undefined;
+}
+
+/** What the version in the block asks for. */
+function requestOf(one: Wanted, receipt: Receipt): JsonObject {
+  return attemptOf(one, receipt)?.request ?? one.entry.transaction.request;
 }
 
 function knownRevert({ entry }: Wanted, { blockHash }: Receipt): Revert | undefined {

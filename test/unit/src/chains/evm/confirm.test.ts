@@ -397,15 +397,23 @@ t.test('a real node: a call that reverts is mined as failed, with its cause wher
   // CALLDATASIZE PUSH0 PUSH0 CALLDATACOPY CALLDATASIZE PUSH0 REVERT: reverts with what it was called with.
   await anvil.rpc('anvil_setCode', [TO, '0x365f5f37365ffd']);
   const data = new Interface(['error Empty(address who, uint256 left)']).encodeErrorResult('Empty', [TO, 7n]);
-  const send = async (policies: JsonObject) => {
+  const send = async (policies: JsonObject, more: JsonObject = {}) => {
     const account = { address: alice.address, policies };
-    return sendThrough(client, account, signerOf(alice), { to: TO, value: 0, data, gas_limit: 100_000, speed: 'fast' });
+    const body = { to: TO, value: 0, data, gas_limit: 100_000, speed: 'fast', ...more };
+    return sendThrough(client, account, signerOf(alice), body);
   };
   const plain = await send({});
   t.match(await untilIncluded(client, plain.entry), {
     kind: 'included',
     succeeded: false,
     reason: 'Transaction reverted on-chain (receipt status: failed)',
+  });
+
+  const described = await send({}, { abi: ['error Empty(address who, uint256 left)'] });
+  t.match(await untilIncluded(client, described.entry), {
+    succeeded: false,
+    reason: /Empty\(.*7/,
+    fields: { receipt: { revert_data: data } },
   });
 
   const sent = await send({ include_revert_data: true });
