@@ -5,6 +5,7 @@ import {
   FINAL_STATUSES,
   isFinal,
   transactionStatusSchema,
+  voidEndSchema,
 } from '../../../../src/domain/transaction-state.ts';
 
 const ALL = transactionStatusSchema.options;
@@ -43,8 +44,9 @@ t.test('a reorganisation takes mined back to submitted, and nothing else goes ba
   t.end();
 });
 
-t.test('a mined transaction can neither expire nor become pending', (t) => {
-  t.notOk(canBecome('mined', 'expired'));
+t.test('a mined transaction cannot become pending; its version that does nothing may be what was mined', (t) => {
+  t.notOk(canBecome('mined', 'pending'));
+  for (const end of voidEndSchema.options) t.ok(canBecome('mined', end), end);
   t.notOk(canBecome('pending', 'mined'), 'what was never signed cannot be mined');
   t.end();
 });
