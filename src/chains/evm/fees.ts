@@ -151,10 +151,12 @@ export function priceFields(price: Price): Partial<EvmFields> {
       };
 }
 
-function least(a: bigint, b: bigint): bigint {
+/** The lower of two amounts. */
+export function least(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
 }
 
-function most(a: bigint, b: bigint): bigint {
+/** The higher of two amounts. */
+export function most(a: bigint, b: bigint): bigint {
   return a > b ? a : b;
 }

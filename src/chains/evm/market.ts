@@ -12,10 +12,15 @@ export interface Market {
   gasPrice: bigint;
   /** Priority fee by speed; undefined on a network without EIP-1559. */
   tips: Readonly<Record<Speed, bigint>> | undefined;
+  /** Why no price should be made of it now: the network may ask for much more, or a node is wrong. */
+  doubt?: string;
 }
 
-/** The market as it was lately; `fresh` asks a node anew and never gives an answer from before the question. */
-export type MarketReading = (freshness?: 'fresh') => Promise<Market>;
+/**
+ * The market as it was lately; `fresh` asks a node anew and never gives an answer from before the question, `all` asks
+ * every node so.
+ */
+export type MarketReading = (freshness?: 'fresh' | 'all') => Promise<Market>;
 
 const HISTORY_BLOCKS = 4;
 const GWEI = 1_000_000_000n;
@@ -23,6 +28,12 @@ const GWEI = 1_000_000_000n;
 /** The percentile of paid priority fees that a speed asks for. */
 const PERCENTILES: Readonly<Record<Speed, number>> = { safeLow: 30, average: 50, fast: 85, fastest: 99 };
 const SPEEDS = speedSchema.options.toSorted((one, other) => PERCENTILES[one] - PERCENTILES[other]);
+
+/**
+ * Priority fees beyond this many times the node's other prices are lowered to that: its own price for a legacy
+ * transaction contains what is usually paid on top, so more is a wrong answer, or the few who outbid each other.
+ */
+const TIP_LIMIT = 5n;
 
 /** Asks a node what the network charges. Where settings leave EIP-1559 open, the latest block tells. */
 export async function readMarket(
@@ -36,7 +47,21 @@ export async function readMarket(
   if (!(settings.hasEip1559 ?? block.baseFeePerGas !== null)) return { block, gasPrice: price, tips: undefined };
   const percentiles = SPEEDS.map((speed) => PERCENTILES[speed]);
   const rewards = await feeHistory(read, HISTORY_BLOCKS, percentiles).catch(noHistory);
-  return { block, gasPrice: price, tips: tipsFrom(rewards) };
+  const market = { block, gasPrice: price, tips: tipsFrom(rewards) };
+  // A gwei is what is paid where others pay nothing, so no limit is below some of them.
+  const level = levelOf(market);
+  return { ...market, tips: limited(market.tips, TIP_LIMIT * (level > GWEI ? level : GWEI)) };
+}
+
+/** How dear the network is by a node's own prices, without the priority fees that others paid. */
+export function levelOf({ block, gasPrice: price }: Market): bigint {
+  const baseFee = block.baseFeePerGas ?? 0n;
+  return baseFee > price ? baseFee : price;
+}
+
+function limited(tips: Readonly<Record<Speed, bigint>>, most: bigint): Record<Speed, bigint> {
+  const entries = Object.entries(tips).map(([speed, tip]) => [speed, tip > most ? most : tip]);
+  return Object.fromEntries(entries) as Record<Speed, bigint>;
 }
 
 function noHistory(error: unknown): bigint[][] {
@@ -57,17 +82,24 @@ function tipsFrom(rewards: readonly bigint[][]): Record<Speed, bigint> {
 /** How long a price may be old, at most, where the network asks for no cache; a quarter of a block is fresh enough. */
 const OLDEST_MARKET_MS = 2_000;
 
-/** Serves the market from `load`, which asks one node, as long as the network's settings let it be kept. */
+/** Serves the market from `load`, which asks one node or all, as long as the network's settings let it be kept. */
 export function openMarket(
   settings: Pick<EvmSettings, 'averageBlocktimeMs' | 'gasPriceCache'>,
   clock: Clock,
-  load: () => Promise<Market>,
+  load: (of: 'one' | 'all') => Promise<Market>,
 ): MarketReading {
-  const anew = freshShared((_: 'market') => load());
+  const anew = freshShared(load);
+  const loadOne = () => load('one');
   const briefly = Math.min(settings.averageBlocktimeMs / 4, OLDEST_MARKET_MS);
   const { gasPriceCache } = settings;
-  const lately = gasPriceCache === null ? cachedFor(briefly, clock, load) : servedStale(gasPriceCache, clock, load);
-  return (freshness) => (freshness === 'fresh' ? anew('market') : lately());
+  const lately =
+    gasPriceCache === null ? cachedFor(briefly, clock, loadOne) : servedStale(gasPriceCache, clock, loadOne);
+  return async (freshness) => {
+    if (freshness !== undefined) return anew(freshness === 'fresh' ? 'one' : 'all');
+    const market = await lately();
+    // What is kept may be kept for hours, and a doubt lasts for seconds.
+    return market.doubt === undefined ? market : anew('one');
+  };
 }
 
 /** After which a refresh that does not end no longer keeps another from being started. */

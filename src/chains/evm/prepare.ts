@@ -5,6 +5,8 @@ import type { Transaction } from '../../domain/transaction.ts';
 import { type ReadOne, type RpcClient, RpcError } from '../../egress/rpc-client.ts';
 import type { Account, LaneFigures, ParkedPreparation, Preparation, ReadyPreparation } from '../chain.ts';
 import { freshShared } from '../single-flight.ts';
+import { createBelief } from './belief.ts';
+import { onEach } from './each-endpoint.ts';
 import { capPrice, floorAbove, mostPerGas, type Price, priceFields, priceOf } from './fees.ts';
 import { leastGas } from './gas.ts';
 import { balanceOn } from './identity.ts';
@@ -16,7 +18,8 @@ import { type EvmFields, type EvmRequest, type EvmSettings, estimateCall, readFi
 
 /** What preparing needs of the network's live side. */
 export interface PrepareParts {
-  read: ReadOne;
+  /** A figure that `use` reads from one node; of `all` that tell one, the middle, the lower of two. */
+  figure(use: (read: ReadOne) => Promise<bigint>, of?: 'all'): Promise<bigint>;
   settings: EvmSettings;
   /** That of the transaction's lane. */
   chainId: bigint;
@@ -33,13 +36,22 @@ export function openPrepareParts(rpc: RpcClient, settings: EvmSettings, chainId:
   const own = onlyOn(chainId, rpc);
   const byOne = freshShared((address: string) => own.onOne((one) => balance(one, address)));
   const byAll = freshShared((address: string) => balanceOn(rpc, { chain: chainId, address, least: NO_BALANCE }));
+  const read: ReadOne = (method, params, parse) => own.onOne((one) => one(method, params, parse));
+  const believe = createBelief(clock, {
+    one: () => own.onOne((one) => readMarket(one, settings)),
+    all: () => onEach(chainId, rpc, (one) => readMarket(one, settings)),
+  });
   return {
-    read: (method, params, parse) => own.onOne((one) => one(method, params, parse)),
+    figure: async (use, of) => (of === 'all' ? lowerMiddle(await onEach(chainId, rpc, use)) : undefined) ?? use(read),
     settings,
     chainId,
-    market: openMarket(settings, clock, () => own.onOne((one) => readMarket(one, settings))),
+    market: openMarket(settings, clock, believe),
     balance: (address, of) => (of === 'all' ? byAll(address) : byOne(address)),
   };
+}
+
+function lowerMiddle(figures: readonly bigint[]): bigint | undefined {
+  return figures.toSorted((a, b) => Number(a - b))[Math.floor((figures.length - 1) / 2)];
 }
 
 /** How soon a transaction looks again that has to wait for a lower price or for money under way. */
@@ -56,8 +68,8 @@ export async function prepare(
 }
 
 /**
- * A refusal ends a transaction, and one node's word for a block or a balance is not enough for that: it counts when a
- * block that is read anew and the balances of all nodes say it too.
+ * A refusal ends a transaction, and one node's word for a block, a price, an estimate or a balance is not enough for
+ * that: it counts when it is decided again by what all nodes say.
  */
 export async function unlessSaidTwice<T extends { kind: string }>(
   parts: PrepareParts,
@@ -67,7 +79,8 @@ export async function unlessSaidTwice<T extends { kind: string }>(
   if (decided.kind !== 'refused') return decided;
   return decide({
     ...parts,
-    market: () => parts.market('fresh'),
+    figure: (use) => parts.figure(use, 'all'),
+    market: () => parts.market('all'),
     balance: (address) => parts.balance(address, 'all'),
   });
 }
@@ -82,7 +95,7 @@ async function prepareOnce(
   const policy = readPolicy(account.policies);
   const [market, gas, funds] = await Promise.all([
     parts.market(),
-    gasFor(parts.read, request, policy, account.address),
+    gasFor(parts, request, policy, account.address),
     parts.balance(account.address),
   ]);
 
@@ -91,6 +104,7 @@ async function prepareOnce(
   if (tooMuchGas !== undefined) return { kind: 'refused', reason: tooMuchGas };
   const tooDear = aboveCap(policy, market);
   if (tooDear !== undefined) return parked(tooDear);
+  if (market.doubt !== undefined && request.price.kind === 'speed') return parked(market.doubt);
   const price = capPrice(priceOf(request.price, market, policy, parts.settings.averageBlocktimeMs), policy.gasPriceCap);
   const baseFee = market.block.baseFeePerGas ?? 0n;
   if (mostPerGas(price) < baseFee) {
@@ -117,7 +131,7 @@ export async function costed(
   const gas = { chain_id: jsonAmount(parts.chainId), from: account.address, gas_limit: jsonAmount(gasLimit) };
   const fields: EvmFields = { ...gas, ...priceFields(price) };
   const call = estimateCall(request, account.address);
-  const extra = await dataFee(parts.read, parts.settings, { ...version, fields, call });
+  const extra = await parts.figure((read) => dataFee(read, parts.settings, { ...version, fields, call }));
   return {
     kind: 'ready',
     fields: { ...fields, ...(extra === 0n ? {} : { data_fee: jsonAmount(extra) }) } satisfies EvmFields as JsonObject,
@@ -193,9 +207,14 @@ export function withinBlock({ used, limit }: GasNeed, market: Market): bigint {
 }
 
 /** The limit that a request gives, or what the node estimates with a tenth on top. */
-export async function gasFor(read: ReadOne, request: EvmRequest, policy: EvmPolicy, from: string): Promise<GasNeed> {
+export async function gasFor(
+  parts: PrepareParts,
+  request: EvmRequest,
+  policy: EvmPolicy,
+  from: string,
+): Promise<GasNeed> {
   if (request.gasLimit !== null) return { used: request.gasLimit, limit: request.gasLimit };
-  const used = policy.estimatesGas ? await estimated(read, estimateCall(request, from)) : undefined;
+  const used = policy.estimatesGas ? await estimated(parts, estimateCall(request, from)) : undefined;
   if (used !== undefined) return { used, limit: (used * 110n) / 100n };
   // Most often the call reverts; it goes out all the same and shows so on chain.
   const fallback = fallbackGasLimit(request);
@@ -203,9 +222,9 @@ export async function gasFor(read: ReadOne, request: EvmRequest, policy: EvmPoli
 }
 
 /** Undefined when the node has answered that it cannot. */
-export async function estimated(read: ReadOne, call: JsonObject): Promise<bigint | undefined> {
+export async function estimated(parts: PrepareParts, call: JsonObject, of?: 'all'): Promise<bigint | undefined> {
   try {
-    return await estimateGas(read, call);
+    return await parts.figure((read) => estimateGas(read, call), of);
   } catch (error) {
     if (error instanceof RpcError && error.kind === 'node') return undefined;
     throw error;

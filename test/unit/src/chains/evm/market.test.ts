@@ -40,6 +40,16 @@ t.test('the market by a node’s answers', async (t) => {
   double.answer(answersByMethod({ eth_getBlockByNumber: old, eth_gasPrice: '0x1' }));
   t.match(await readMarket(read, OPEN), { block: { baseFeePerGas: null }, tips: undefined }, 'a block shows the lack');
 
+  const outbidding = { reward: [['0x64', '0x64', '0x64', '0x174876e800']] };
+  for (const [price, most] of [
+    ['0x1', 5n * GWEI],
+    ['0x77359400', 10n * GWEI],
+  ] as const) {
+    double.answer(answersByMethod({ eth_getBlockByNumber: BLOCK, eth_gasPrice: price, eth_feeHistory: outbidding }));
+    const { tips } = await readMarket(read, OPEN);
+    t.match(tips, { fast: 100n, fastest: most }, 'five times what the node itself names');
+  }
+
   const absurd = `0x${'f'.repeat(64)}`;
   for (const lie of [{ eth_gasPrice: absurd }, { eth_feeHistory: { reward: [[absurd]] } }]) {
     double.answer(answersByMethod({ eth_getBlockByNumber: BLOCK, eth_gasPrice: '0x1', eth_feeHistory: {}, ...lie }));
@@ -218,4 +228,19 @@ t.test('without a cache a price is a quarter of a block old at most, and fresh i
   wait(99);
   t.equal(await priceBy(cached), 4n);
   t.equal(await priceBy(cached, 'fresh'), 5n);
+});
+
+t.test('a market in doubt is not kept, and all nodes are asked on demand', async (t) => {
+  const { clock } = bench();
+  const asked: string[] = [];
+  const block = { number: 1n, hash: HASH, gasLimit: 1n, baseFeePerGas: null };
+  const load = async (of: 'one' | 'all'): Promise<Market> => {
+    asked.push(of);
+    const market = { block, gasPrice: BigInt(asked.length), tips: undefined };
+    return asked.length === 1 ? { ...market, doubt: 'once' } : market;
+  };
+  const reading = openMarket({ averageBlocktimeMs: 400, gasPriceCache: BOUNDS }, clock, load);
+  t.match(await reading(), { gasPrice: 2n, doubt: undefined }, 'asked again at once');
+  t.match(await reading('all'), { gasPrice: 3n });
+  t.same(asked, ['one', 'one', 'all']);
 });

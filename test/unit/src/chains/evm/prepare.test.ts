@@ -14,6 +14,7 @@ const GWEI = 1_000_000_000n;
 const quantity = (value: bigint) => `0x${value.toString(16)}`;
 
 interface World {
+  tips?: bigint;
   balance?: bigint;
   baseFee?: bigint | null;
   gasPrice?: bigint;
@@ -35,7 +36,9 @@ function answersOf(world: World): DoubleHandler {
       eth_getBalance: quantity(balance),
       eth_gasPrice: quantity(gasPrice),
       eth_getBlockByNumber: block,
-      eth_feeHistory: { reward: [] },
+      eth_feeHistory: {
+        reward: world.tips === undefined ? [] : [Array.from({ length: 4 }, () => quantity(world.tips ?? 0n))],
+      },
     },
     world.estimate ?? (() => ({ result: '0x5208' })),
   );
@@ -260,6 +263,37 @@ t.test('what one node makes up about a balance ends nothing', async (t) => {
     kind: 'refused',
     reason: /^Insufficient balance: Relayer balance 7 is insufficient/,
   });
+});
+
+t.test('what one of two nodes makes up ends nothing and is not paid', async (t) => {
+  const absurd: DoubleHandler = () => ({ result: '0xffffffff' });
+  const lies: readonly World[] = [
+    { blockGasLimit: 20_000n },
+    { estimate: absurd },
+    { tips: 10n ** 30n },
+    { baseFee: 10n ** 17n },
+    { gasPrice: 10n ** 17n, tips: 10n ** 17n },
+  ];
+  for (const lie of lies) {
+    const { prepare } = await open(t, lie, {}, [{}]);
+    for (let turn = 0; turn < 3; turn += 1) {
+      const made = await prepare(TRANSFER);
+      t.match(made, { kind: 'ready', fields: { gas_limit: 23_100 } });
+      t.ok(made.kind === 'ready' && made.cost < 23_100n * 20n * GWEI);
+    }
+  }
+  const beyond = { estimate: absurd };
+  const { prepare } = await open(t, beyond, {}, [beyond]);
+  t.match(await prepare(TRANSFER), { kind: 'refused', reason: /exceeds block gas limit/ }, 'what both say counts');
+});
+
+t.test('an only node’s leap of prices waits until it says so again', async (t) => {
+  const { prepare, double } = await open(t, {}, { average_blocktime_ms: 1 });
+  t.match(await prepare(TRANSFER), { kind: 'ready' });
+  double.answer(answersOf({ baseFee: 10n ** 17n, gasPrice: 10n ** 17n }));
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  t.match(await prepare(TRANSFER), { kind: 'parked', reason: /tells of a price of 100000000000000000 wei per gas/ });
+  t.match(await prepare({ to: TO, value: 5, gas_limit: 21_000, gas_price: Number(2n * GWEI) }), { kind: 'ready' });
 });
 
 t.test('a speed pays its gas from the balance as well', async (t) => {

@@ -35,25 +35,31 @@ interface World {
   tip?: bigint;
   blockGasLimit?: bigint;
   balance?: bigint;
+  doubt?: string;
   /** Null: the node cannot estimate. */
   estimate?: bigint | null;
+  /** What the other nodes say. */
+  others?: bigint;
   settings?: JsonObject;
 }
 
 /** The network's side without a network: a block time so long that the base fee counts once. */
 function partsOf(world: World): PrepareParts {
   const { baseFee = GWEI, gasPrice = 2n * GWEI, tip = 10n, blockGasLimit = 30_000_000n, balance = RICH } = world;
-  const { estimate = 21_000n } = world;
+  const { estimate = 21_000n, others = estimate } = world;
   const market: Market = {
     block: { number: 1n, hash: `0x${'1'.repeat(64)}`, gasLimit: blockGasLimit, baseFeePerGas: baseFee },
     gasPrice,
     tips: baseFee === null ? undefined : { safeLow: tip, average: tip, fast: tip, fastest: tip },
+    ...(world.doubt === undefined ? {} : { doubt: world.doubt }),
   };
   return {
-    read: async (method, _params, parse) => {
-      if (method !== 'eth_estimateGas' || estimate === null) throw new RpcError('node', 'execution reverted');
-      return parse(`0x${estimate.toString(16)}`);
-    },
+    figure: (use, of) =>
+      use(async (method, _params, parse) => {
+        const told = of === 'all' ? others : estimate;
+        if (method !== 'eth_estimateGas' || told === null) throw new RpcError('node', 'execution reverted');
+        return parse(`0x${told.toString(16)}`);
+      }),
     settings: settingsOf({ average_blocktime_ms: 90_001, ...world.settings }),
     chainId: 31_337n,
     market: async () => market,
@@ -165,20 +171,58 @@ t.test('what no block could hold any more is refused, so that its nonce can be f
   t.match(await version({ blockGasLimit: 50_000n }, { gasLimit: 50_001 }, VOID), { kind: 'ready' });
 });
 
-t.test('a void takes the nonce and does nothing, whatever the cap', async (t) => {
-  const made = await version({ baseFee: 90n * GWEI }, { prices: [legacy(100n * GWEI)] }, VOID, { gas_price_cap: 1 });
-  const maxFee = 90n * GWEI + 110n * GWEI;
+t.test('a void takes the nonce and does nothing, beyond the cap by the minimum bump only', async (t) => {
+  const prices = [legacy(100n * GWEI)];
+  const made = await version({ baseFee: 90n * GWEI }, { prices }, VOID, { gas_price_cap: 1 });
+  const fee = 110n * GWEI;
   t.match(made, {
     kind: 'ready',
-    fields: {
-      gas_limit: 21_000,
-      max_fee_per_gas: Number(maxFee),
-      max_priority_fee_per_gas: Number(110n * GWEI),
-    },
-    cost: 21_000n * maxFee,
+    fields: { gas_limit: 21_000, max_fee_per_gas: Number(fee), max_priority_fee_per_gas: Number(fee) },
+    cost: 21_000n * fee,
   });
   t.match(made.kind === 'ready' && readRequest(made.request), { to: FROM, value: 0n, data: '0x' });
+  const high = { baseFee: 90n * GWEI, tip: 40n * GWEI };
+  t.match(
+    await version(high, { prices: [dynamic(50n * GWEI, 30n * GWEI)] }, VOID, { gas_price_cap: Number(60n * GWEI) }),
+    { fields: { max_fee_per_gas: Number(60n * GWEI), max_priority_fee_per_gas: Number(40n * GWEI) } },
+    'the market’s price as far as the cap',
+  );
+  t.match(await version(high, { prices: [dynamic(50n * GWEI, 30n * GWEI)] }, VOID), {
+    fields: { max_fee_per_gas: Number(130n * GWEI) },
+  });
   t.match(await version({ baseFee: null, gasPrice: 2n }, { prices: [] }, VOID), { fields: { gas_price: 3 } });
+  t.match(await version({ baseFee: null, gasPrice: 20n }, { prices: [] }, VOID, { gas_price_cap: 7 }), {
+    fields: { gas_price: 7 },
+  });
+});
+
+t.test('without a cap the market takes bumps and voids to a hundred times the first price', async (t) => {
+  const mad = { baseFee: 10n ** 17n };
+  const prices = [dynamic(2n * GWEI, GWEI), dynamic(5n * GWEI, 2n * GWEI)];
+  for (const wanted of [BUMP, VOID]) {
+    t.match(await version(mad, { prices }, wanted), { fields: { max_fee_per_gas: Number(200n * GWEI) } });
+    const cheap = await version(mad, { prices: [dynamic(1n, 1n)] }, wanted);
+    t.match(cheap, { fields: { max_fee_per_gas: Number(100n * GWEI) } }, 'a cheap one counts as a gwei');
+  }
+  const reached = [...prices, dynamic(200n * GWEI, 2n * GWEI)];
+  t.match(await version(mad, { prices: reached }, BUMP), {
+    kind: 'parked',
+    reason: /offer 220000000000 wei per gas, more than 100 times the first$/,
+  });
+  t.match(await version(mad, { prices: reached }, VOID), { fields: { max_fee_per_gas: Number(220n * GWEI) } });
+});
+
+t.test('while the market is in doubt, a void outbids what is on offer and the rest waits', async (t) => {
+  const world = { baseFee: 5n * GWEI, tip: GWEI, doubt: 'one node says so' };
+  const prices = [dynamic(2n * GWEI, 100n)];
+  const parked = { kind: 'parked', reason: 'one node says so' };
+  t.match(await version(world, { prices }, BUMP), parked);
+  t.match(await version(world, { prices }, replaceBy(TRANSFER)), parked);
+  t.match(await version(world, { prices }, replaceBy({ to: TO, value: 1, gas_price: Number(3n * GWEI) })), {
+    kind: 'ready',
+  });
+  t.match(await version(world, { prices }, VOID), { fields: { max_fee_per_gas: Number((22n * GWEI) / 10n) } });
+  t.match(await version(world, { prices: [] }, VOID), parked, 'nothing to outbid');
 });
 
 t.test('a void has the gas that doing nothing takes on its chain', async (t) => {
@@ -194,14 +238,57 @@ t.test('a void has the gas that doing nothing takes on its chain', async (t) => 
   t.equal(await gas({ estimate: 400_000n, settings: arbitrum }), 440_000);
 });
 
-t.test('a void needs no more than it costs, and waits for that', async (t) => {
-  const cost = 21_000n * (GWEI + 10n + 1n);
-  const prices = [dynamic(1n, 10n)];
-  const policies = { min_balance: Number(GWEI) };
-  t.match(await version({ balance: cost }, { prices }, VOID, policies, RICH), { kind: 'ready', cost });
-  t.match(await version({ balance: cost - 1n }, { prices }, VOID), {
+t.test('one wrong estimate does not rule a void’s gas', async (t) => {
+  const gas = async (world: World, history: History = {}) => {
+    const made = await version(world, history, VOID);
+    return made.kind === 'ready' ? made.fields['gas_limit'] : made.reason;
+  };
+  const absurd = 100_000_000n;
+  t.equal(await gas({ estimate: absurd, others: 21_000n }), 21_000, 'other nodes know better');
+  t.equal(await gas({ estimate: absurd }), 210_000, 'ten transfers, as nobody contradicts');
+  t.equal(await gas({ estimate: absurd }, { gasLimit: 900_000 }), 900_000, 'what is on offer already');
+  t.equal(await gas({ estimate: absurd }, { gasLimit: 210_000, purpose: 'void' }), 2_100_000, 'it was not enough');
+  const block = { estimate: absurd, blockGasLimit: 150_000n };
+  t.equal(await gas(block), 150_000, 'no more than a block holds');
+  t.equal(await gas({ blockGasLimit: 20_000n }), 21_000, 'and no less than any transaction takes');
+  t.equal(await gas({ estimate: absurd, blockGasLimit: 0n }), 210_000, 'a block without a limit says nothing');
+});
+
+t.test('a void is priced down to what the balance pays, and waits where that beats nothing', async (t) => {
+  const prices = [dynamic(GWEI, 10n)];
+  const gas = 21_000n;
+  const market = { baseFee: 3n * GWEI };
+  const priced = async (balance: bigint, policies: JsonObject = {}, history: History = { prices }) => {
+    const made = await version({ ...market, balance }, history, VOID, { min_balance: 0, ...policies }, RICH);
+    return made.kind === 'ready' ? made.fields['max_fee_per_gas'] : made;
+  };
+  const full = 3n * GWEI + 11n;
+  t.equal(await priced(gas * full), Number(full));
+  t.equal(await priced(gas * full - 1n), Number(full - 1n));
+  const bumped = (11n * GWEI) / 10n;
+  t.equal(await priced(gas * bumped), Number(bumped));
+  t.match(await priced(gas * bumped - 1n), {
     kind: 'parked',
-    reason: `Insufficient balance: Relayer balance ${cost - 1n} is insufficient to cover ${cost}`,
+    reason: `Insufficient balance: Relayer balance ${gas * bumped - 1n} is insufficient to cover ${gas * bumped}`,
+  });
+  const min_balance = Number(gas * 7n);
+  t.equal(await priced(gas * full, { min_balance }), Number(full - 7n), 'the reserve stays while it can be mined');
+  t.equal(await priced(gas * (3n * GWEI + 5n), { min_balance }), Number(3n * GWEI), 'else it is taken from');
+  t.equal(await priced(gas * 2n * GWEI, { min_balance }), Number(2n * GWEI));
+  t.equal(await priced(gas * 3n * GWEI, {}, { prices: [] }), Number(3n * GWEI), 'with nothing to beat, the base fee');
+  t.match(await priced(gas * 3n * GWEI - 1n, {}, { prices: [] }), { kind: 'parked' });
+});
+
+t.test('a replacement may take what the dearest of the earlier versions would have taken', async (t) => {
+  const { transaction, attempts } = signed({ prices: [dynamic(2n * GWEI, 10n), dynamic(3n * GWEI, 20n)] });
+  const dear = storedTransaction(account(), { ...TRANSFER, value: 9_000_000_000_000_000 }).request;
+  const entry = { transaction, attempts: attempts.map((one, at) => (at === 0 ? { ...one, request: dear } : one)) };
+  const committed = 21_000n * 2n * GWEI + 9n * 10n ** 15n;
+  const wanted = replaceBy({ ...TRANSFER, gas_limit: 21_000, value: 5_000_000_000_000_000 });
+  const parts = partsOf({ balance: 10n ** 16n });
+  t.match(await prepareVersion(parts, entry, wanted, account(), { committed }), { kind: 'ready' });
+  t.match(await prepareVersion(parts, entry, wanted, account(), { committed: committed + 5n * 10n ** 15n }), {
+    kind: 'parked',
   });
 });
 
@@ -369,60 +456,70 @@ const anyVersion: fc.Arbitrary<NewVersion> = fc.oneof(
   anyBody.map((body) => replaceBy(body)),
 );
 
-t.test('a version that is ready beats every earlier one, within the cap unless it is a void', async (t) => {
-  let ready = 0;
-  await fc.assert(
-    fc.asyncProperty(
-      fc.record({
-        prices: fc.array(anyPrice, { minLength: 1, maxLength: 5 }),
-        body: anyBody,
-        purpose: fc.constantFrom('send', 'bump', 'void'),
-        baseFee: fc.option(wei),
-        gasPrice: wei,
-        tip: wei,
-        cap: fc.option(wei),
-        poolless: fc.boolean(),
-        legacyPolicy: fc.boolean(),
-        blocktime: fc.integer({ min: 1, max: 100_000 }),
-        wanted: anyVersion,
-      }),
-      async ({ prices, body, purpose, cap, poolless, legacyPolicy, blocktime, wanted, ...figures }) => {
-        const settings = { average_blocktime_ms: blocktime, ...(poolless ? { tags: ['no-mempool'] } : {}) };
-        const world = { ...figures, balance: 1n << 300n, settings };
-        const policies: JsonObject = {
-          ...(cap === null ? {} : { gas_price_cap: cap.toString() }),
-          ...(legacyPolicy ? { eip1559_pricing: false } : {}),
-        };
-        const history = signed({ body, prices, purpose });
-        const made: VersionPreparation = await prepareVersion(partsOf(world), history, wanted, account(policies), {
-          committed: 0n,
-        });
-        if (made.kind !== 'ready') return;
-        ready += 1;
+t.test(
+  'a version that is ready beats every earlier one, within the cap or for a void by no more than that',
+  async (t) => {
+    let ready = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({
+          prices: fc.array(anyPrice, { minLength: 1, maxLength: 5 }),
+          body: anyBody,
+          purpose: fc.constantFrom('send', 'bump', 'void'),
+          baseFee: fc.option(wei),
+          gasPrice: wei,
+          tip: wei,
+          cap: fc.option(wei),
+          poolless: fc.boolean(),
+          legacyPolicy: fc.boolean(),
+          blocktime: fc.integer({ min: 1, max: 100_000 }),
+          wanted: anyVersion,
+        }),
+        async ({ prices, body, purpose, cap, poolless, legacyPolicy, blocktime, wanted, ...figures }) => {
+          const settings = { average_blocktime_ms: blocktime, ...(poolless ? { tags: ['no-mempool'] } : {}) };
+          const world = { ...figures, balance: 1n << 300n, settings };
+          const policies: JsonObject = {
+            ...(cap === null ? {} : { gas_price_cap: cap.toString() }),
+            ...(legacyPolicy ? { eip1559_pricing: false } : {}),
+          };
+          const history = signed({ body, prices, purpose });
+          const made: VersionPreparation = await prepareVersion(partsOf(world), history, wanted, account(policies), {
+            committed: 0n,
+          });
+          if (made.kind !== 'ready') return;
+          ready += 1;
 
-        const fields = readFields(made.fields);
-        const earlier = highestOf(
-          history.attempts.map((one) => readFields(one.fields)).filter((one) => one !== undefined),
-        );
-        const now = fields === undefined ? undefined : highestOf([fields]);
-        if (now === undefined || earlier === undefined) throw new Error('a version has a price');
-        const isVoid = wanted.purpose === 'void' || (wanted.purpose === 'bump' && purpose === 'void');
-        const given = wanted.purpose === 'replace' && readRequest(wanted.request).price.kind !== 'speed';
-        const isFollowing = poolless && wanted.purpose === 'bump' && !isVoid;
-        const least = isFollowing ? { fee: earlier.fee + 1n, tip: earlier.tip } : minimumBump(earlier);
-        const isFree = poolless && given;
-        if (!isFree && (now.fee < least.fee || now.tip < least.tip)) throw new Error('an earlier version is as dear');
-        if (now.tip > now.fee) throw new Error('the priority fee is more than the whole');
-        if (!isVoid && cap !== null && now.fee > cap) throw new Error('above the cap');
-        if (made.cost !== now.fee * BigInt(Number(fields?.gas_limit)) + readRequest(made.request).value) {
-          throw new Error('another cost');
-        }
-      },
-    ),
-    { numRuns: 2_000 },
-  );
-  t.ok(ready > 500, `${ready} of them were ready`);
-});
+          const fields = readFields(made.fields);
+          const earlier = highestOf(
+            history.attempts.map((one) => readFields(one.fields)).filter((one) => one !== undefined),
+          );
+          const now = fields === undefined ? undefined : highestOf([fields]);
+          if (now === undefined || earlier === undefined) throw new Error('a version has a price');
+          const isVoid = wanted.purpose === 'void' || (wanted.purpose === 'bump' && purpose === 'void');
+          const given = wanted.purpose === 'replace' && readRequest(wanted.request).price.kind !== 'speed';
+          const isFollowing = poolless && wanted.purpose === 'bump' && !isVoid;
+          const least = isFollowing ? { fee: earlier.fee + 1n, tip: earlier.tip } : minimumBump(earlier);
+          const isFree = poolless && given;
+          if (!isFree && (now.fee < least.fee || now.tip < least.tip)) throw new Error('an earlier version is as dear');
+          if (now.tip > now.fee) throw new Error('the priority fee is more than the whole');
+          const needed = least.fee > least.tip ? least.fee : least.tip;
+          if (cap !== null && now.fee > cap && !(isVoid && now.fee <= needed)) throw new Error('above the cap');
+          const first = highestOf([readFields(history.attempts[0]?.fields ?? {})].filter((one) => one !== undefined));
+          const ceiling = 100n * ((first?.fee ?? 0n) > GWEI ? (first?.fee ?? 0n) : GWEI);
+          const isOurs = isVoid || wanted.purpose === 'bump';
+          if (isOurs && cap === null && now.fee > ceiling && !(isVoid && now.fee <= needed)) {
+            throw new Error('far above the first');
+          }
+          if (made.cost !== now.fee * BigInt(Number(fields?.gas_limit)) + readRequest(made.request).value) {
+            throw new Error('another cost');
+          }
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+    t.ok(ready > 500, `${ready} of them were ready`);
+  },
+);
 
 t.test('a real node takes each version in the place of the one before', async (t) => {
   const anvil = await startAnvil({ args: ['--no-mining'] });
