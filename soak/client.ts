@@ -16,32 +16,17 @@ const PATIENCE_MS = 15_000;
 const TRIES = 60;
 const AGAIN_MS = 250;
 
-/**
- * A client that sends each request under its own `Idempotency-Key`. One whose answer was lost is sent again under the
- * same key, unless the service is known not to look at keys.
- */
+/** A client that sends each request under its own `Idempotency-Key`, and again under it when its answer was lost. */
 export class Client {
   readonly asked: Asked = { accepted: new Map(), unknown: new Set(), refused: new Map() };
   readonly #fleet: Pick<Fleet, 'pick'>;
   readonly #onAccepted: (intention: Intention, id: string) => void;
   readonly #validUntil = new Map<number, string>();
-  #repeats = true;
 
   /** @param onAccepted called with each answer of 2xx */
   constructor(fleet: Pick<Fleet, 'pick'>, onAccepted: (intention: Intention, id: string) => void = () => {}) {
     this.#fleet = fleet;
     this.#onAccepted = onAccepted;
-  }
-
-  /** Whether requests are repeated whose answer was lost. */
-  get repeats(): boolean {
-    return this.#repeats;
-  }
-
-  /** Sends one request twice and sees whether that is one transaction; where it is two, nothing is repeated any more. */
-  async probe(intention: Intention): Promise<void> {
-    for (let time = 0; time < 2; time += 1) await this.#send(intention);
-    this.#repeats = (this.asked.accepted.get(intention.index)?.size ?? 0) === 1;
   }
 
   /** Sends all of them, so many at the same time. */
@@ -68,7 +53,6 @@ export class Client {
         this.asked.refused.set(intention.index, last);
         return;
       }
-      if (answer.kind === 'lost' && !this.#repeats) break;
       await sleep(AGAIN_MS);
     }
     this.asked.unknown.add(intention.index);
@@ -87,9 +71,7 @@ export class Client {
       });
       return judge(response.status, await response.text());
     } catch (error) {
-      // Nobody listens there any more: it has gone to nobody.
-      const { cause } = error as { cause?: { code?: string } };
-      return { kind: cause?.code === 'ECONNREFUSED' ? 'unsent' : 'lost', reason: String(error) };
+      return { kind: 'unheard', reason: String(error) };
     }
   }
 }
@@ -98,10 +80,8 @@ type Answer =
   | { kind: 'accepted'; id: string }
   /** For good. */
   | { kind: 'refused'; reason: string }
-  /** It was not done. */
-  | { kind: 'unsent'; reason: string }
-  /** It may have been done. */
-  | { kind: 'lost'; reason: string };
+  /** It may have been done or not. */
+  | { kind: 'unheard'; reason: string };
 
 function judge(status: number, text: string): Answer {
   const reason = `${status} ${text.slice(0, 300)}`;
@@ -110,6 +90,6 @@ function judge(status: number, text: string): Answer {
     return { kind: 'accepted', id: data.id };
   }
   // 409 is the answer while the first request under the key is still under way.
-  if (status === 409 || status === 429) return { kind: 'unsent', reason };
-  return status >= 500 ? { kind: 'lost', reason } : { kind: 'refused', reason };
+  const isFinal = status < 500 && status !== 409 && status !== 429;
+  return { kind: isFinal ? 'refused' : 'unheard', reason };
 }

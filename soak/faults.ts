@@ -101,7 +101,7 @@ async function run(
   const addresses = world.relayers.map(({ address }) => address);
   const chain = await readChain(world.anvil, addresses, [...intentions, ...wishing.replacements]);
   const { wishes } = wishing;
-  const verdict = judge({ intentions, asked: client.asked, wishes, oncePerKey: true, shown, chain });
+  const verdict = judge({ intentions, asked: client.asked, wishes, shown, chain });
   const injected = sumOf(proxies);
   const faults = fleet.deaths.byThemselves.map((words) => `a process ended by itself: ${words}`);
   if (injected.size === 0) faults.push('no fault was done');

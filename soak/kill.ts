@@ -54,10 +54,7 @@ async function run(
   const wishing = new Wishing(fleet, seed);
   const client = new Client(fleet, (intention, id) => lifecycle && wishing.consider(intention, id));
   await fleet.startMissing();
-  const [first, ...others] = intentions;
-  if (first !== undefined) await client.probe(first);
-
-  await killWhileSending(options, fleet, client, others);
+  await killWhileSending(options, fleet, client, intentions);
   await wishing.done();
   await clearWeather();
   await fleet.disarm();
@@ -69,9 +66,9 @@ async function run(
   const shown = await listAll(await fleet.pick(), relayerIds);
   const addresses = world.relayers.map(({ address }) => address);
   const chain = await readChain(world.anvil, addresses, [...intentions, ...wishing.replacements]);
-  const { asked, repeats } = client;
+  const { asked } = client;
   const { wishes } = wishing;
-  const verdict = judge({ intentions, asked, wishes, oncePerKey: repeats, shown, chain });
+  const verdict = judge({ intentions, asked, wishes, shown, chain });
   const { atRandom, atStep, byThemselves } = fleet.deaths;
   const unreached = LIFE_STEPS.filter((step) => !atStep.has(step));
   const faults = byThemselves.map((words) => `a process ended by itself: ${words}`);
@@ -87,7 +84,6 @@ async function run(
       ['kills', kills],
       ['at random', atRandom],
       ['at a step', describeCounts(atStep)],
-      ['keys repeated', repeats ? 'yes' : 'no: the service does not look at Idempotency-Key'],
       ['answers never heard', asked.unknown.size],
       ['refused', describeRefusals(asked.refused)],
       ['wishes', lifecycle ? describeCounts(wishing.answers) : 'none'],

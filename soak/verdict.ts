@@ -16,16 +16,14 @@ export interface Shown {
 /** What was asked of transactions after they were accepted, by id. */
 export interface Wishes {
   readonly canceled: ReadonlySet<string>;
-  /** What was to take the place, in the order of the answers. */
-  readonly replaced: ReadonlyMap<string, readonly Intention[]>;
+  /** What was to take the place. */
+  readonly replaced: ReadonlyMap<string, Intention>;
 }
 
 export interface Evidence {
   intentions: readonly Intention[];
   asked: Asked;
   wishes: Wishes;
-  /** Whether a request that is repeated under its key must be one transaction. */
-  oncePerKey: boolean;
   /** Everything that the API lists. */
   shown: readonly Shown[];
   chain: ChainRecord;
@@ -91,16 +89,10 @@ export function isKept({ lost, doubled, gaps, wrong, givenUp }: Verdict): boolea
   return [lost, doubled, gaps, wrong, givenUp].every((cases) => cases.length === 0);
 }
 
-function judgeEffects(
-  group: Group,
-  own: readonly Intention[],
-  { oncePerKey, chain }: Evidence,
-  verdict: Verdict,
-): void {
+function judgeEffects(group: Group, own: readonly Intention[], { chain }: Evidence, verdict: Verdict): void {
   const { intention, ids, entries } = group;
   const name = nameOf(intention);
-  if (oncePerKey && ids.length > 1)
-    verdict.doubled.push(`${name}: one key, ${ids.length} transactions: ${ids.join(', ')}`);
+  if (ids.length > 1) verdict.doubled.push(`${name}: one key, ${ids.length} transactions: ${ids.join(', ')}`);
   if (entries.length > ids.length) {
     const hashes = entries.map(({ hash, nonce }) => `${hash} (nonce ${nonce})`);
     verdict.doubled.push(`${name}: ${ids.length} accepted, ${entries.length} in blocks: ${hashes.join(', ')}`);
@@ -111,7 +103,7 @@ function judgeEffects(
 }
 
 function judgeState(
-  { intention, ids, entries }: Group,
+  { intention, entries }: Group,
   id: string,
   shown: Shown | undefined,
   byHash: ReadonlyMap<string, ChainEntry>,
@@ -131,8 +123,7 @@ function judgeState(
   }
   const entry = shown.hash === null ? undefined : byHash.get(shown.hash.toLowerCase());
   const isOurs = entry !== undefined && entries.includes(entry);
-  // Where one key stands for several transactions, the effect of one says nothing of the others.
-  const executed = ids.length === 1 && entries.some(({ succeeded }) => succeeded);
+  const executed = entries.some(({ succeeded }) => succeeded);
   if (entry !== undefined && entry.nonce !== nonce) verdict.wrong.push(`${told}; but mined under nonce ${entry.nonce}`);
   if (entry !== undefined && !isOurs && !isVoid(entry)) verdict.wrong.push(`${told}; but that hash is another's`);
   switch (status) {

@@ -11,6 +11,8 @@ const REPLACED = 0.12;
 const LATEST_MS = 2_000;
 const PATIENCE_MS = 15_000;
 const TRIES = 20;
+/** The same wish is still under way, or there are too many. */
+const NOT_YET: ReadonlySet<number> = new Set([409, 429]);
 
 /**
  * A client that changes its mind: it cancels some of what was accepted and asks for something else in place of some. A
@@ -18,7 +20,7 @@ const TRIES = 20;
  */
 export class Wishing {
   readonly canceled = new Set<string>();
-  readonly replaced = new Map<string, Intention[]>();
+  readonly replaced = new Map<string, Intention>();
   /** How often each status was the answer. */
   readonly answers = new Map<string, number>();
   readonly #fleet: Pick<Fleet, 'pick'>;
@@ -36,7 +38,7 @@ export class Wishing {
 
   /** Everything that was to take the place of something. */
   get replacements(): Intention[] {
-    return [...this.replaced.values()].flat();
+    return [...this.replaced.values()];
   }
 
   /** Decides by the plan what the client still wants of an accepted request. */
@@ -47,11 +49,11 @@ export class Wishing {
     const path = `/api/v1/relayers/${intention.relayerId}/transactions/${id}`;
     if (chance < CANCELED) {
       this.canceled.add(id);
-      this.#running.push(this.#ask('DELETE', path, afterMs));
+      this.#running.push(this.#ask('DELETE', path, `${intention.key}-cancel`, afterMs));
     } else if (chance < CANCELED + REPLACED && intention.kind === 'payment') {
       const replacement = replacementOf(this.#seed, intention);
-      this.replaced.set(id, [replacement]);
-      this.#running.push(this.#ask('PUT', path, afterMs, replacement.body));
+      this.replaced.set(id, replacement);
+      this.#running.push(this.#ask('PUT', path, replacement.key, afterMs, replacement.body));
     }
   }
 
@@ -60,7 +62,8 @@ export class Wishing {
     await Promise.all(this.#running);
   }
 
-  async #ask(method: string, path: string, afterMs: number, body?: object): Promise<void> {
+  /** A wish whose answer was lost, or that is still under way, is sent again under its key. */
+  async #ask(method: string, path: string, key: string, afterMs: number, body?: object): Promise<void> {
     await sleep(afterMs);
     for (let tries = 0; tries < TRIES; tries += 1) {
       const { url, apiKey } = await this.#fleet.pick();
@@ -69,6 +72,7 @@ export class Wishing {
           method,
           headers: {
             authorization: `Bearer ${apiKey}`,
+            'idempotency-key': key,
             ...(body === undefined ? {} : { 'content-type': 'application/json' }),
           },
           ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -77,9 +81,9 @@ export class Wishing {
         await response.text();
         const answer = `${method} ${response.status}`;
         this.answers.set(answer, (this.answers.get(answer) ?? 0) + 1);
-        if (response.status < 500) return;
+        if (response.status < 500 && !NOT_YET.has(response.status)) return;
       } catch {
-        // Both can be asked for again: a second cancel is one, and a second replacement is the same transaction.
+        // It may have been heard: the key makes the next one the same wish.
       }
       await sleep(250);
     }

@@ -1,7 +1,7 @@
 /** The judge of the soaks: it must see each way in which the promises can be broken, or their silence means nothing. */
 import t, { type Test } from 'tap';
 import type { ChainEntry } from '../../soak/chain-record.ts';
-import { planOf } from '../../soak/plan.ts';
+import { type Intention, planOf, replacementOf } from '../../soak/plan.ts';
 import { describeRun } from '../../soak/report.ts';
 import { type Evidence, isKept, judge, type Shown, type Verdict } from '../../soak/verdict.ts';
 
@@ -41,8 +41,7 @@ function goodRun() {
       unknown: new Set<number>(),
       refused: new Map<number, string>(),
     },
-    wishes: { canceled: new Set<string>(), replaced: new Map<string, never[]>() },
-    oncePerKey: true,
+    wishes: { canceled: new Set<string>(), replaced: new Map<string, Intention>() },
     shown,
     chain: {
       entries,
@@ -152,6 +151,15 @@ t.test('what the client asked for is no fault', (t) => {
   run.chain.effects.set(index, 0n);
   run.wishes.canceled.add(shown.id);
   t.ok(isKept(judge(run)), describeRun([], judge(run)));
+
+  const other = goodRun();
+  const original = at(other, 'payment');
+  const replacement = replacementOf(1, original.intention);
+  for (const one of [original.entry, original.shown]) one.to = replacement.to;
+  other.chain.effects.set(original.index, 0n).set(replacement.index, 1n);
+  t.notOk(isKept(judge(other)), 'a receiver that nobody named');
+  other.wishes.replaced.set(original.shown.id, replacement);
+  t.ok(isKept(judge(other)), describeRun([], judge(other)));
   t.end();
 });
 
