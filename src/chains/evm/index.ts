@@ -110,7 +110,10 @@ function createEvmClient(network: Network, rpc: RpcClient, clock: Clock): ChainC
       guarded(() => prepareVersion(sideFor(entry.transaction).parts, entry, version, entry.account, lane)),
     patienceMs: ({ transaction, attempts }) => patienceMs(settings, transaction, attempts.length),
     sign: signTransaction,
-    broadcast: (attempts) => broadcast(rpc, attempts),
+    broadcast: async (attempts) => {
+      const [first] = attempts;
+      return first === undefined ? [] : broadcast(sideFor(first).rpc, attempts);
+    },
     observe: (entries) => guarded(() => observeAll(entries)),
     signTransaction: (body, account, signer) => signUnsent(body, account, signer, settings.declaredChainId),
     rpc: (body) => passThrough(rpc, body),
