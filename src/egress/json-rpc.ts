@@ -6,7 +6,16 @@ import { createEndpoint, type Endpoint } from './endpoint.ts';
 import { createEndpointLine, type EndpointLine, type LineSettings } from './endpoint-line.ts';
 import { createEndpointPool, type PoolSettings } from './endpoint-pool.ts';
 import type { HttpClient } from './http-client.ts';
-import { EndpointUnfit, type ParseAnswer, type ReadOptions, type RpcClient, RpcError } from './rpc-client.ts';
+import {
+  type EndpointCheck,
+  EndpointUnfit,
+  type OfferOptions,
+  type ParseAnswer,
+  type ReadOne,
+  type ReadOptions,
+  type RpcClient,
+  RpcError,
+} from './rpc-client.ts';
 import { judgeFailure } from './rpc-verdict.ts';
 
 /** How long and how often endpoints are tried. Times in milliseconds. */
@@ -68,6 +77,7 @@ export function createRpcClient(parts: RpcClientParts): RpcClient {
   let lastId = 0;
   /** The endpoint that last took an offer: it knows the account's earlier transactions. */
   let favourite: Endpoint | undefined;
+  const readers = new WeakMap<ReadOne, Endpoint>();
 
   function lineTo(endpoint: Endpoint): EndpointLine {
     const nextId = () => {
@@ -105,6 +115,12 @@ export function createRpcClient(parts: RpcClientParts): RpcClient {
     }
   }
 
+  function readerOf(line: EndpointLine, options?: ReadOptions): ReadOne {
+    const read: ReadOne = (method, params, parse, own) => ask(line, method, params, parse, { ...options, ...own });
+    readers.set(read, line.endpoint);
+    return read;
+  }
+
   function parseAnswer<T>(
     endpoint: Endpoint,
     method: string,
@@ -135,7 +151,7 @@ export function createRpcClient(parts: RpcClientParts): RpcClient {
         try {
           return await use(line);
         } catch (error) {
-          failure = error instanceof EndpointUnfit ? unfit(line.endpoint, error) : ofThisLayer(error);
+          failure = failureOf(line.endpoint, error);
           const { retry } = judgeFailure(failure);
           if (retry === 'final' || closing.signal.aborted) throw failure;
           if (retry === 'elsewhere') dropped.add(line.endpoint);
@@ -143,6 +159,10 @@ export function createRpcClient(parts: RpcClientParts): RpcClient {
       }
     }
     throw failure;
+  }
+
+  function failureOf(endpoint: Endpoint, error: unknown): RpcError {
+    return error instanceof EndpointUnfit ? unfit(endpoint, error) : ofThisLayer(error);
   }
 
   function unfit(endpoint: Endpoint, reason: EndpointUnfit): RpcError {
@@ -173,12 +193,57 @@ export function createRpcClient(parts: RpcClientParts): RpcClient {
     return settled;
   }
 
-  async function offerAll(method: string, params: readonly Json[]): Promise<PromiseSettledResult<Json>[]> {
-    const first = favourite !== undefined && pool.isReady(favourite) ? favourite : pool.order()[0];
+  /** Why an endpoint has no say; undefined when it has. */
+  async function objection(line: EndpointLine, check: EndpointCheck | undefined): Promise<RpcError | undefined> {
+    try {
+      await check?.(readerOf(line));
+      return undefined;
+    } catch (error) {
+      const failure = failureOf(line.endpoint, error);
+      return failure.kind === 'node' ? undefined : failure;
+    }
+  }
+
+  async function offerChecked(
+    line: EndpointLine,
+    method: string,
+    params: readonly Json[],
+    check: EndpointCheck | undefined,
+  ): Promise<PromiseSettledResult<Json>[]> {
+    const reason = await objection(line, check);
+    if (reason === undefined) return offerTo(line, method, params);
+    return params.map(() => ({ status: 'rejected', reason }));
+  }
+
+  async function askChecked(line: EndpointLine, method: string, params: Json, check?: EndpointCheck): Promise<Json> {
+    const [answer, reason] = await Promise.allSettled([
+      ask(line, method, params, (said) => said),
+      objection(line, check),
+    ]);
+    if (reason.status === 'rejected') throw reason.reason;
+    if (reason.value !== undefined) throw reason.value;
+    if (answer.status === 'rejected') throw answer.reason;
+    return answer.value;
+  }
+
+  function nextFor({ elsewhere = false }: OfferOptions): Endpoint | undefined {
+    if (!elsewhere && favourite !== undefined && pool.isReady(favourite)) return favourite;
+    const order = pool.order();
+    const others = order.filter((endpoint) => elsewhere && endpoint !== favourite && pool.isReady(endpoint));
+    return others[0] ?? order[0];
+  }
+
+  async function offerAll(
+    method: string,
+    params: readonly Json[],
+    options: OfferOptions = {},
+  ): Promise<PromiseSettledResult<Json>[]> {
+    const first = nextFor(options);
     const [line] = linesOf(first === undefined ? [] : [first]);
     if (line === undefined) return params.map(() => ({ status: 'rejected', reason: noEndpoint() }));
     const settled = await offerTo(line, method, params);
-    if (settled.some(({ status }) => status === 'fulfilled')) favourite = line.endpoint;
+    const isTaken = settled.some(({ status }) => status === 'fulfilled');
+    if (isTaken || options.elsewhere === true) favourite = line.endpoint;
     if (favourite === line.endpoint && settled.some(isTrouble)) favourite = undefined;
     return settled;
   }
@@ -186,20 +251,31 @@ export function createRpcClient(parts: RpcClientParts): RpcClient {
   return {
     read: <T>(method: string, params: Json, parse: ParseAnswer<T> = asIs, options?: ReadOptions) =>
       failOver((line) => ask(line, method, params, parse, options)),
-    onOne: (use, options) =>
-      failOver((line) => use((method, params, parse, own) => ask(line, method, params, parse, { ...options, ...own }))),
+    endpointCount: pool.endpoints.length,
+    onOne: (use, options) => failOver((line) => use(readerOf(line, options))),
+    onOthers(read, use) {
+      const others = pool.endpoints.filter((endpoint) => endpoint !== readers.get(read) && pool.isReady(endpoint));
+      return linesOf(others).map(async (line) => {
+        try {
+          return await use(readerOf(line));
+        } catch (error) {
+          throw failureOf(line.endpoint, error);
+        }
+      });
+    },
     async offer(method, params) {
       const [entry] = await offerAll(method, [params]);
       if (entry === undefined || entry.status === 'rejected') throw entry?.reason ?? noEndpoint();
       return entry.value;
     },
     offerAll,
-    async offerEach(method, params) {
-      const offers = await Promise.all([...lines.values()].map((line) => offerTo(line, method, [params])));
-      return offers.flat();
+    offerEach: (method, params, check) =>
+      Promise.all([...lines.values()].map((line) => offerChecked(line, method, params, check))),
+    prefer(place) {
+      favourite = pool.endpoints[place];
     },
-    each: (method, params) =>
-      Promise.allSettled([...lines.values()].map((line) => ask(line, method, params, (answer) => answer))),
+    each: (method, params, check) =>
+      Promise.allSettled([...lines.values()].map((line) => askChecked(line, method, params, check))),
     async close() {
       closing.abort();
       for (const line of lines.values()) line.close();

@@ -5,6 +5,8 @@ import type { Json } from '../domain/json.ts';
  * cannot spoil, health per endpoint. Created by `createRpcClient` in `json-rpc.ts`.
  */
 export interface RpcClient {
+  /** How many endpoints there are whose weight is not 0. */
+  readonly endpointCount: number;
   /**
    * Calls a method that has no effect; tries other endpoints on transport trouble. An answer that `parse` throws on
    * is a malformed one and costs the endpoint its turn. `params` null leaves them out. Calls that are made in one turn
@@ -20,6 +22,11 @@ export interface RpcClient {
    */
   onOne<T>(use: (read: ReadOne) => Promise<T>, options?: ReadOptions): Promise<T>;
   /**
+   * Runs the same reads once on each other endpoint than that of `read`, as far as nothing speaks against it. One
+   * promise for each; which of them matter is for the caller to say.
+   */
+  onOthers<T>(read: ReadOne, use: (other: ReadOne) => Promise<T>): Promise<T>[];
+  /**
    * Offers something that may have an effect to one endpoint, exactly once; the caller decides what an error means.
    * @throws RpcError
    */
@@ -29,14 +36,20 @@ export interface RpcClient {
    * an offer while it is well, else one by weight. One entry for each, in the same order; what has no clear answer is
    * rejected with an RpcError that says when it was not even sent. Never throws.
    */
-  offerAll(method: string, params: readonly Json[]): Promise<PromiseSettledResult<Json>[]>;
+  offerAll(method: string, params: readonly Json[], options?: OfferOptions): Promise<PromiseSettledResult<Json>[]>;
   /**
-   * Offers the same thing, which may have an effect, once to each endpoint whose weight is not 0, whatever speaks
-   * against it. One entry for each endpoint, in their order. Never throws.
+   * Offers the same things, which may have an effect, in order, each once to each endpoint whose weight is not 0,
+   * whatever speaks against it; but nothing to one that fails the check. One row for each endpoint, in their order,
+   * with one entry for each thing. Never throws for what an endpoint does.
    */
-  offerEach(method: string, params: Json): Promise<PromiseSettledResult<Json>[]>;
-  /** Calls a method on each endpoint whose weight is not 0 once, in their order, for checks that all must pass. */
-  each(method: string, params: Json): Promise<PromiseSettledResult<Json>[]>;
+  offerEach(method: string, params: readonly Json[], check?: EndpointCheck): Promise<PromiseSettledResult<Json>[][]>;
+  /** Lets the next offers go to the endpoint of that place in the rows of `offerEach`. */
+  prefer(place: number): void;
+  /**
+   * Calls a method on each endpoint whose weight is not 0 once, in their order, for checks that all must pass. The
+   * answer of one that fails the check counts as none.
+   */
+  each(method: string, params: Json, check?: EndpointCheck): Promise<PromiseSettledResult<Json>[]>;
   close(): Promise<void>;
 }
 
@@ -45,6 +58,15 @@ export interface ReadOptions {
   /** For what may well fail, such as tracing: no failure is held against an endpoint. */
   bestEffort?: boolean;
 }
+
+/** How something is offered. */
+export interface OfferOptions {
+  /** What it took earlier speaks against the endpoint that last took an offer: another is preferred from now on. */
+  elsewhere?: boolean;
+}
+
+/** Throws {@link EndpointUnfit} where an endpoint has no say; an endpoint's own error about it is no failure. */
+export type EndpointCheck = (read: ReadOne) => Promise<unknown>;
 
 /** Takes a node's answer to what it says; throws on what no honest node answers. */
 export type ParseAnswer<T> = (answer: Json) => T;

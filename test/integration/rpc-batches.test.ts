@@ -55,7 +55,9 @@ t.test('a real node takes batches of reads and of offers, each call with its own
     { reason: { kind: 'node' } },
     { reason: { message: /nonce too low/ } },
   ]);
-  t.match(await rpc.offerEach('eth_sendRawTransaction', [signed[0] ?? '']), [{ reason: { message: /nonce too low/ } }]);
+  t.match(await rpc.offerEach('eth_sendRawTransaction', [[signed[0] ?? '']]), [
+    [{ reason: { message: /nonce too low/ } }],
+  ]);
 
   const [chain, failed] = await Promise.allSettled([rpc.read('eth_chainId', []), rpc.read('eth_noSuchMethod', [])]);
   t.match(chain, { value: '0x7a69' });

@@ -1,6 +1,6 @@
 import type { Json } from '../../domain/json.ts';
 import type { Attempt } from '../../domain/transaction.ts';
-import { type RpcClient, RpcError } from '../../egress/rpc-client.ts';
+import { type OfferOptions, type RpcClient, RpcError } from '../../egress/rpc-client.ts';
 import type { BroadcastOutcome } from '../chain.ts';
 import { broadcastFailure, type Verdict } from './errors.ts';
 import { sentHash } from './provider.ts';
@@ -8,16 +8,18 @@ import { sentHash } from './provider.ts';
 const METHOD = 'eth_sendRawTransaction';
 
 /** More of them than so are asked about elsewhere the next time. */
-const OPINIONS_AT_ONCE = 16;
 const MOST_OPINIONS = 32;
 
 /**
- * Offers signed bytes to one node, lowest sequence first, and asks every endpoint about those that this one did not
- * judge, or refused for what they are. The same bytes may be offered again at any time: they are one transaction.
+ * Offers signed bytes to one node, lowest sequence first. What it did not take, and what some node took before though
+ * it is in no block, is offered to every endpoint: one that forwards nothing, or refuses what others take, must not
+ * stand in the way. The same bytes may be offered again at any time: they are one transaction.
  */
 export async function broadcast(rpc: RpcClient, attempts: readonly Attempt[]): Promise<BroadcastOutcome[]> {
   if (attempts.length === 0) return [];
-  const outcomes = await offerAll(rpc, attempts);
+  const areSeveral = rpc.endpointCount > 1;
+  const isStale = ({ acceptedAt }: Attempt) => areSeveral && acceptedAt !== null;
+  const outcomes = await offerAll(rpc, attempts, { elsewhere: attempts.some(isStale) });
   // An endpoint that stopped answering in the middle has been left by now: the rest goes to another one, or once more.
   const unheard = attempts.filter((_attempt, index) => outcomes[index]?.kind === 'unknown');
   if (unheard.length > 1) {
@@ -25,38 +27,47 @@ export async function broadcast(rpc: RpcClient, attempts: readonly Attempt[]): P
     for (const [index, attempt] of unheard.entries()) outcomes[attempts.indexOf(attempt)] = again[index] ?? NOBODY;
   }
 
-  const doubtful = attempts.map((_attempt, index) => index).filter((index) => isDoubtful(outcomes[index]));
-  const [lowest, ...others] = doubtful.slice(0, MOST_OPINIONS);
+  const toAsk = [...attempts.entries()]
+    .filter(([index, attempt]) => isStale(attempt) || isDoubtful(outcomes[index], areSeveral))
+    .map(([index]) => index);
+  const [lowest, ...others] = toAsk.slice(0, MOST_OPINIONS);
   if (lowest === undefined) return outcomes;
-  const ask = async (index: number) => {
-    const attempt = attempts[index];
-    if (attempt !== undefined) outcomes[index] = await everyonesOpinion(rpc, attempt);
+  const ask = async (indexes: readonly number[]) => {
+    const asked = indexes.map((index) => attempts[index]).filter((attempt) => attempt !== undefined);
+    const opinions = await everyonesOpinion(rpc, asked);
+    for (const [place, index] of indexes.entries()) {
+      if (outcomes[index]?.kind !== 'accepted') outcomes[index] = opinions[place] ?? NOBODY;
+    }
   };
   // Endpoints that have no time for the lowest have none for the rest; the rest would only hold up the round.
-  await ask(lowest);
+  await ask([lowest]);
   const hasTime = !isSilence(outcomes[lowest]);
-  const worth = others.filter((index) => hasTime || outcomes[index]?.kind === 'refused');
-  for (let start = 0; start < worth.length; start += OPINIONS_AT_ONCE) {
-    await Promise.all(worth.slice(start, start + OPINIONS_AT_ONCE).map(ask));
-  }
-  const asked = new Set([lowest, ...worth]);
-  return outcomes.map((outcome, index) => (asked.has(index) ? outcome : asOneWord(outcome)));
+  const worth = others.filter((index) => hasTime || !isSilence(outcomes[index]));
+  if (worth.length > 0) await ask(worth);
+  const isAsked = new Set([lowest, ...worth]);
+  return outcomes.map((outcome, index) => (isAsked.has(index) ? outcome : asOneWord(outcome, areSeveral)));
 }
 
-async function offerAll(rpc: RpcClient, attempts: readonly Attempt[]): Promise<BroadcastOutcome[]> {
-  const answers = await rpc.offerAll(
-    METHOD,
-    attempts.map(({ raw }): Json => [raw]),
-  );
+async function offerAll(
+  rpc: RpcClient,
+  attempts: readonly Attempt[],
+  options: OfferOptions = {},
+): Promise<BroadcastOutcome[]> {
+  const params = attempts.map(({ raw }): Json => [raw]);
+  const answers = await rpc.offerAll(METHOD, params, options);
   return attempts.map((attempt, index) => answerTo(attempt, answers[index]).outcome);
 }
 
-/** Refused for good only counts as everyone's word. */
-function asOneWord(outcome: BroadcastOutcome): BroadcastOutcome {
-  return outcome.kind === 'refused' ? { ...outcome, kind: 'unknown' } : outcome;
+/** Refused for good only counts as everyone's word, and so does what costs money where there are others. */
+function asOneWord(outcome: BroadcastOutcome, areSeveral: boolean): BroadcastOutcome {
+  const { kind } = outcome;
+  const costs = areSeveral && (kind === 'fee-too-low' || kind === 'underpriced');
+  return kind === 'refused' || costs ? { kind: 'unknown', reason: outcome.reason } : outcome;
 }
 
-function isDoubtful(outcome: BroadcastOutcome | undefined): boolean {
+/** Whether one endpoint's word is not enough. Where it is the only one, the same would be heard again. */
+function isDoubtful(outcome: BroadcastOutcome | undefined, areSeveral: boolean): boolean {
+  if (areSeveral) return outcome?.kind !== 'accepted';
   return outcome?.kind === 'refused' || isSilence(outcome);
 }
 
@@ -84,11 +95,21 @@ const BY_WEIGHT: readonly BroadcastOutcome['kind'][] = [
 
 const NOBODY: BroadcastOutcome = { kind: 'unknown', reason: 'no RPC endpoint is switched on' };
 
-async function everyonesOpinion(rpc: RpcClient, attempt: Attempt): Promise<BroadcastOutcome> {
-  const verdicts = (await rpc.offerEach(METHOD, [attempt.raw])).map((answer) => answerTo(attempt, answer));
-  const best = (outcomes: readonly Verdict[]) =>
-    BY_WEIGHT.map((kind) => outcomes.find(({ outcome }) => outcome.kind === kind)).find((one) => one !== undefined);
-  const found = best(verdicts.filter(({ isWord }) => isWord));
+async function everyonesOpinion(rpc: RpcClient, attempts: readonly Attempt[]): Promise<BroadcastOutcome[]> {
+  const params = attempts.map(({ raw }): Json => [raw]);
+  const rows = (await rpc.offerEach(METHOD, params)).map((answers) =>
+    attempts.map((attempt, index) => answerTo(attempt, answers[index])),
+  );
+  // Whoever took what was never taken has earned the next offers; the others turned it away.
+  const news = attempts.findIndex(({ acceptedAt }) => acceptedAt === null);
+  const taker = rows.findIndex((row) => row[news]?.outcome.kind === 'accepted');
+  if (taker >= 0 && rpc.endpointCount > 1) rpc.prefer(taker);
+  return attempts.map((_attempt, index) => weighed(rows.map((row) => row[index]).filter((one) => one !== undefined)));
+}
+
+function weighed(verdicts: readonly Verdict[]): BroadcastOutcome {
+  const words = verdicts.filter(({ isWord }) => isWord);
+  const found = BY_WEIGHT.map((kind) => words.find(({ outcome }) => outcome.kind === kind)).find((one) => one);
   if (found !== undefined) return found.outcome;
   // Among endpoints of which none spoke, one may have it for all that the others turned it away.
   const silent = verdicts.map(({ outcome }) => outcome);

@@ -4,10 +4,19 @@ import { EndpointUnfit, type ReadOne, type RpcClient } from '../../egress/rpc-cl
 import type { Observation, ObservedEntry } from '../chain.ts';
 import { normalAddress } from './address.ts';
 import { type HeadFloor, NO_FLOOR } from './head-floor.ts';
-import { blockHash, blockNumber, quantity, type Receipt, toReceipt, transactionCount } from './provider.ts';
+import {
+  blockNumber,
+  quantity,
+  type Receipt,
+  type ShownBlock,
+  shownBlock,
+  toReceipt,
+  transactionCount,
+} from './provider.ts';
 import { isReceiptOf, mapLimited, receiptsOf, type Sought, unsupported } from './receipts.ts';
 import { REVERTED, type Revert, revertReason } from './revert.ts';
 import { type EvmFields, readFields } from './schema.ts';
+import { type Claim, shownElsewhere } from './second-opinion.ts';
 import { whoUsedNonce } from './sequence.ts';
 
 const WAITING: Observation = { kind: 'waiting' };
@@ -91,21 +100,37 @@ async function lookOn(read: ReadOne, look: Look, checkHead: (head: bigint) => vo
     const { blockNumber: block = 0n } = receipts.get(one) ?? {};
     return isUsed(one) && head >= block + confirmations;
   };
-  const hashAt = hashesOn(read);
+  const blockAt = blocksOn(read);
   // What is called final stays so, and that hangs on the height, and on the block being part of this very chain.
-  const isHigh = wanted.some(isDeep) && (await hashAt(head)) !== null;
-  const isFinal = async (one: Wanted, receipt: Receipt) =>
-    isHigh && isDeep(one) && (await hashAt(receipt.blockNumber)) === receipt.blockHash;
+  const isHigh = wanted.some(isDeep) && (await blockAt(head)) !== null;
+  const isInChain = async (one: Wanted, receipt: Receipt) =>
+    isHigh && isDeep(one) && holds(await blockAt(receipt.blockNumber), receipt.blockHash, [receipt.transactionHash]);
+  const deep = await filterLimited([...receipts], ([one, receipt]) => isInChain(one, receipt));
+  const finals = await shownElsewhere(
+    look.rpc,
+    read,
+    new Map(deep.map(([one, receipt]) => [one, asClaim(one, receipt)])),
+    confirmations,
+  );
   const explained = await explain(read, receipts);
 
   return mapLimited(wanted, async (one) => {
     const receipt = receipts.get(one);
-    if (receipt !== undefined) return included(one, receipt, await isFinal(one, receipt), explained.get(one));
-    if (await stillHolds(look, one, head, hashAt)) return asSeen(one);
+    if (receipt !== undefined) return included(one, receipt, finals.has(one), explained.get(one));
+    if (await stillHolds(look, one, head, blockAt)) return asSeen(one);
     if (!isUsed(one) || !isHigh) return WAITING;
     const reason = await whoUsedNonce(read, one, head - confirmations);
-    return reason === undefined || (await isShownBySome(look.rpc, one)) ? WAITING : { kind: 'displaced', reason };
+    return reason === undefined || (await isDeniedBySome(look.rpc, one)) ? WAITING : { kind: 'displaced', reason };
   });
+}
+
+function asClaim({ account }: Wanted, receipt: Receipt): Claim {
+  return { account, receipt };
+}
+
+async function filterLimited<T>(items: readonly T[], isWanted: (item: T) => Promise<boolean>): Promise<T[]> {
+  const wanted = await mapLimited(items, isWanted);
+  return items.filter((_item, index) => wanted[index] === true);
 }
 
 async function countsOf(read: ReadOne, wanted: readonly Wanted[]): Promise<Map<string, bigint>> {
@@ -115,29 +140,38 @@ async function countsOf(read: ReadOne, wanted: readonly Wanted[]): Promise<Map<s
   return new Map(accounts.map((account, index) => [account, counts[index] ?? 0n]));
 }
 
-/** The node's block hashes, each asked for once. */
-function hashesOn(read: ReadOne): (block: bigint) => Promise<string | null | undefined> {
-  const known = new Map<bigint, Promise<string | null | undefined>>();
+type BlockAt = (block: bigint) => Promise<ShownBlock | null | undefined>;
+
+/** The node's blocks, each asked for once. */
+function blocksOn(read: ReadOne): BlockAt {
+  const known = new Map<bigint, Promise<ShownBlock | null | undefined>>();
   return (block) => {
-    const hash = known.get(block) ?? blockHash(read, block).catch(unsupported);
-    known.set(block, hash);
-    return hash;
+    const shown = known.get(block) ?? shownBlock(read, block).catch(unsupported);
+    known.set(block, shown);
+    return shown;
   };
 }
 
+/** Whether it is the very block, and lists one of the transactions if it lists any. */
+function holds(block: ShownBlock | null | undefined, hash: string, transactions: readonly string[]): boolean {
+  if (block?.hash !== hash) return false;
+  const { transactions: listed } = block;
+  return listed === undefined || transactions.some((one) => listed.has(one));
+}
+
 /**
- * Whether what was seen before holds although this node shows no receipt: it has the very block, or has not come that
- * far while another has.
+ * Whether what was seen before holds although this node shows no receipt: it has the very block with the transaction in
+ * it, or has not come that far while another has.
  */
 async function stillHolds(
   { rpc, isLate }: Look,
-  { seen }: Wanted,
+  { seen, hashes }: Wanted,
   head: bigint,
-  hashAt: ReturnType<typeof hashesOn>,
+  blockAt: BlockAt,
 ): Promise<boolean> {
   if (seen === undefined) return false;
   const block = BigInt(seen.block_number);
-  if (head >= block) return (await hashAt(block)) === seen.block_hash;
+  if (head >= block) return holds(await blockAt(block), seen.block_hash, hashes);
   if (isLate) return true;
   const heads = await rpc.each('eth_blockNumber', []);
   return heads.some((answer) => answer.status === 'fulfilled' && isAtLeast(answer.value, block));
@@ -151,8 +185,13 @@ function isAtLeast(answer: Json, block: bigint): boolean {
   }
 }
 
-/** Whether any endpoint shows one of the attempts in a block: then no proof of one node makes it lost. */
-async function isShownBySome(rpc: RpcClient, one: Wanted): Promise<boolean> {
+/**
+ * Whether any endpoint's chain has room for one of the attempts, or shows one in a block: then no proof of one node
+ * makes it lost. Nodes can be on other branches of one chain, and what one says for sure holds on its own.
+ */
+async function isDeniedBySome(rpc: RpcClient, one: Wanted): Promise<boolean> {
+  const counts = await rpc.each('eth_getTransactionCount', [one.account, 'latest']);
+  if (counts.some((count) => count.status === 'fulfilled' && !isAtLeast(count.value, one.sequence + 1n))) return true;
   for (const hash of one.hashes) {
     const answers = await rpc.each('eth_getTransactionReceipt', [hash]);
     if (answers.some((answer) => answer.status === 'fulfilled' && isItsReceipt(one, answer.value))) return true;

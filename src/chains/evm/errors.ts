@@ -3,7 +3,7 @@ import type { Json } from '../../domain/json.ts';
 import { RpcError } from '../../egress/rpc-client.ts';
 import type { BroadcastOutcome } from '../chain.ts';
 
-/** `absent`: the endpoint has not looked at the bytes. */
+/** `absent`: the endpoint has not looked at the bytes, or is not one to ask. */
 type Meaning = BroadcastOutcome['kind'] | 'absent';
 
 /**
@@ -67,6 +67,8 @@ const BROADCAST_TEXTS: readonly (readonly [Meaning, readonly RegExp[]])[] = [
       /insertion of another transaction with the same nonce/i,
     ],
   ],
+  // All that we sign names its chain, so a node that takes it for another's is not of this chain, and has no say.
+  ['absent', [/(invalid|wrong) chain ?id|chain ?id not supported|signed for another chain/i]],
   [
     'absent',
     [
@@ -95,7 +97,7 @@ const BROADCAST_TEXTS: readonly (readonly [Meaning, readonly RegExp[]])[] = [
       /invalid gas fee cap|exceeds the configured cap|fee cap exceeded|nonce has max value|negative value/i,
       /oversized data|init.?code.?(size|too)|too (large|big)\b|RLPTooLong|data too large/i,
       /invalid sender|invalid( transaction)? signature|INVALID_SIGNATURE|recover sender|FailedToResolveSender/i,
-      /(invalid|wrong) chain ?id|chain ?id (not supported|is required)|signed for another chain|replay-protected/i,
+      /chain ?id is required|replay-protected/i,
       /(transaction )?type not supported|unsupported transaction type|invalid transaction type|type is not activated/i,
       /(sender|signer) (is )?not an eoa|SenderIsContract|authorization (list|tuple)|invalid fee input/i,
       /banned in local queue|is not permitted|not authorized to send|(blocked|forbidden) sender|in blacklist/i,

@@ -31,27 +31,51 @@ export interface BlockTransaction {
   hash: string;
   from: string;
   nonce: bigint;
+  /** Of EIP-7702; those of a form that cannot be read are left out. */
+  authorizations: BlockAuthorization[];
+}
+
+/** An authorization of a transaction in a block: its signer's account takes a nonce as well (EIP-7702). */
+export interface BlockAuthorization {
+  chainId: bigint;
+  address: string;
+  nonce: bigint;
+  yParity: bigint;
+  r: bigint;
+  s: bigint;
+}
+
+/** What a node shows of one of its blocks. */
+export interface ShownBlock {
+  hash: string;
+  /** The hashes of what is in it; undefined where the node lists none. */
+  transactions: ReadonlySet<string> | undefined;
 }
 
 /** How long an endpoint of another chain is left alone before it is asked once more. */
 const STRAY_MS = 60_000;
 
 /**
- * The same endpoints, where `onOne` believes only a node that says meanwhile that it serves the chain. An endpoint can be
- * moved to another chain at any time, and the account's figures there look like true ones.
+ * The same endpoints, where only a node that says meanwhile that it serves the chain is believed, and nothing is offered
+ * to each that says otherwise. An endpoint can be moved to another chain at any time, and the account's figures there
+ * look like true ones. Offers to one endpoint alone go out unchecked: what it makes of them is asked of all.
  */
 export function onlyOn(chain: bigint, rpc: RpcClient): RpcClient {
   const isOurs = (answer: Json) => {
     const served = quantity(answer);
     if (served !== chain) throw new EndpointUnfit(`it serves chain ${served}, not ${chain}`, { pauseMs: STRAY_MS });
   };
+  const check = (read: ReadOne) => read('eth_chainId', [], isOurs);
+  const checked = async <T>(read: ReadOne, use: (read: ReadOne) => Promise<T>) => {
+    const [result] = await Promise.all([use(read), check(read)]);
+    return result;
+  };
   return {
     ...rpc,
-    onOne: (use, options) =>
-      rpc.onOne(async (read) => {
-        const [result] = await Promise.all([use(read), read('eth_chainId', [], isOurs)]);
-        return result;
-      }, options),
+    onOne: (use, options) => rpc.onOne((read) => checked(read, use), options),
+    onOthers: (read, use) => rpc.onOthers(read, (other) => checked(other, use)),
+    offerEach: (method, params) => rpc.offerEach(method, params, check),
+    each: (method, params) => rpc.each(method, params, check),
   };
 }
 
@@ -86,15 +110,24 @@ export function latestBlock(read: ReadOne): Promise<Block> {
 }
 
 /**
- * The hash of the node's block of this number; null where it has none, or shows another: one bad answer about the
- * height must not count as depth.
+ * The node's block of this number; null where it has none, or shows another: one bad answer about the height must not
+ * count as depth.
  */
-export function blockHash(read: ReadOne, number: bigint): Promise<string | null> {
+export function shownBlock(read: ReadOne, number: bigint): Promise<ShownBlock | null> {
   return read('eth_getBlockByNumber', [toQuantity(number), false], (answer) => {
     if (answer === null) return null;
     const block = object(answer);
-    return quantity(block['number']) === number ? hash(block['hash']) : null;
+    if (quantity(block['number']) !== number) return null;
+    const listed = block['transactions'];
+    const transactions = Array.isArray(listed) ? new Set(listed.flatMap(listedHash)) : undefined;
+    return { hash: hash(block['hash']), transactions };
   });
+}
+
+/** Some list the whole transaction although its hash was asked for. */
+function listedHash(entry: Json): string[] {
+  const named = typeof entry === 'object' && entry !== null && !Array.isArray(entry) ? entry['hash'] : entry;
+  return typeof named === 'string' ? [named.toLowerCase()] : [];
 }
 
 /** The transactions of a block; those of a form without nonce or sender are left out. */
@@ -107,8 +140,24 @@ export function blockTransactions(read: ReadOne, number: bigint): Promise<BlockT
         hash: hash(transaction['hash']),
         from: address(transaction['from']),
         nonce: quantity(transaction['nonce']),
+        authorizations: authorizationsOf(transaction['authorizationList']),
       })),
   );
+}
+
+function authorizationsOf(list: Json | undefined): BlockAuthorization[] {
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((entry) => {
+    try {
+      const given = object(entry);
+      const part = (name: string) => quantity(given[name]);
+      const yParity = quantity(given['yParity'] ?? given['v']);
+      const content = { chainId: part('chainId'), address: address(given['address']), nonce: part('nonce') };
+      return [{ ...content, yParity, r: part('r'), s: part('s') }];
+    } catch {
+      return [];
+    }
+  });
 }
 
 /** Priority fees of the last blocks, one row per block, one column per percentile; nothing where a node has none. */

@@ -1,5 +1,6 @@
 import { type ReadOne, type RpcClient, RpcError } from '../../egress/rpc-client.ts';
-import { blockTransactions, receiptOf, transactionCount } from './provider.ts';
+import { authorityOf } from './authorization.ts';
+import { type BlockAuthorization, blockTransactions, receiptOf, transactionCount } from './provider.ts';
 
 /**
  * The next nonce of an account by one node's view: what is in blocks or in its pool. Pools are asked on nodes that
@@ -29,9 +30,11 @@ export interface LostNonce {
 const BEYOND_ANY_LAG = 60n;
 
 /**
- * Proves that a nonce was used by another transaction, and says by which: finds the block in which the account's count
- * passed it, and in that block the transaction that did it. That no receipt is found proves nothing by itself, because
- * behind one address may stand several nodes of which one lags. Undefined while there is no proof at final depth.
+ * Proves that a nonce was used by something else, and says by what: finds the block in which the account's count
+ * passed it, and in that block the transaction or the authorization (EIP-7702) that did it. Where neither is there, as
+ * when the account's own code makes a contract, a block that deep leaves nothing else. That no receipt is found proves
+ * nothing by itself, because behind one address may stand several nodes of which one lags. Undefined while there is no
+ * proof at final depth.
  */
 export async function whoUsedNonce(read: ReadOne, lost: LostNonce, finalBlock: bigint): Promise<string | undefined> {
   const { account, sequence, hashes } = lost;
@@ -42,18 +45,34 @@ export async function whoUsedNonce(read: ReadOne, lost: LostNonce, finalBlock: b
   const passedBy = async (block: bigint) => (await transactionCount(read, account, block)) > sequence;
   const { block, isFirst } = await firstBlockWhere(passedBy, finalBlock);
   const user = isFirst ? await userOf(read, lost, block) : undefined;
-  const isProved = user === undefined ? !isFirst && finalBlock - block >= BEYOND_ANY_LAG : !hashes.includes(user);
-  if (!isProved) return undefined;
+  if (user === 'ours' || (user === undefined && finalBlock - block < BEYOND_ANY_LAG)) return undefined;
   for (const hash of hashes) {
     if ((await receiptOf(read, hash)) !== null) return undefined;
   }
   const said = `Nonce ${sequence} consumed externally (on-chain nonce: ${count}). No matching transaction hash found on-chain.`;
-  return user === undefined ? said : `${said} It was used by ${user} in block ${block}.`;
+  if (user !== undefined) return `${said} It was used by ${user} in block ${block}.`;
+  return isFirst ? `${said} It was used in block ${block}, by no transaction of the account.` : said;
 }
 
-async function userOf(read: ReadOne, { account, sequence }: LostNonce, block: bigint): Promise<string | undefined> {
+async function userOf(
+  read: ReadOne,
+  { account, sequence, hashes }: LostNonce,
+  block: bigint,
+): Promise<string | undefined> {
   const transactions = await blockTransactions(read, block);
-  return transactions.find(({ from, nonce }) => from === account && nonce === sequence)?.hash;
+  if (transactions.some(({ hash }) => hashes.includes(hash))) return 'ours';
+  const sent = transactions.find(({ from, nonce }) => from === account && nonce === sequence);
+  if (sent !== undefined) return sent.hash;
+  const isIts = (one: BlockAuthorization) => one.nonce === sequence && signerOf(one) === account;
+  const carrier = transactions.find(({ authorizations }) => authorizations.some(isIts));
+  return carrier === undefined ? undefined : `an authorization (EIP-7702) in ${carrier.hash}`;
+}
+
+function signerOf({ chainId, address, nonce, yParity, r, s }: BlockAuthorization): string | undefined {
+  if (yParity > 1n) return undefined;
+  const word = (value: bigint) => `0x${value.toString(16).padStart(64, '0')}`;
+  const content = { chain_id: chainId.toString(), address, nonce: nonce.toString() };
+  return authorityOf({ ...content, y_parity: Number(yParity), r: word(r), s: word(s) })?.toLowerCase();
 }
 
 /**

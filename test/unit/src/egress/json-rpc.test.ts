@@ -232,11 +232,42 @@ t.test('an endpoint that fails an offer is no longer preferred; one that refuses
 
 t.test('the same bytes can be offered to every endpoint, each once', async (t) => {
   const { rpc, calls } = await open(t, [says('0xa'), fails(-32_000, 'already known'), () => 'hang-up']);
-  t.match(await rpc.offerEach('eth_sendRawTransaction', ['0x02']), [
-    { status: 'fulfilled', value: '0xa' },
-    { status: 'rejected', reason: { kind: 'node', message: 'already known' } },
-    { status: 'rejected', reason: { kind: 'transport' } },
+  t.match(await rpc.offerEach('eth_sendRawTransaction', [['0x02']]), [
+    [{ status: 'fulfilled', value: '0xa' }],
+    [{ status: 'rejected', reason: { kind: 'node', message: 'already known' } }],
+    [{ status: 'rejected', reason: { kind: 'transport' } }],
   ]);
+  t.same(calls(), [1, 1, 1]);
+  t.equal(rpc.endpointCount, 3);
+});
+
+t.test('offers leave an endpoint that what it took speaks against, and go where it is said', async (t) => {
+  const { rpc, doubles, calls } = await open(t, [says('0xa'), says('0xb')], { random: () => 0 });
+  const offer = async (elsewhere: boolean) =>
+    (await rpc.offerAll('eth_sendRawTransaction', [['0x01']], { elsewhere }))[0];
+  t.match(await offer(false), { value: '0xa' });
+  t.match(await offer(true), { value: '0xb' });
+  t.match(await offer(false), { value: '0xb' }, 'and stay there');
+  doubles[0]?.answer(fails(-32_000, 'already known'));
+  t.match(await offer(true), { reason: { message: 'already known' } });
+  t.match(await offer(false), { reason: { message: 'already known' } }, 'it has the bytes as well');
+  rpc.prefer(1);
+  t.match(await offer(false), { value: '0xb' });
+  t.same(calls(), [3, 3]);
+
+  const alone = await open(t, [says('0xa')]);
+  await alone.rpc.offerAll('eth_sendRawTransaction', [['0x01']]);
+  t.match(await alone.rpc.offerAll('eth_sendRawTransaction', [['0x01']], { elsewhere: true }), [{ value: '0xa' }]);
+});
+
+t.test('the other endpoints can be asked what one of them was', async (t) => {
+  const { rpc, calls } = await open(t, [says('0xa'), says('0xb'), () => 'hang-up'], { random: () => 0 });
+  const heard = await rpc.onOne(async (read) => {
+    const own = await read('eth_chainId', [], String);
+    const others = await Promise.allSettled(rpc.onOthers(read, (other) => other('eth_chainId', [], String)));
+    return [own, ...others];
+  });
+  t.match(heard, ['0xa', { value: '0xb' }, { reason: { kind: 'transport' } }]);
   t.same(calls(), [1, 1, 1]);
 });
 

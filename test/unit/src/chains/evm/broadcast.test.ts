@@ -4,7 +4,7 @@ import t from 'tap';
 import { broadcast } from '../../../../../src/chains/evm/broadcast.ts';
 import type { Json } from '../../../../../src/domain/json.ts';
 import type { Attempt } from '../../../../../src/domain/transaction.ts';
-import { type RpcClient, RpcError } from '../../../../../src/egress/rpc-client.ts';
+import { type OfferOptions, type RpcClient, RpcError } from '../../../../../src/egress/rpc-client.ts';
 import { startAnvil } from '../../../../support/anvil.ts';
 import { openEvm, openRpc, signerOf, storedAttempt, storedTransaction } from '../../../../support/evm.ts';
 import { type DoubleHandler, startRpcDouble } from '../../../../support/rpc-double.ts';
@@ -12,11 +12,13 @@ import { type DoubleHandler, startRpcDouble } from '../../../../support/rpc-doub
 const hashOf = (index: number) => `0x${index.toString(16).padStart(64, '0')}`;
 const rawOf = (index: number) => `0x02${index.toString(16).padStart(4, '0')}`;
 
-function attempt(index: number): Attempt {
-  const stored = { transactionId: 't', ordinal: 1, lane: 'l', createdAt: 0, acceptedAt: null };
+function attempt(index: number, acceptedAt: number | null = null): Attempt {
+  const stored = { transactionId: 't', ordinal: 1, lane: 'l', createdAt: 0, acceptedAt };
   const version = { purpose: 'send', request: {}, fields: {} } as const;
   return { ...stored, ...version, sequence: BigInt(index), raw: rawOf(index), hash: hashOf(index) };
 }
+
+const attemptsTo = (length: number) => Array.from({ length }, (_, index) => attempt(index));
 
 /** What an endpoint answers to the bytes of one attempt. */
 type Answers = (index: number) => Json | RpcError;
@@ -31,22 +33,35 @@ const isDown: Answers = () => new RpcError('http', 'HTTP 429', { status: 429 });
 const otherHash: Answers = () => hashOf(999_999);
 
 /** Endpoints in the place of the client, the first of which is the one that offers go to. */
-class FakeEndpoints implements Pick<RpcClient, 'offerAll' | 'offerEach'> {
+class FakeEndpoints implements Pick<RpcClient, 'endpointCount' | 'offerAll' | 'offerEach' | 'prefer'> {
   readonly offered: string[] = [];
   readonly each: string[] = [];
+  readonly preferred: number[] = [];
+  readonly options: unknown[] = [];
+  readonly endpointCount: number;
   readonly #endpoints: readonly Answers[];
 
   constructor(...endpoints: Answers[]) {
     this.#endpoints = endpoints;
+    this.endpointCount = endpoints.length;
   }
 
-  async offerAll(_method: string, params: readonly Json[]): Promise<PromiseSettledResult<Json>[]> {
+  async offerAll(
+    _method: string,
+    params: readonly Json[],
+    options?: OfferOptions,
+  ): Promise<PromiseSettledResult<Json>[]> {
+    this.options.push(options);
     const [first = silent] = this.#endpoints;
     return params.map((one) => this.#ask(first, one, this.offered));
   }
 
-  async offerEach(_method: string, params: Json): Promise<PromiseSettledResult<Json>[]> {
-    return this.#endpoints.map((endpoint) => this.#ask(endpoint, params, this.each));
+  async offerEach(_method: string, params: readonly Json[]): Promise<PromiseSettledResult<Json>[][]> {
+    return this.#endpoints.map((endpoint) => params.map((one) => this.#ask(endpoint, one, this.each)));
+  }
+
+  prefer(place: number): void {
+    this.preferred.push(place);
   }
 
   #ask(endpoint: Answers, params: Json, log: string[]): PromiseSettledResult<Json> {
@@ -61,12 +76,9 @@ const send = (endpoints: FakeEndpoints, attempts: readonly Attempt[]) =>
   broadcast(endpoints as unknown as RpcClient, attempts);
 
 t.test('a round goes to one endpoint, in order, and ends there when each is judged', async (t) => {
-  const world = new FakeEndpoints(
-    (index) => (index === 1 ? new RpcError('node', 'nonce too low') : hashOf(index)),
-    takes,
-  );
-  const outcomes = await send(world, [0, 1, 2].map(attempt));
-  t.match(outcomes, [{ kind: 'accepted' }, { kind: 'sequence-used', reason: 'nonce too low' }, { kind: 'accepted' }]);
+  const world = new FakeEndpoints(takes, takes);
+  const outcomes = await send(world, attemptsTo(3));
+  t.match(outcomes, [{ kind: 'accepted' }, { kind: 'accepted' }, { kind: 'accepted' }]);
   t.same(world.offered, [0, 1, 2].map(rawOf));
   t.same(world.each, []);
   t.same(await send(world, []), []);
@@ -108,16 +120,52 @@ t.test('what one endpoint says is weighed with what all others say', async (t) =
   }
 });
 
-t.test('what passes by itself or is bought is not asked about elsewhere', async (t) => {
-  for (const text of ['nonce too low', 'nonce too high', 'transaction underpriced', 'could not replace existing tx']) {
-    const world = new FakeEndpoints(says(text), takes);
+const PASSING = ['nonce too low', 'nonce too high', 'transaction underpriced', 'could not replace existing tx'];
+
+t.test('what passes by itself or is bought is believed of the only endpoint', async (t) => {
+  for (const text of [...PASSING, 'insufficient funds']) {
+    const world = new FakeEndpoints(says(text));
     t.not((await send(world, [attempt(0)]))[0]?.kind, 'accepted', text);
-    t.same(world.each, []);
+    t.same(world.each, [], 'which is not asked twice');
   }
 });
 
+t.test('one endpoint that turns away what others take loses its place, whatever it says', async (t) => {
+  for (const text of [...PASSING, 'insufficient funds']) {
+    const world = new FakeEndpoints(says(text), silent, takes);
+    t.same(await send(world, [attempt(0)]), [{ kind: 'accepted' }], text);
+    t.same(world.preferred, [2]);
+    const agreed = new FakeEndpoints(says(text), says(text));
+    t.not((await send(agreed, [attempt(0)]))[0]?.kind, 'accepted');
+    t.same(agreed.preferred, []);
+  }
+});
+
+t.test('a liar’s price is paid for none of a long round', async (t) => {
+  const outcomes = await send(new FakeEndpoints(says('transaction underpriced'), takes), attemptsTo(100));
+  t.ok(outcomes.every(({ kind }, index) => kind === (index < 32 ? 'accepted' : 'unknown')));
+});
+
+t.test('bytes that were taken long ago and are in no block go to every endpoint, in order', async (t) => {
+  const known = says('already known');
+  const world = new FakeEndpoints(takes, known);
+  const stale = Array.from({ length: 40 }, (_, index) => attempt(index, 5));
+  t.ok((await send(world, [...stale, attempt(40)])).every(({ kind }) => kind === 'accepted'));
+  const first = rawOf(0);
+  const rest = Array.from({ length: 31 }, (_, index) => rawOf(index + 1));
+  t.same(world.each, [first, first, ...rest, ...rest], 'the lowest of them');
+  t.same(world.options, [{ elsewhere: true }]);
+  t.same(world.preferred, []);
+
+  const wavering = new FakeEndpoints(takes, says('nonce too high'));
+  t.same(await send(wavering, [attempt(0, 5)]), [{ kind: 'accepted' }]);
+  const alone = new FakeEndpoints(takes);
+  await send(alone, stale);
+  t.same(alone.each, [], 'the only endpoint has them');
+});
+
 t.test('endpoints without time are not asked about every attempt of a long round', async (t) => {
-  const attempts = Array.from({ length: 200 }, (_, index) => attempt(index));
+  const attempts = attemptsTo(200);
   const gone = new FakeEndpoints(silent, isDown);
   t.ok((await send(gone, attempts)).every(({ kind }) => kind === 'unknown'));
   t.same(gone.each, [rawOf(0), rawOf(0)], 'the lowest stands for all');
@@ -126,6 +174,10 @@ t.test('endpoints without time are not asked about every attempt of a long round
   const outcomes = await send(second, attempts);
   t.equal(second.each.length, 64, 'at most so many at a time');
   t.ok(outcomes.every(({ kind }, index) => kind === (index < 32 ? 'accepted' : 'unknown')));
+
+  const mixed = new FakeEndpoints((index) => (index === 0 ? silent(0) : says('intrinsic gas too low')(index)), isDown);
+  const asked = await send(mixed, attempts.slice(0, 3));
+  t.match(asked, [{ kind: 'unknown' }, { kind: 'refused' }, { kind: 'refused' }]);
 
   const strict = await send(new FakeEndpoints(says('intrinsic gas too low')), attempts);
   t.ok(

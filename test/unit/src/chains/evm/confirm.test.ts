@@ -58,13 +58,17 @@ interface World {
   hash?: string;
   /** What its blocks hold. */
   transactions?: object[];
+  /** The hashes that its blocks list: those of the receipts, unless told otherwise. */
+  listed?: string[];
 }
 
 function node(world: World): DoubleHandler {
   const { head = 20, top = head, count = 1, receipts = {}, blocks, hash = hashOf('e'), transactions = [] } = world;
+  const { listed = Object.keys(receipts) } = world;
   return answersByMethod({
     eth_blockNumber: quantity(head),
-    eth_getBlockByNumber: (number: string) => (Number(number) <= top ? { number, hash, transactions } : null),
+    eth_getBlockByNumber: (number: string, isWhole: boolean) =>
+      Number(number) <= top ? { number, hash, transactions: isWhole ? transactions : listed } : null,
     eth_getTransactionCount: (_address: string, at: string) =>
       at === 'latest' || (transactions.length > 0 && Number(at) >= 5) ? quantity(count) : '0x0',
     eth_getTransactionReceipt: (hash: string) => receipts[hash] ?? null,
@@ -232,13 +236,65 @@ t.test('a receipt whose block is not in the chain that the node shows makes noth
   t.equal(whole.asked('eth_getBlockByNumber'), 2, 'each block once');
 });
 
+t.test('a receipt of what its block does not list makes nothing final', async (t) => {
+  const hash = hashOf('1');
+  const { look } = await open(t, { receipts: { [hash]: receiptFor(hash) }, listed: [hashOf('2')] });
+  t.match(await look([entry(0n, [hash])]), [{ kind: 'included', final: false }]);
+});
+
+t.test('of several endpoints a second one must show what is final, or none deny it', async (t) => {
+  const hash = hashOf('1');
+  const shown: World = { receipts: { [hash]: receiptFor(hash) } };
+  const cases: [string, World[], boolean][] = [
+    ['another shows the same', [shown], true],
+    ['another has the block without it', [{ listed: [] }], false],
+    ['one denies it, one shows it', [{ listed: [] }, shown], true],
+    ['another says that it failed', [{ receipts: { [hash]: receiptFor(hash, { status: '0x0' }) } }], false],
+    ['another has the block and has yet to find the receipt', [{ listed: [hash] }], true],
+    ['another is behind', [{ head: 9 }], true],
+    ['another has another block there, deep in its chain', [{ hash: hashOf('f'), listed: [] }], false],
+    ['another has another block there, at its tip', [{ head: 12, hash: hashOf('f'), listed: [] }], true],
+  ];
+  for (const [what, worlds, final] of cases) {
+    const { look } = await open(t, shown, ...worlds);
+    t.match(await look([entry(0n, [hash])]), [{ kind: 'included', final }], what);
+  }
+  const young = await open(t, { ...shown, head: 19 }, { listed: [] });
+  t.match(await young.look([entry(0n, [hash])]), [{ kind: 'included', final: false }]);
+  t.equal(young.doubles[1]?.calls.length, 0, 'nobody else is asked before');
+
+  const down = await open(t, shown, shown);
+  down.doubles[1]?.answer(() => ({ status: 503 }));
+  t.match(await down.look([entry(0n, [hash])]), [{ kind: 'included', final: true }], 'silence denies nothing');
+  const slow = await open(t, shown, shown, shown);
+  slow.doubles[2]?.answer(() => 'silence');
+  const startedAt = performance.now();
+  t.match(await slow.look([entry(0n, [hash])]), [{ kind: 'included', final: true }]);
+  t.ok(performance.now() - startedAt < 1_900, 'and who is silent is not waited for');
+});
+
+t.test('many that turn final in one block cost a second endpoint one call', async (t) => {
+  const hashes = Array.from({ length: 9 }, (_, index) => hashOf(String(index + 1)));
+  const block = hashes.map((hash) => receiptFor(hash));
+  const world = { count: 9, receipts: Object.fromEntries(block.map((one) => [one.transactionHash, one])) };
+  const { look, doubles } = await open(t, world, { ...world, blocks: { '0xa': block } });
+  const seen = await look(hashes.map((hash, index) => entry(BigInt(index), [hash])));
+  t.ok(seen.every((one) => one.kind === 'included' && one.final));
+  t.same(
+    doubles[1]?.calls.map(({ method }) => method),
+    ['eth_getBlockReceipts'],
+  );
+});
+
 t.test('a node that hides the receipt of what is in its own block takes nothing back', async (t) => {
   const hash = hashOf('1');
   const seen = entry(0n, [hash], mined(10));
   for (const world of [{ head: 35 }, { head: 35, count: 0 }, { head: 300, transactions: [taker(hashOf('2'))] }]) {
-    const { look } = await open(t, world);
+    const { look } = await open(t, { ...world, listed: [hash] });
     t.match(await look([seen]), [{ kind: 'included', hash, final: false }], JSON.stringify(world));
   }
+  const made = await open(t, { head: 35, count: 0, listed: [] });
+  t.same(await made.look([seen]), [{ kind: 'waiting' }], 'it was never in that block: somebody made up its receipt');
 });
 
 t.test('a list of a block’s receipts that is short, foreign or broken costs a call, not the truth', async (t) => {
@@ -316,7 +372,7 @@ t.test('a liar’s far height does not rule out the honest nodes', async (t) => 
   floor.raise(5_000_000n);
   const { look, doubles } = await open(t, { receipts: { [hash]: receiptFor(hash) } }, { head: 5_000_000, count: 0 });
   t.match(await look([entry(0n, [hash])], 10n, floor), [{ kind: 'included', hash }]);
-  t.equal(doubles[1]?.calls.length, 0);
+  t.notOk(doubles[1]?.calls.some(({ method }) => method === 'eth_getTransactionCount'), 'not looked through');
 });
 
 /** Another transaction that takes nonce 0. */
@@ -331,6 +387,10 @@ t.test('nonce consumed outside: proved on one node, and denied by none', async (
     { kind: 'displaced', reason: new RegExp(`used by ${other} in block 5`) },
   ]);
 
+  for (const head of [0, 100, 500]) {
+    const branch = await open(t, proving, { head, count: 0 });
+    t.same(await branch.look([entry(0n, [hash])]), [{ kind: 'waiting' }], 'free on another branch of the chain');
+  }
   const denied = await open(t, proving, { head: 100, receipts: { [hash]: receiptFor(hash) } });
   t.same(await denied.look([entry(0n, [hash])]), [{ kind: 'waiting' }], 'another node has our receipt');
   const foreign = await open(t, proving, { head: 100, receipts: { [hash]: receiptFor(hash, { from: TO }) } });

@@ -1,7 +1,6 @@
 import t from 'tap';
 import {
   balance,
-  blockHash,
   blockNumber,
   blockReceipts,
   blockTransactions,
@@ -15,6 +14,7 @@ import {
   quantity,
   receiptOf,
   sentHash,
+  shownBlock,
   toData,
   toQuantity,
   transactionCount,
@@ -79,9 +79,15 @@ t.test('blocks before and after EIP-1559', async (t) => {
   t.match(await latestBlock(answering(block).read), { number: 1n, gasLimit: 30_000_000n, baseFeePerGas: null });
   t.match(await latestBlock(answering({ ...block, baseFeePerGas: '0x7' }).read), { baseFeePerGas: 7n });
   const used = { hash: HASH, from: ACCOUNT, nonce: '0x5' };
-  t.same(await blockTransactions(answering({ transactions: [used, { hash: HASH }] }).read, 1n), [
-    { hash: HASH.toLowerCase(), from: ACCOUNT.toLowerCase(), nonce: 5n },
+  const plain = { hash: HASH.toLowerCase(), from: ACCOUNT.toLowerCase(), nonce: 5n, authorizations: [] };
+  t.same(await blockTransactions(answering({ transactions: [used, { hash: HASH }] }).read, 1n), [plain]);
+  const authorization = { chainId: '0x1', address: ACCOUNT, nonce: '0x2', yParity: '0x1', r: '0x3', s: '0x4' };
+  const carrier = { ...used, authorizationList: [authorization, { ...authorization, r: null }, 7] };
+  t.match(await blockTransactions(answering({ transactions: [carrier] }).read, 1n), [
+    { authorizations: [{ chainId: 1n, address: ACCOUNT.toLowerCase(), nonce: 2n, yParity: 1n, r: 3n, s: 4n }] },
   ]);
+  const [read] = await blockTransactions(answering({ transactions: [carrier] }).read, 1n);
+  t.equal(read?.authorizations.length, 1, 'what is none is left out');
 });
 
 t.test('receipts are compared in lower case', async (t) => {
@@ -116,11 +122,16 @@ t.test('of a block’s list counts what is a receipt of that block', async (t) =
   t.same(await blockReceipts(answering(null).read, 16n), []);
 });
 
-t.test('a block’s hash is that of the block with the very number', async (t) => {
-  t.equal(await blockHash(answering({ number: '0x10', hash: HASH }).read, 16n), HASH.toLowerCase());
-  t.equal(await blockHash(answering({ number: '0x11', hash: HASH }).read, 16n), null);
-  t.equal(await blockHash(answering(null).read, 16n), null);
-  await t.rejects(blockHash(answering({ number: '0x10', hash: null }).read, 16n), TypeError);
+t.test('a block is that with the very number, and lists what is in it', async (t) => {
+  const block = { number: '0x10', hash: HASH };
+  t.same(await shownBlock(answering(block).read, 16n), { hash: HASH.toLowerCase(), transactions: undefined });
+  for (const listed of [HASH, { hash: HASH }]) {
+    const shown = await shownBlock(answering({ ...block, transactions: [listed, 7] }).read, 16n);
+    t.same([...(shown?.transactions ?? [])], [HASH.toLowerCase()]);
+  }
+  t.equal(await shownBlock(answering({ number: '0x11', hash: HASH }).read, 16n), null);
+  t.equal(await shownBlock(answering(null).read, 16n), null);
+  await t.rejects(shownBlock(answering({ number: '0x10', hash: null }).read, 16n), TypeError);
 });
 
 t.test('what no honest node answers is refused', async (t) => {
@@ -175,4 +186,32 @@ t.test('a node that serves another chain is not believed, and another one is ask
   t.teardown(() => Promise.all([both.close(), alone.close()]));
   t.equal(await onlyOn(1n, both).onOne(blockNumber), 7n);
   await t.rejects(onlyOn(1n, alone).onOne(blockNumber), { kind: 'malformed', message: /it serves chain 5, not 1$/ });
+});
+
+t.test('an endpoint of another chain has no say, and is offered nothing', async (t) => {
+  const node = (chain: unknown) =>
+    startRpcDouble(answersByMethod({ eth_chainId: chain, eth_sendRawTransaction: HASH }));
+  const [stray, ours, mute, down] = await Promise.all([node('0x5'), node('0x1'), node(undefined), node('0x1')]);
+  t.teardown(() => Promise.all([stray.stop(), ours.stop(), mute.stop(), down.stop()]));
+  down.answer(() => ({ status: 502 }));
+  const rpc = openRpc([stray.url, ours.url, mute.url, down.url]);
+  t.teardown(() => rpc.close());
+  const guarded = onlyOn(1n, rpc);
+  const sent = { status: 'fulfilled', value: HASH };
+  t.match(await guarded.offerEach('eth_sendRawTransaction', [['0x01'], ['0x02']]), [
+    [{ reason: { message: /it serves chain 5, not 1$/ } }, { reason: { kind: 'malformed' } }],
+    [sent, sent],
+    [sent, sent],
+    [{ reason: { kind: 'http' } }, { reason: { kind: 'http' } }],
+  ]);
+  t.notOk(stray.calls.some(({ method }) => method === 'eth_sendRawTransaction'));
+  t.notOk(
+    down.calls.some(({ method }) => method === 'eth_sendRawTransaction'),
+    'nor one that does not answer',
+  );
+  t.match(await guarded.each('eth_sendRawTransaction', []), [{ reason: { kind: 'malformed' } }, sent, sent, {}]);
+  const others = await guarded.onOne(async (read) =>
+    Promise.allSettled(guarded.onOthers(read, async (other) => blockNumber(other))),
+  );
+  t.ok(others.every(({ status }) => status === 'rejected'));
 });

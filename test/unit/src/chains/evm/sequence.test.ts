@@ -1,3 +1,4 @@
+import { Wallet } from 'ethers';
 import t, { type Test } from 'tap';
 import { type LostNonce, nextNonce, whoUsedNonce } from '../../../../../src/chains/evm/sequence.ts';
 import { startAnvil } from '../../../../support/anvil.ts';
@@ -52,6 +53,42 @@ t.test('nonce consumed outside: proved by the transaction that used it, at final
   t.equal(await ask(lost, 32n), undefined, 'not yet at final depth');
   t.equal(await ask(lost, -1n), undefined, 'the chain is shorter than the depth');
   t.equal(await ask({ ...lost, hashes: [HASH, String(used)] }, 82n), undefined, 'one of ours used it');
+});
+
+t.test('nonce used by an authorization that somebody else sent', async (t) => {
+  const anvil = await startAnvil({ args: ['--no-mining', '--hardfork', 'prague'] });
+  const [alice, bob] = anvil.accounts;
+  if (alice === undefined || bob === undefined) throw new Error('anvil has accounts');
+  const rpc = openRpc([anvil.url]);
+  t.teardown(() => Promise.all([rpc.close(), anvil.stop()]));
+  const authorize = (nonce: number) =>
+    new Wallet(alice.privateKey).authorize({ address: `0x${'1'.padStart(40, '0')}`, nonce, chainId: 31_337 });
+  const price = { gasLimit: 200_000, maxFeePerGas: 20_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
+  const content = { type: 4, chainId: 31_337, nonce: 0, to: bob.address, value: 0, ...price };
+  const list = { authorizationList: [await authorize(7), await authorize(0)] };
+  const raw = await new Wallet(bob.privateKey).signTransaction({ ...content, ...list });
+  const carrier = await anvil.rpc('eth_sendRawTransaction', [raw]);
+  await anvil.rpc('anvil_mine', ['0x3']);
+  const lost: LostNonce = { account: alice.address, sequence: 0n, hashes: [HASH] };
+  const ask = (question: LostNonce, at = 2n) => rpc.onOne((read) => whoUsedNonce(read, question, at));
+  t.match(
+    await ask(lost),
+    new RegExp(`^Nonce 0 consumed externally .* an authorization \\(EIP-7702\\) in ${String(carrier)} in block 1\\.$`),
+  );
+  t.equal(await ask({ ...lost, sequence: 7n }), undefined, 'one for a nonce that is not there yet was passed over');
+  t.equal(await ask({ ...lost, hashes: [String(carrier)] }), undefined, 'ours carried it');
+});
+
+t.test('a block that shows nobody proves by its depth that it was nobody of ours', async (t) => {
+  const lost = { account: ACCOUNT, sequence: 0n, hashes: [HASH] };
+  const { rpc, double } = await open(t, answersByMethod({ ...PROVING, eth_getBlockByNumber: { transactions: [] } }));
+  const ask = (at: bigint) => rpc.onOne((read) => whoUsedNonce(read, lost, at));
+  t.equal(await ask(109n), undefined);
+  t.match(await ask(110n), /consumed externally .* used in block 50, by no transaction of the account\.$/);
+  // The same nonce or not: what is ours is in the chain.
+  const ours = { transactions: [{ hash: HASH, from: OTHER.slice(0, 42), nonce: '0x0' }] };
+  double.answer(answersByMethod({ ...PROVING, eth_getBlockByNumber: ours }));
+  t.equal(await ask(110n), undefined);
 });
 
 t.test('a nonce used in the first blocks', async (t) => {
