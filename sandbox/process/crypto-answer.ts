@@ -67,6 +67,8 @@ function hashNamed(name: string): string {
   return found;
 }
 
-function bytes(text: string): Buffer {
+/** The type says so, but the guest wrote it: of an object with a length, Buffer would make that many bytes. */
+function bytes(text: unknown): Buffer {
+  if (typeof text !== 'string') throw new Error('no text');
   return Buffer.from(text, 'base64');
 }

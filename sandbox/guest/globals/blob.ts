@@ -38,7 +38,7 @@ export function createBlobClasses(streams: () => StreamClasses) {
     }
 
     async text(): Promise<string> {
-      return new TextDecoder('utf-8', { ignoreBOM: true }).decode(this.#bytes);
+      return new TextDecoder().decode(this.#bytes);
     }
 
     slice(start?: number, end?: number, type: unknown = ''): Blob {

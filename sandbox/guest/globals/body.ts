@@ -47,8 +47,9 @@ export class BodyContent {
 
   get stream(): ByteStream {
     if ('stream' in this.#source) return this.#source.stream;
-    const source = this.#source;
-    const stream = this.#world.streams().streamOf(() => (this.#isUsed ? new Uint8Array() : bytesOf(source).slice()));
+    // Of what was read before there is nothing left to see.
+    const source: WholeBody = this.#isUsed ? { text: '' } : this.#source;
+    const stream = this.#world.streams().streamOf(() => bytesOf(source).slice());
     this.#source = { stream };
     return stream;
   }

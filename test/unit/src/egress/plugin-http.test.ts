@@ -84,7 +84,11 @@ t.test('private addresses only where the grant says so, metadata and link-local 
   const server = await hostileHttp(t, { '/': (_request, socket) => socket.write(plain('in')) });
   const { fetch, asked } = open(t, { 'a.test': ['10.0.0.1'], 'b.test': ['127.0.0.1'], 'm.test': ['169.254.169.254'] });
   const refused = (url: string, hosts: unknown[], message: RegExp) =>
-    t.rejects(fetch(url, { hosts }), { kind: 'refused', unsent: true, message }, `${url} ${String(message)}`);
+    t.rejects(
+      fetch(url, { hosts }),
+      { name: 'FetchFailure', kind: 'refused', unsent: true, message },
+      `${url} ${String(message)}`,
+    );
   await refused(server.url('/'), [], /no grant to fetch/);
   await refused(server.url('/'), [server.host], new RegExp(`"host":"${server.host}","private":true`));
   await refused('http://a.test/', ['a.test'], /10\.0\.0\.1 is a private.*"private":true/);
@@ -105,6 +109,7 @@ t.test('private addresses only where the grant says so, metadata and link-local 
     );
   }
   await t.rejects(fetch('http://m.test/', { hosts: [inside('m.test')] }), {
+    name: 'FetchFailure',
     kind: 'refused',
     message: /metadata|link-local/,
   });
@@ -149,15 +154,32 @@ t.test('every hop is judged by grants and guard', async (t) => {
   const hosts = [inside(server.host)];
   t.match(await fetch(server.url('/same'), { hosts }), { url: server.url('/end'), redirected: true, status: 200 });
   t.match(await fetch(server.url('/same'), { hosts, redirect: 'manual' }), { status: 302, redirected: false });
-  await t.rejects(fetch(server.url('/other'), { hosts }), { kind: 'refused', unsent: false, message: /no grant/ });
-  await t.rejects(fetch(server.url('/loopback'), { hosts }), { kind: 'refused', message: /no grant/ });
-  await t.rejects(fetch(server.url('/metadata'), { hosts }), { kind: 'refused', message: /no grant/ });
+  await t.rejects(fetch(server.url('/other'), { hosts }), {
+    name: 'FetchFailure',
+    kind: 'refused',
+    unsent: false,
+    message: /no grant/,
+  });
+  await t.rejects(fetch(server.url('/loopback'), { hosts }), {
+    name: 'FetchFailure',
+    kind: 'refused',
+    message: /no grant/,
+  });
+  await t.rejects(fetch(server.url('/metadata'), { hosts }), {
+    name: 'FetchFailure',
+    kind: 'refused',
+    message: /no grant/,
+  });
   await t.rejects(
     fetch(server.url('/metadata'), { hosts: [...hosts, inside('169.254.169.254')] }),
-    { kind: 'refused', unsent: false, message: /metadata|link-local/ },
+    { name: 'FetchFailure', kind: 'refused', unsent: false, message: /metadata|link-local/ },
     'also where somebody granted it',
   );
-  await t.rejects(fetch(server.url('/loop'), { hosts }), { kind: 'redirect', message: /more than 5/ });
+  await t.rejects(fetch(server.url('/loop'), { hosts }), {
+    name: 'FetchFailure',
+    kind: 'redirect',
+    message: /more than 5/,
+  });
   t.equal(server.seen.filter(({ line }) => line.includes('/loop ')).length, 6);
   await t.rejects(fetch(server.url('/file'), { hosts }), { name: 'FetchFailure', kind: 'redirect' });
 
@@ -171,6 +193,7 @@ t.test('every hop is judged by grants and guard', async (t) => {
   t.notMatch(got.body.toString(), /secret/);
   const readOnly = [inside(server.host), inside(other.host, { methods: ['GET'] })];
   await t.rejects(fetch(server.url('/other'), { hosts: readOnly, method: 'POST' }), {
+    name: 'FetchFailure',
     kind: 'refused',
     message: /with POST/,
   });
@@ -219,6 +242,7 @@ t.test('bodies, bombs and headers stay within their limits', { timeout: 60_000 }
     '100000',
   );
   await t.rejects(fetch(server.url('/echo'), { hosts, method: 'POST', body: Buffer.alloc(100_001) }), {
+    name: 'FetchFailure',
     kind: 'too-large',
     unsent: true,
   });
@@ -240,7 +264,12 @@ t.test('time is limited over the whole exchange, and an abort ends it', async (t
   });
   const { fetch } = open(t);
   const hosts = [inside(server.host, { timeout_ms: 150 })];
-  await t.rejects(fetch(server.url('/silent'), { hosts }), { kind: 'timeout', unsent: false, message: /150 ms/ });
+  await t.rejects(fetch(server.url('/silent'), { hosts }), {
+    name: 'FetchFailure',
+    kind: 'timeout',
+    unsent: false,
+    message: /150 ms/,
+  });
   await t.rejects(
     fetch(server.url('/slow'), { hosts }),
     { name: 'FetchFailure', kind: 'timeout' },
@@ -251,6 +280,7 @@ t.test('time is limited over the whole exchange, and an abort ends it', async (t
   aborter.abort();
   await t.rejects(aborted, { name: 'FetchFailure', kind: 'aborted' });
   await t.rejects(fetch(server.url('/silent'), { hosts, signal: AbortSignal.abort() }), {
+    name: 'FetchFailure',
     kind: 'aborted',
     unsent: true,
   });
@@ -259,15 +289,18 @@ t.test('time is limited over the whole exchange, and an abort ends it', async (t
 t.test('a host that is not there is a failure before anything was sent', async (t) => {
   const { fetch } = open(t);
   await t.rejects(fetch('http://nobody.test/', { hosts: ['nobody.test'] }), {
+    name: 'FetchFailure',
     kind: 'transport',
     unsent: true,
     message: /ENOTFOUND/,
   });
   await t.rejects(fetch('http://127.0.0.1:1/', { hosts: [inside('127.0.0.1:1')] }), {
+    name: 'FetchFailure',
     kind: 'transport',
     unsent: true,
   });
   await t.rejects(fetch('http://127.0.0.1:1/', { hosts: [inside('127.0.0.1:1')], headers: [['host', 'x']] }), {
+    name: 'FetchFailure',
     kind: 'invalid',
   });
 });

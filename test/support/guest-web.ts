@@ -1,0 +1,49 @@
+import { createStreamClasses } from '../../sandbox/guest/globals/streams.ts';
+import type { PartWorld } from '../../sandbox/guest/part-world.ts';
+import { part as makeWeb } from '../../sandbox/guest/parts/web.ts';
+import { answerCryptoQuestion } from '../../sandbox/process/crypto-answer.ts';
+
+/** What the runtime gives to its parts, made of Node's own classes; `ask` answers fetches. */
+export function partWorld(ask: PartWorld['ask'] = () => Promise.reject(new TypeError('nobody answers'))) {
+  let streams: ReturnType<typeof createStreamClasses> | undefined;
+  const world: PartWorld = {
+    classes: { URL, URLSearchParams, AbortSignal, DOMException } as unknown as PartWorld['classes'],
+    ask,
+    random: (bytes) => 'r'.repeat(bytes),
+    compute: (question) => {
+      const answer = answerCryptoQuestion(JSON.stringify(question));
+      return answer === '' ? undefined : answer.slice(1);
+    },
+    streams: () => {
+      streams ??= createStreamClasses();
+      return streams;
+    },
+    loadedStreams: () => streams,
+  };
+  return world;
+}
+
+/** The web APIs that plugins see, typed as those of Node, which are the measure of them. */
+export type WebApis = Pick<
+  typeof globalThis,
+  'fetch' | 'Headers' | 'Request' | 'Response' | 'Blob' | 'File' | 'FormData' | 'ReadableStream'
+>;
+
+/** The guest's own, in this process. */
+export function guestWeb(ask?: PartWorld['ask']): WebApis {
+  const world = partWorld(ask);
+  const { ReadableStream } = world.streams();
+  return { ...makeWeb(world), ReadableStream } as unknown as WebApis;
+}
+
+/** Node's. */
+export const NODE_WEB: WebApis = globalThis;
+
+/** What an attempt comes to, in a form that can be compared between two implementations. */
+export async function outcomeOf(attempt: () => unknown): Promise<unknown> {
+  try {
+    return { value: await attempt() };
+  } catch (error) {
+    return { threw: error instanceof Error ? error.name : String(error) };
+  }
+}

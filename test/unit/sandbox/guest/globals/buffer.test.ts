@@ -1,0 +1,60 @@
+import t from 'tap';
+import { createBufferClass } from '../../../../../sandbox/guest/globals/buffer.ts';
+import { outcomeOf } from '../../../../support/guest-web.ts';
+
+type BufferClass = typeof Buffer;
+
+const ATTEMPTS: Record<string, (B: BufferClass) => unknown> = {
+  encodings: (B) =>
+    (['utf8', 'hex', 'base64', 'base64url', 'latin1', 'ascii', 'utf16le', 'BASE64URL' as never] as const).map(
+      (encoding) => [B.from('ÿþ>?é', 'utf8').toString(encoding), B.isEncoding(encoding)],
+    ),
+  'reading encodings': (B) => [
+    [...B.from('fffe3e3f', 'hex')],
+    [...B.from('__4-Pw', 'base64url')],
+    [...B.from('//4+Pw==', 'base64')],
+    [...B.from('é', 'latin1')],
+    B.byteLength('__4-Pw', 'base64url'),
+    B.byteLength('é'),
+  ],
+  'an unknown encoding': (B) => B.from('x', 'unheard' as never),
+  concat: (B) => B.concat([B.from('a'), Uint8Array.of(98)]).toString(),
+  compare: (B) => [B.compare(B.from('a'), B.from('b')), B.from('a').equals(B.from('a')), B.from('abc').indexOf('c')],
+  numbers: (B) => {
+    const buffer = B.alloc(16);
+    buffer.writeUInt32BE(0xdeadbeef, 0);
+    buffer.writeBigUInt64LE(2n ** 63n, 4);
+    buffer.writeInt16LE(-2, 12);
+    return [buffer.toString('hex'), buffer.readUInt32BE(0), String(buffer.readBigUInt64LE(4)), buffer.readInt16LE(12)];
+  },
+  'out of bounds': (B) => B.alloc(2).readUInt32LE(0),
+  'a view of the same bytes': (B) => {
+    const bytes = Uint8Array.of(1, 2, 3);
+    const view = B.from(bytes.buffer, 1, 2);
+    view[0] = 9;
+    const part = view.subarray(1);
+    return [[...bytes], part instanceof B, [...part]];
+  },
+  kinds: (B) => [
+    B.isBuffer(B.from('')),
+    B.isBuffer(new Uint8Array()),
+    B.from('') instanceof Uint8Array,
+    B.from('a').toJSON(),
+  ],
+  'writing text': (B) => {
+    const buffer = B.alloc(8, 'ab');
+    const written = buffer.write('__4', 1, 'base64url');
+    return [written, buffer.toString('hex'), buffer.write('é', 6), buffer.toString('latin1')];
+  },
+  fill: (B) => B.alloc(5, '_-8', 'base64url').toString('hex'),
+  slice: (B) => B.from('hello').slice(1, -1).toString('utf8', 1, 2),
+  'a number': (B) => B.from(5 as never),
+  swap: (B) => B.from([1, 2, 3, 4]).swap32().toString('hex'),
+};
+
+t.test('Buffer does as Node’s', async (t) => {
+  const ours = createBufferClass() as unknown as BufferClass;
+  for (const [name, attempt] of Object.entries(ATTEMPTS)) {
+    t.strictSame(await outcomeOf(() => attempt(ours)), await outcomeOf(() => attempt(Buffer)), name);
+  }
+});

@@ -1,0 +1,9 @@
+import t from 'tap';
+import { PART_GLOBALS } from '../../../../../sandbox/guest/lazy-parts.ts';
+import { part } from '../../../../../sandbox/guest/parts/streams.ts';
+
+t.test('the part makes the names it stands for', (t) => {
+  const made: Record<string, unknown> = part();
+  for (const name of PART_GLOBALS.streams) t.equal((made[name] as { name?: string } | undefined)?.name, name);
+  t.end();
+});
