@@ -26,6 +26,8 @@ export interface Chain {
   readonly policySchema: z.ZodType<JsonObject>;
   /** The body of a send request, for who describes the API; absent in a family that cannot send. */
   readonly requestSchema?: z.ZodType;
+  /** The bodies that are signed and not sent, likewise; absent in a family that cannot sign. */
+  readonly signingSchemas?: { readonly typedData: z.ZodType; readonly transaction: z.ZodType };
   /** The fields of a network entry that only this family knows, after inheritance. */
   readonly networkSchema: z.ZodType<JsonObject>;
   /** The networks that are known without any file, in the form of the reference's entries (`networks.json`). */

@@ -21,7 +21,8 @@ import { networkSchema, readSettings } from './schema.ts';
 import { nextNonce } from './sequence.ts';
 import { signTransaction } from './signing.ts';
 import { recipientOf, selectorOf, spendOf, spentBy } from './spending.ts';
-import { signUnsent } from './unsent.ts';
+import { typedDataSchema } from './typed-data.ts';
+import { signUnsent, unsentRequestSchema } from './unsent.ts';
 import { attemptView, inclusionView, transactionView } from './view.ts';
 
 /** Ethereum and the networks that speak its JSON-RPC. */
@@ -33,6 +34,7 @@ export function createEvmChain(clock: Clock): Chain {
     counter: { statusKey: 'nonce', failure: 'NonceSyncFailed' },
     policySchema,
     requestSchema,
+    signingSchemas: { typedData: typedDataSchema, transaction: unsentRequestSchema },
     networkSchema,
     builtInNetworks,
     addressOf,

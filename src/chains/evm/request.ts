@@ -46,18 +46,29 @@ export const requestSchema = z.object(
       .superRefine((to, context) => {
         const message = to === null ? undefined : addressFault(to);
         if (message !== undefined) context.addIssue({ code: 'custom', message });
-      }),
-    value: valueSchema,
+      })
+      .meta({ description: '20 bytes in hexadecimal; where it is absent, `data` creates a contract' }),
+    value: valueSchema.meta({ description: 'In wei; decimal, or hexadecimal after 0x' }),
     data: optionalText.refine(
       (data) => data === null || /^(0x)?([0-9a-fA-F]{2})*$/.test(data),
       'expected an even number of hexadecimal digits',
     ),
-    gas_limit: amountSchema(64).nullish().transform(orNull),
-    gas_price: price,
-    max_fee_per_gas: price,
-    max_priority_fee_per_gas: price,
-    speed: speedSchema.nullish().transform(orNull),
-    valid_until: z.string().nullish().transform(orNull),
+    gas_limit: amountSchema(64)
+      .nullish()
+      .transform(orNull)
+      .meta({ description: 'In units of gas; estimated where absent' }),
+    gas_price: price.meta({ description: 'In wei per unit of gas; makes the transaction a legacy one' }),
+    max_fee_per_gas: price.meta({ description: 'In wei per unit of gas (EIP-1559)' }),
+    max_priority_fee_per_gas: price.meta({ description: 'In wei per unit of gas (EIP-1559)' }),
+    speed: speedSchema
+      .nullish()
+      .transform(orNull)
+      .meta({ description: 'In place of prices: they are taken from the network' }),
+    valid_until: z
+      .string()
+      .nullish()
+      .transform(orNull)
+      .meta({ description: 'RFC 3339; what is in no block by then takes no effect any more' }),
     access_list: accessList.meta({ description: 'EIP-2930; makes a transaction with a gas price one of type 1' }),
     accessList: accessList.meta(asJsonRpc),
     authorization_list: authorizationList.meta({ description: 'EIP-7702; makes the transaction one of type 4' }),

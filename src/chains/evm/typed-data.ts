@@ -4,10 +4,8 @@ import { z } from 'zod';
 import { invalidRequest } from '../../domain/errors.ts';
 import { readForm } from './form.ts';
 
-const digestsSchema = z.object(
-  { domain_separator: z.string(), hash_struct_message: z.string() },
-  'expected a JSON object',
-);
+const digest = z.string().meta({ description: '32 bytes in hexadecimal, 0x optional' });
+const digestsSchema = z.object({ domain_separator: digest, hash_struct_message: digest }, 'expected a JSON object');
 
 const name = z.string().max(256);
 const fieldSchema = z.object({ name, type: name });
@@ -19,6 +17,9 @@ const wholeSchema = z.object({
   primaryType: name,
   message: z.record(z.string(), z.unknown()),
 });
+
+/** Both forms, for who describes the API. */
+export const typedDataSchema: z.ZodType = z.union([digestsSchema, wholeSchema]);
 
 /** What a domain may have, in the order of EIP-712. */
 const DOMAIN_TYPES: ReadonlyMap<string, string> = new Map([

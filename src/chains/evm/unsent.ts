@@ -7,15 +7,29 @@ import type { Account } from '../chain.ts';
 import { capPrice, priceFields } from './fees.ts';
 import { readForm } from './form.ts';
 import { readPolicy } from './policy.ts';
-import { parseRequest } from './request.ts';
+import { parseRequest, requestSchema } from './request.ts';
 import { type EvmFields, readFields, readRequest } from './schema.ts';
 import { signTransaction } from './signing.ts';
 
 /** What the body has beyond a send request; EIP-2681 has the highest nonce. */
 const unsentSchema = z.object(
-  { nonce: amountUpTo((1n << 64n) - 2n), gas_limit: amountSchema(64) },
+  {
+    nonce: amountUpTo((1n << 64n) - 2n).meta({
+      description: 'Of the caller’s choice',
+      anyOf: [
+        { type: 'integer', minimum: 0 },
+        { type: 'string', pattern: '^\\d{1,20}$' },
+      ],
+    }),
+    gas_limit: amountSchema(64).meta({ description: 'In units of gas' }),
+  },
   'expected a JSON object',
 );
+
+/** The whole form, for who describes the API; what has no meaning without a network is left out. */
+export const unsentRequestSchema: z.ZodType = requestSchema
+  .omit({ speed: true, valid_until: true, abi: true })
+  .extend(unsentSchema.shape);
 
 /**
  * Signs a transaction that is not sent, under a nonce that the caller chooses: a send request with `nonce`, `gas_limit`

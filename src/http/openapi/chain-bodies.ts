@@ -7,19 +7,26 @@ import type { DocumentParts } from './document.ts';
 const NAMES: Readonly<Record<NetworkType, string>> = { evm: 'Evm', solana: 'Solana', stellar: 'Stellar' };
 
 /** What the families say of the bodies that they take. */
-export type DescribedChain = Pick<Chain, 'policySchema' | 'requestSchema'>;
+export type DescribedChain = Pick<Chain, 'policySchema' | 'requestSchema' | 'signingSchemas'>;
 
 /** The bodies that differ by network type: any of the families' own. */
 export function chainBodies(chains: ReadonlyMap<NetworkType, DescribedChain>): DocumentParts {
   const policies = new Map<string, z.ZodType>();
   const requests = new Map<string, z.ZodType>();
-  for (const [type, { policySchema, requestSchema }] of chains) {
+  const typedData = new Map<string, z.ZodType>();
+  const unsent = new Map<string, z.ZodType>();
+  for (const [type, { policySchema, requestSchema, signingSchemas }] of chains) {
     policies.set(`${NAMES[type]}Policies`, policySchema);
     if (requestSchema !== undefined) requests.set(`${NAMES[type]}TransactionRequest`, requestSchema);
+    if (signingSchemas === undefined) continue;
+    typedData.set(`${NAMES[type]}TypedData`, signingSchemas.typedData);
+    unsent.set(`${NAMES[type]}UnsentTransaction`, signingSchemas.transaction);
   }
   return {
     policies: z.union([...policies.values()]),
     request: z.union([...requests.values()]),
-    named: Object.fromEntries([...policies, ...requests]),
+    typedData: z.union([...typedData.values()]),
+    unsent: z.union([...unsent.values()]),
+    named: Object.fromEntries([...policies, ...requests, ...typedData, ...unsent]),
   };
 }

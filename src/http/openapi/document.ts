@@ -1,12 +1,13 @@
 import type { FastifySchema } from 'fastify';
 import { z } from 'zod';
-import { AppError, ERRORS, type ErrorCode, type ErrorDetails } from '../../domain/errors.ts';
+import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { jsonSchemas } from '../../domain/json-schema.ts';
 import { failure } from '../envelope.ts';
 import type { RouteTable } from '../route-table.ts';
-import { type Operation, type OtherFailure, TAGS } from './operation.ts';
-import { type ChainBodies, NAMED_ANSWERS, operations } from './operations.ts';
+import { exampleOf, textOf } from './error-example.ts';
+import { type ChainBodies, type Operation, type OtherFailure, TAGS } from './operation.ts';
+import { NAMED_ANSWERS, operations } from './operations.ts';
 
 /** What the description is made of, beside the routes. */
 export interface DocumentParts extends ChainBodies {
@@ -158,7 +159,13 @@ function queryParameters(validated: unknown, read: Operation['query'] = {}): Jso
     validated instanceof z.ZodObject ? (jsonSchemas({ query: validated }, 'input', String)['query'] ?? {}) : {};
   const schemas = Object.entries(properties as Record<string, JsonObject>);
   return [
-    ...schemas.map(([name, schema]) => ({ name, in: 'query', required: false, schema })),
+    ...schemas.map(([name, { description, ...schema }]) => ({
+      name,
+      in: 'query',
+      required: false,
+      ...(description === undefined ? {} : { description }),
+      schema,
+    })),
     ...Object.entries(read).map(([name, description]) => ({
       name,
       in: 'query',
@@ -185,7 +192,7 @@ function failureAnswer(rows: readonly ErrorCode[], schema: JsonObject, others: r
   const examples = Object.fromEntries(rows.map((code) => [code, { value: { ...failure(exampleOf(code)) } }]));
   const asksToWait = rows.some((code) => ASKING_TO_WAIT.has(ERRORS[code].status) || code === 'IDEMPOTENCY_RUNNING');
   return {
-    description: [...others, ...rows.map((code) => ERRORS[code].text)].join('; '),
+    description: [...others, ...rows.map(textOf)].join('; '),
     ...(asksToWait ? { headers: RETRY_AFTER } : {}),
     content: { 'application/json': { schema, examples } },
   };
@@ -212,10 +219,3 @@ const REPLAYED = {
 };
 
 const RETRY_AFTER = { 'retry-after': { description: 'Seconds to wait', schema: { type: 'integer' } } };
-
-/** An error whose placeholders are shown as such. */
-function exampleOf(code: ErrorCode): AppError {
-  const names = [...ERRORS[code].text.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => [name, `{${name}}`]);
-  const details = Object.fromEntries(names) as ErrorDetails<ErrorCode>;
-  return new AppError(code, details, code === 'TOO_MANY_REQUESTS' ? { retryAfterSeconds: 1 } : {});
-}

@@ -82,7 +82,10 @@ export function lifecycleOperations(request: z.ZodType): Readonly<Record<string,
         'A pending one is canceled at once. Of one that is signed a version that does nothing is signed under the same ' +
         'nonce: it ends as `canceled` when that version is final, and as what the chain shows when the other one won. ' +
         IN_TIME,
-      answer: found('The transaction; `is_canceled` is true', envelope(transactionSchema)),
+      answer: found(
+        'The transaction; is_canceled tells whether the wish was decided in time',
+        envelope(transactionSchema),
+      ),
       errors: ['INVALID_REQUEST', ...ONE, ...ACTING],
     },
     'DELETE /api/v1/relayers/:id/transactions/pending': {

@@ -2,6 +2,16 @@ import type { z } from 'zod';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { Json } from '../../domain/json.ts';
 
+/** What the chain families take: any of their own. */
+export interface ChainBodies {
+  policies: z.ZodType;
+  /** What is sent. */
+  request: z.ZodType;
+  typedData: z.ZodType;
+  /** A transaction that is signed and not sent. */
+  unsent: z.ZodType;
+}
+
 /** The groups in which the operations are shown. */
 export const TAGS = {
   Plugins: 'Scripts that were dropped in, each an endpoint of its own.',

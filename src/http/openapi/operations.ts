@@ -16,14 +16,8 @@ import {
   transactionSchema,
 } from './answers.ts';
 import { lifecycleOperations, timelineEventSchema, timelineSchema } from './lifecycle-operations.ts';
-import { ACTING, BODY, found, OF_RELAYER, type Operation } from './operation.ts';
+import { ACTING, BODY, type ChainBodies, found, OF_RELAYER, type Operation } from './operation.ts';
 import { signingOperations } from './signing-operations.ts';
-
-/** What the chain families take, by the name of each. */
-export interface ChainBodies {
-  policies: z.ZodType;
-  request: z.ZodType;
-}
 
 const READ: readonly ErrorCode[] = ['INVALID_REQUEST'];
 const ON_NETWORK: readonly ErrorCode[] = ['RELAYER_NOT_FOUND', 'PROVIDER_FAILED', 'NOT_AVAILABLE_YET'];
@@ -48,7 +42,7 @@ export function operations(chains: ChainBodies): Readonly<Record<string, Operati
     ...relayerOperations(chains),
     ...transactionOperations(chains),
     ...lifecycleOperations(chains.request),
-    ...signingOperations,
+    ...signingOperations(chains),
     ...notificationOperations,
     ...serviceOperations,
   };
@@ -84,6 +78,7 @@ function pluginOperations(): Record<string, Operation> {
       'REQUEST_TIMEOUT',
       'EFFECT_MISMATCH',
       'EFFECT_UNKNOWN',
+      'LOCK_HELD_ELSEWHERE',
     ],
     otherFailures: {
       500: {

@@ -15,6 +15,7 @@ const listQuery = pageQuerySchema.extend({
     .string('must be given once')
     .toLowerCase()
     .pipe(z.enum(transactionStatusSchema.options, `must be one of ${transactionStatusSchema.options.join(', ')}`))
+    .meta({ enum: transactionStatusSchema.options, description: 'In upper or lower case' })
     .optional(),
 });
 

@@ -5,7 +5,14 @@ import { chainBodies } from '../../../../../src/http/openapi/chain-bodies.ts';
 
 t.test('each family is shown under its own name', (t) => {
   const { named, policies, request } = chainBodies(createChains(systemClock));
-  t.match(Object.keys(named), ['EvmPolicies', 'SolanaPolicies', 'StellarPolicies', 'EvmTransactionRequest']);
+  t.strictSame(Object.keys(named), [
+    'EvmPolicies',
+    'SolanaPolicies',
+    'StellarPolicies',
+    'EvmTransactionRequest',
+    'EvmTypedData',
+    'EvmUnsentTransaction',
+  ]);
   t.ok(policies.safeParse({ gas_price_cap: 5 }).success);
   t.ok(policies.safeParse({ allowed_programs: [] }).success);
   t.notOk(policies.safeParse({ no_such_policy: 1 }).success);

@@ -48,6 +48,22 @@ t.test('every reference leads somewhere, every schema and answer is referred to'
   );
 });
 
+t.test('what a relayer sends says its units, and what it only signs its nonce', async (t) => {
+  const text = JSON.stringify(describeApi(describedRoutes(), parts));
+  const { components } = JSON.parse(text) as { components: { schemas: Record<string, Shape> } };
+  const { EvmTransactionRequest: sent, EvmUnsentTransaction: unsent } = components.schemas;
+  for (const name of ['value', 'gas_limit', 'gas_price', 'max_fee_per_gas', 'max_priority_fee_per_gas']) {
+    t.match(sent?.properties[name]?.description, /^In (wei|units of gas)/, name);
+  }
+  t.strictSame(sent?.required, ['value']);
+  t.strictSame(unsent?.required.toSorted(), ['gas_limit', 'nonce', 'value']);
+});
+
+interface Shape {
+  properties: Record<string, { description?: string }>;
+  required: string[];
+}
+
 t.test('a route without a description, or the other way round, is an error that names it', (t) => {
   const table = describedRoutes();
   table.set('/new', { methods: new Map([['GET', {}]]), isPublic: false });
@@ -77,6 +93,10 @@ t.test('paths, parameters and failures of an operation', async (t) => {
     ['path id', 'query page', 'query per_page', 'query status'],
   );
   t.match(list?.parameters[1]?.schema, { type: 'integer', minimum: 0 });
+  t.match(list?.parameters[3], {
+    description: 'In upper or lower case',
+    schema: { type: 'string', enum: ['pending', 'sent', 'submitted', 'mined', 'confirmed'] },
+  });
   t.strictSame(Object.keys(list?.responses ?? {}), ['200', '400', '401', '404', '429', '500', '503', '504']);
   t.strictSame(paths['/api/v1/health']?.['get']?.security, [], 'the probe needs no key');
   const plugin = paths['/plugins/{id}/call/{route}']?.['post'];

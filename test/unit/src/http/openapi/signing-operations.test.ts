@@ -1,19 +1,42 @@
 import t from 'tap';
+import { createChains } from '../../../../../src/chains/registry.ts';
+import { systemClock } from '../../../../../src/domain/clock.ts';
+import { chainBodies } from '../../../../../src/http/openapi/chain-bodies.ts';
 import { signingOperations } from '../../../../../src/http/openapi/signing-operations.ts';
 
+const described = signingOperations(chainBodies(createChains(systemClock)));
+
 t.test('each example is a body, and what is sent on without a name is described', (t) => {
-  for (const [route, { body, errors }] of Object.entries(signingOperations)) {
+  for (const [route, { body, errors }] of Object.entries(described)) {
     t.ok(body?.schema.safeParse(body.example).success, route);
     t.ok(errors.includes('RELAYER_PAUSED'), `${route} is gated`);
   }
-  t.match(signingOperations['POST /api/v1/relayers/:id/sign-transaction']?.description, /is the risk of the caller/);
+  t.match(described['POST /api/v1/relayers/:id/sign-transaction']?.description, /is the risk of the caller/);
   t.end();
 });
 
 t.test('typed data are described in both their forms', (t) => {
-  const schema = signingOperations['POST /api/v1/relayers/:id/sign-typed-data']?.body?.schema;
+  const schema = described['POST /api/v1/relayers/:id/sign-typed-data']?.body?.schema;
   const whole = { domain: { name: 'x' }, types: { A: [{ name: 'a', type: 'bool' }] }, primaryType: 'A', message: {} };
   t.ok(schema?.safeParse(whole).success);
   t.notOk(schema?.safeParse({ domain_separator: '0x' }).success);
+  t.end();
+});
+
+t.test('a transaction that is signed only is described with all that it needs', (t) => {
+  const schema = described['POST /api/v1/relayers/:id/sign-transaction']?.body?.schema;
+  const whole = { value: 1, nonce: 0, gas_limit: 21_000, gas_price: 1 };
+  t.ok(schema?.safeParse(whole).success);
+  for (const key of ['nonce', 'gas_limit', 'value']) {
+    t.notOk(schema?.safeParse({ ...whole, [key]: undefined }).success, key);
+  }
+  t.end();
+});
+
+t.test('a JSON-RPC call needs a method only', (t) => {
+  const schema = described['POST /api/v1/relayers/:id/rpc']?.body?.schema;
+  t.ok(schema?.safeParse({ method: 'eth_chainId' }).success);
+  t.ok(schema?.safeParse({ jsonrpc: '2.0', method: 'eth_chainId', id: null }).success);
+  t.notOk(schema?.safeParse({ id: 1 }).success);
   t.end();
 });

@@ -1,0 +1,62 @@
+import { AppError, ERRORS, type ErrorCode, type ErrorDetails } from '../../domain/errors.ts';
+
+type Placeholder = { [C in ErrorCode]: keyof ErrorDetails<C> }[ErrorCode];
+
+/** What stands for each placeholder of the error table. */
+const VALUES: Readonly<Record<Placeholder, string>> = {
+  allowed: 'GET, POST',
+  asked: '2000000000000000000',
+  count: '1',
+  free_from: '2026-11-22T00:00:00Z',
+  id: 'sepolia-1',
+  limit: '1000000000000000000',
+  method: 'PUT',
+  name: 'requests_total',
+  network: 'sepolia',
+  networkType: 'Solana',
+  nonce: '7',
+  ordinal: '0',
+  path: '/api/v1/relayer',
+  plugin: 'double',
+  reason: 'missing field `value`',
+  relayer: 'sepolia-1',
+  relayers: 'sepolia-1',
+  remaining: '500000000000000000',
+  rule: 'max_value',
+  seconds: '30',
+  status: '200',
+  type: 'text/plain',
+  unit: 'wei',
+  what: 'Sending transactions',
+};
+
+/** Where the same word stands for something else. */
+const OTHER: Readonly<Partial<Record<ErrorCode, Partial<Record<Placeholder, string>>>>> = {
+  FETCH_FAILED: { reason: 'fetch https://api.example.com/price: no answer within 10 s' },
+  LOCK_HELD_ELSEWHERE: { name: 'payouts' },
+  METRIC_NOT_FOUND: { name: 'request_total' },
+  NOTIFICATION_EXISTS: { id: 'accounting' },
+  NOTIFICATION_IN_USE: { id: 'accounting' },
+  NOTIFICATION_NOT_FOUND: { id: 'accounting' },
+  PAYLOAD_TOO_LARGE: { limit: '2097152' },
+  PLUGIN_NOT_FOUND: { id: 'double' },
+  PROVIDER_FAILED: { reason: 'no endpoint answered' },
+  SIGNER_FAILED: { id: 'sepolia-key', reason: 'its key cannot be read' },
+  SIGNER_UNUSABLE: { id: 'sepolia-key', reason: 'its key cannot be read' },
+  TRANSACTION_NOT_FOUND: { id: '9b1d6a0e-4c1f-4b7e-8f5a-2f6f0f6c1d11' },
+  UNAVAILABLE: { reason: 'The store cannot be reached' },
+};
+
+/** An error as it may be met, without placeholders. */
+export function exampleOf(code: ErrorCode): AppError {
+  const names = [...ERRORS[code].text.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name as Placeholder);
+  const details = Object.fromEntries(names.map((name) => [name, OTHER[code]?.[name] ?? VALUES[name]]));
+  const options = code === 'TOO_MANY_REQUESTS' ? { retryAfterSeconds: 1 } : {};
+  return new AppError(code, details as ErrorDetails<ErrorCode>, options);
+}
+
+/** The text of a row, for a description of the failure. */
+export function textOf(code: ErrorCode): string {
+  const { text } = ERRORS[code];
+  return text === '{reason}' ? 'For the reason in `error`' : text;
+}
