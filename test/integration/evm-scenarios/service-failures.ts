@@ -77,8 +77,8 @@ export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
     what: 'the cap blocks a NOOP',
     shown: {
       'integration/evm-scenarios/pricing':
-        'what is canceled while the market is above the cap gives its nonce back, beyond the cap',
-      'unit/src/chains/evm/replace': 'a void takes the nonce and does nothing, whatever the cap',
+        'what is canceled while the market is above the cap goes beyond it by the minimum bump only',
+      'unit/src/chains/evm/replace': 'a void takes the nonce and does nothing, beyond the cap by the minimum bump only',
     },
   },
   54: {
