@@ -30,7 +30,10 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
   evm: [
     'access-list.ts',
     'authorization.ts',
+    'belief.ts',
+    'each-endpoint.ts',
     'error-abi.ts',
+    'form.ts',
     'gas.ts',
     'head-floor.ts',
     'integer.ts',
@@ -38,6 +41,7 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
     'receipts.ts',
     'revert.ts',
     'rollup.ts',
+    'second-opinion.ts',
     'spending.ts',
     'typed-data.ts',
     'valid-until.ts',

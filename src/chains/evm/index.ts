@@ -14,7 +14,7 @@ import builtInNetworks from './networks.json' with { type: 'json' };
 import { minimumBalance, policyFault, policySchema, policyView } from './policy.ts';
 import { costOf, openPrepareParts, type PrepareParts, prepare } from './prepare.ts';
 import { onlyOn } from './provider.ts';
-import { checkReplacement, patienceMs, prepareVersion, voidRequest } from './replace.ts';
+import { checkReplacement, patienceMs, prepareVersion, vary, voidRequest } from './replace.ts';
 import { parseRequest, requestSchema } from './request.ts';
 import { passThrough } from './rpc.ts';
 import { networkSchema, readSettings } from './schema.ts';
@@ -48,6 +48,7 @@ export function createEvmChain(clock: Clock): Chain {
     inclusionView,
     costOf,
     spending: { spendOf, spentBy, recipient: recipientOf, selector: selectorOf },
+    vary,
     voidRequest,
     checkReplacement: (request, attempts, account) => checkReplacement(attempts, request, account, null),
     signMessage,
