@@ -185,8 +185,8 @@ export default {
       { path: '^sandbox/(process|guest)/', dependencyTypesNot: ['type-only'] },
     ),
 
-    owner('buffer', npm('buffer'), '^sandbox/guest/globals/buffer\\.ts$'),
-    owner('web-streams-polyfill', npm('web-streams-polyfill'), '^sandbox/guest/globals/streams\\.ts$'),
+    owner('buffer', npm('buffer'), '^sandbox/guest/(globals/buffer|web-packages\\.d)\\.ts$'),
+    owner('web-streams-polyfill', npm('web-streams-polyfill'), '^sandbox/guest/(globals/streams|web-packages\\.d)\\.ts$'),
     owner('isolated-vm', npm('isolated-vm'), '^sandbox/process/isolate\\.ts$'),
     owner('piscina', npm('piscina'), '^src/plugin-host/pool\\.ts$'),
     owner('prom-client', npm('prom-client'), '^(src|test/unit/src)/observability/'),

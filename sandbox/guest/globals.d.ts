@@ -1,6 +1,6 @@
 /**
  * What a plugin finds in its global scope beyond the language itself. Web APIs as their standards have them; nothing
- * here reaches the network, a file or another process.
+ * here reaches a file or another process, and the network only by the `fetch` of `web.d.ts`.
  */
 
 interface Console {

@@ -61,11 +61,11 @@ const grantSchema = z
     error: 'name the host in full: a wildcard cannot open the private network',
   });
 
+const { $schema: _, ...grantForm } = z.toJSONSchema(grantSchema, { io: 'input', unrepresentable: 'any' });
+
 /** One entry of a plugin's `permissions.hosts`: a host, or an object with its limits. */
 export const hostPermissionSchema = z
   .preprocess((value) => (typeof value === 'string' ? { host: value } : value), grantSchema)
-  .meta({
-    anyOf: [{ type: 'string', minLength: 1 }, z.toJSONSchema(grantSchema, { io: 'input', unrepresentable: 'any' })],
-  });
+  .meta({ anyOf: [{ type: 'string', minLength: 1 }, grantForm] });
 
 export type HostPermission = z.output<typeof hostPermissionSchema>;

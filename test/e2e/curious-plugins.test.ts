@@ -39,7 +39,17 @@ const PROBES: Record<string, { source: string; nothing: unknown }> = {
     nothing: [],
   },
   sockets: {
-    source: `export const handler = () => ['fetch', 'WebSocket', 'XMLHttpRequest', 'EventSource', 'navigator', 'Deno', 'Bun'].filter((name) => name in globalThis && globalThis[name] !== undefined);`,
+    source: `export const handler = () => ['WebSocket', 'XMLHttpRequest', 'EventSource', 'navigator', 'Deno', 'Bun'].filter((name) => name in globalThis && globalThis[name] !== undefined);`,
+    nothing: [],
+  },
+  fetch: {
+    source: `export const handler = async () => {
+      const reached = [];
+      for (const url of ['http://127.0.0.1:8080/health', 'http://169.254.169.254/', 'https://example.com/', 'file:///etc/passwd']) {
+        try { await fetch(url); reached.push(url); } catch (error) { if (!(error instanceof TypeError)) reached.push(String(error)); }
+      }
+      return reached;
+    };`,
     nothing: [],
   },
   'removed-globals': {

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import t from 'tap';
+import { RUNTIME_PART } from '../../../../sandbox/protocol.ts';
 import { createCompiler } from '../../../../src/plugin-host/compiler.ts';
 import { findPluginFile } from '../../../../src/plugin-host/plugin-file.ts';
 import { PluginFolder } from '../../../support/plugin-host.ts';
@@ -89,7 +90,9 @@ t.test('a bundle beyond the limit is refused', async (t) => {
   });
 });
 
-t.test('the guest runtime is an expression that evaluates to boot', async (t) => {
-  const text = await compiler.runtime();
-  t.equal(runInNewContext(`typeof ${text}`), 'function');
+t.test('the guest runtime and each of its parts is an expression that evaluates to a function', async (t) => {
+  const [runtime, ...parts] = (await compiler.runtime()).split(RUNTIME_PART);
+  t.equal(runInNewContext(`typeof ${runtime}`), 'function');
+  t.strictSame(parts.map((part) => part.split('\n', 1)[0]).sort(), ['buffer', 'streams', 'subtle', 'web']);
+  for (const part of parts) t.equal(runInNewContext(`typeof ${part.slice(part.indexOf('\n'))}`), 'function');
 });

@@ -2,6 +2,7 @@ import t from 'tap';
 import { guestWeb, NODE_WEB, outcomeOf, type WebApis } from '../../../../support/guest-web.ts';
 
 const URL_ = 'https://a.test/x?y#z';
+const WITH_BODY = { body: 'other' };
 const shown = (request: Request) => [
   request.url,
   request.method,
@@ -44,7 +45,7 @@ const ATTEMPTS: Record<string, (web: WebApis) => unknown> = {
   'a forbidden method': ({ Request }) => new Request(URL_, { method: 'trace' }),
   'a relative URL': ({ Request }) => new Request('/x'),
   credentials: ({ Request }) => new Request('https://user:pass@a.test/'),
-  'a body of a GET': ({ Request }) => new Request(URL_, { body: 'x' }),
+  'a body of a GET': ({ Request }) => new Request(URL_, WITH_BODY),
   'a bad redirect': ({ Request }) => new Request(URL_, { redirect: 'x' as never }),
   'a bad mode': ({ Request }) => new Request(URL_, { mode: 'navigate' }),
   'a bad signal': ({ Request }) => new Request(URL_, { signal: {} as never }),
@@ -72,7 +73,7 @@ const ATTEMPTS: Record<string, (web: WebApis) => unknown> = {
       [...copy.headers],
       await copy.text(),
       await outcomeOf(() => new Request(original)),
-      await new Request(original, { body: 'other' }).text(),
+      await new Request(original, WITH_BODY).text(),
     ];
   },
   'a clone': async ({ Request }) => {

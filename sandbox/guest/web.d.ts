@@ -1,0 +1,189 @@
+/**
+ * fetch and what belongs to it, as a plugin finds them. Requests go only to the hosts of the plugin's
+ * `permissions.hosts`; an answer is there once the whole of it is.
+ */
+
+type HeadersInit = Headers | Iterable<readonly [string, string]> | Record<string, string>;
+type BodyInit = string | ArrayBuffer | ArrayBufferView | Blob | FormData | URLSearchParams | ReadableStream<Uint8Array>;
+type FormDataEntryValue = string | File;
+
+declare class Headers implements Iterable<[string, string]> {
+  constructor(init?: HeadersInit);
+  append(name: string, value: string): void;
+  delete(name: string): void;
+  get(name: string): string | null;
+  getSetCookie(): string[];
+  has(name: string): boolean;
+  set(name: string, value: string): void;
+  forEach(callback: (value: string, name: string, headers: Headers) => void, self?: unknown): void;
+  entries(): IterableIterator<[string, string]>;
+  keys(): IterableIterator<string>;
+  values(): IterableIterator<string>;
+  [Symbol.iterator](): IterableIterator<[string, string]>;
+}
+
+interface Body {
+  readonly body: ReadableStream<Uint8Array<ArrayBuffer>> | null;
+  readonly bodyUsed: boolean;
+  arrayBuffer(): Promise<ArrayBuffer>;
+  blob(): Promise<Blob>;
+  bytes(): Promise<Uint8Array<ArrayBuffer>>;
+  formData(): Promise<FormData>;
+  // oxlint-disable-next-line typescript/no-explicit-any -- the other side decides what it answers
+  json(): Promise<any>;
+  text(): Promise<string>;
+}
+
+interface RequestInit {
+  method?: string;
+  headers?: HeadersInit;
+  body?: BodyInit | null;
+  redirect?: 'follow' | 'error' | 'manual';
+  signal?: AbortSignal | null;
+  /** Needed beside a stream. */
+  duplex?: 'half';
+  cache?: 'default' | 'no-store' | 'reload' | 'no-cache' | 'force-cache';
+  credentials?: 'same-origin' | 'omit' | 'include';
+  mode?: 'cors' | 'same-origin' | 'no-cors';
+  keepalive?: boolean;
+}
+
+interface Request extends Body {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Headers;
+  readonly redirect: 'follow' | 'error' | 'manual';
+  readonly signal: AbortSignal;
+  clone(): Request;
+}
+declare var Request: { prototype: Request; new (input: string | URL | Request, init?: RequestInit): Request };
+
+interface ResponseInit {
+  status?: number;
+  statusText?: string;
+  headers?: HeadersInit;
+}
+
+interface Response extends Body {
+  readonly type: 'basic' | 'default' | 'error';
+  readonly url: string;
+  readonly redirected: boolean;
+  readonly status: number;
+  readonly ok: boolean;
+  readonly statusText: string;
+  readonly headers: Headers;
+  clone(): Response;
+}
+declare var Response: {
+  prototype: Response;
+  new (body?: BodyInit | null, init?: ResponseInit): Response;
+  error(): Response;
+  json(data: unknown, init?: ResponseInit): Response;
+  redirect(url: string | URL, status?: 301 | 302 | 303 | 307 | 308): Response;
+};
+
+/** Rejects with a TypeError whose message says what is missing, when a host is not granted or does not answer. */
+declare function fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>;
+
+declare class Blob {
+  constructor(
+    parts?: Iterable<string | ArrayBuffer | ArrayBufferView | Blob>,
+    options?: { type?: string; endings?: 'transparent' | 'native' },
+  );
+  readonly size: number;
+  readonly type: string;
+  arrayBuffer(): Promise<ArrayBuffer>;
+  bytes(): Promise<Uint8Array<ArrayBuffer>>;
+  slice(start?: number, end?: number, type?: string): Blob;
+  stream(): ReadableStream<Uint8Array<ArrayBuffer>>;
+  text(): Promise<string>;
+}
+
+declare class File extends Blob {
+  constructor(
+    parts: Iterable<string | ArrayBuffer | ArrayBufferView | Blob>,
+    name: string,
+    options?: { type?: string; endings?: 'transparent' | 'native'; lastModified?: number },
+  );
+  readonly name: string;
+  readonly lastModified: number;
+}
+
+declare class FormData implements Iterable<[string, FormDataEntryValue]> {
+  append(name: string, value: string | Blob, filename?: string): void;
+  delete(name: string): void;
+  get(name: string): FormDataEntryValue | null;
+  getAll(name: string): FormDataEntryValue[];
+  has(name: string): boolean;
+  set(name: string, value: string | Blob, filename?: string): void;
+  forEach(callback: (value: FormDataEntryValue, name: string, form: FormData) => void, self?: unknown): void;
+  entries(): IterableIterator<[string, FormDataEntryValue]>;
+  keys(): IterableIterator<string>;
+  values(): IterableIterator<FormDataEntryValue>;
+  [Symbol.iterator](): IterableIterator<[string, FormDataEntryValue]>;
+}
+
+declare class TextDecoderStream {
+  constructor(label?: string, options?: { fatal?: boolean; ignoreBOM?: boolean });
+  readonly encoding: string;
+  readonly readable: ReadableStream<string>;
+  readonly writable: WritableStream<Uint8Array>;
+}
+
+declare class TextEncoderStream {
+  readonly encoding: string;
+  readonly readable: ReadableStream<Uint8Array>;
+  readonly writable: WritableStream<string>;
+}
+
+type HashAlgorithm = 'SHA-1' | 'SHA-256' | 'SHA-384' | 'SHA-512' | { name: string };
+type BufferSource = ArrayBuffer | ArrayBufferView;
+type KeyUsage = 'sign' | 'verify' | 'encrypt' | 'decrypt';
+
+declare class CryptoKey {
+  private constructor();
+  readonly type: 'secret';
+  readonly extractable: boolean;
+  readonly algorithm: { name: string; length: number; hash?: { name: string } };
+  readonly usages: KeyUsage[];
+}
+
+interface AesGcmParams {
+  name: 'AES-GCM';
+  iv: BufferSource;
+  additionalData?: BufferSource;
+  tagLength?: number;
+}
+
+/** Digests, HMAC and AES-GCM. */
+declare class SubtleCrypto {
+  private constructor();
+  digest(algorithm: HashAlgorithm, data: BufferSource): Promise<ArrayBuffer>;
+  sign(algorithm: 'HMAC' | { name: 'HMAC' }, key: CryptoKey, data: BufferSource): Promise<ArrayBuffer>;
+  verify(
+    algorithm: 'HMAC' | { name: 'HMAC' },
+    key: CryptoKey,
+    signature: BufferSource,
+    data: BufferSource,
+  ): Promise<boolean>;
+  encrypt(algorithm: AesGcmParams, key: CryptoKey, data: BufferSource): Promise<ArrayBuffer>;
+  decrypt(algorithm: AesGcmParams, key: CryptoKey, data: BufferSource): Promise<ArrayBuffer>;
+  generateKey(
+    algorithm: { name: 'HMAC'; hash: HashAlgorithm; length?: number } | { name: 'AES-GCM'; length: number },
+    extractable: boolean,
+    usages: KeyUsage[],
+  ): Promise<CryptoKey>;
+  importKey(
+    format: 'raw' | 'jwk',
+    data: BufferSource | { kty: 'oct'; k: string },
+    algorithm: 'AES-GCM' | { name: 'AES-GCM' } | { name: 'HMAC'; hash: HashAlgorithm; length?: number },
+    extractable: boolean,
+    usages: KeyUsage[],
+  ): Promise<CryptoKey>;
+  exportKey(format: 'raw', key: CryptoKey): Promise<ArrayBuffer>;
+  exportKey(format: 'jwk', key: CryptoKey): Promise<{ kty: string; k: string; alg: string }>;
+}
+
+interface Crypto {
+  readonly subtle: SubtleCrypto;
+}
