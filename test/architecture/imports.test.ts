@@ -61,6 +61,8 @@ const broken: Readonly<Record<string, readonly (readonly [from: string, to: stri
     ['sandbox/process/b.ts', 'sandbox/driver/slot.ts'],
   ],
   'driver-stays-outside': [['sandbox/driver/c.ts', 'sandbox/process/bridge.ts']],
+  'only-owner-imports-buffer': [['sandbox/guest/e.ts', 'buffer/index.js']],
+  'only-owner-imports-web-streams-polyfill': [['sandbox/guest/f.ts', 'web-streams-polyfill']],
   'only-owner-imports-isolated-vm': [
     ['sandbox/process/c.ts', 'isolated-vm'],
     ['src/plugin-host/e.ts', 'isolated-vm'],
@@ -109,6 +111,8 @@ const kept: readonly (readonly [from: string, to: string])[] = [
   ['src/store/y.ts', 'pg'],
   ['src/egress/z.ts', 'undici'],
   ['src/domain/z.ts', 'zod'],
+  ['sandbox/guest/globals/buffer.ts', 'buffer/index.js'],
+  ['sandbox/guest/globals/streams.ts', 'web-streams-polyfill'],
   ['sandbox/process/isolate.ts', 'isolated-vm'],
   ['sandbox/process/z.ts', 'node:net'],
   ['test/e2e/z.test.ts', 'src/compose.ts'],
@@ -155,7 +159,19 @@ interface Folder {
 
 /** A project of files that import each other, with stand-ins for the packages. */
 function project(imports: readonly (readonly [from: string, to: string])[]): Folder {
-  const dependencies = ['zod', 'pino', 'isolated-vm', 'piscina', 'prom-client', 'pg', 'kysely', 'undici', 'ethers'];
+  const dependencies = [
+    'zod',
+    'pino',
+    'isolated-vm',
+    'piscina',
+    'prom-client',
+    'pg',
+    'kysely',
+    'undici',
+    'ethers',
+    'buffer',
+    'web-streams-polyfill',
+  ];
   const packages = [
     ...dependencies,
     'fastify',
