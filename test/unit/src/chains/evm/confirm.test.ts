@@ -372,7 +372,10 @@ t.test('a liar’s far height does not rule out the honest nodes', async (t) => 
   floor.raise(5_000_000n);
   const { look, doubles } = await open(t, { receipts: { [hash]: receiptFor(hash) } }, { head: 5_000_000, count: 0 });
   t.match(await look([entry(0n, [hash])], 10n, floor), [{ kind: 'included', hash }]);
-  t.notOk(doubles[1]?.calls.some(({ method }) => method === 'eth_getTransactionCount'), 'not looked through');
+  t.notOk(
+    doubles[1]?.calls.some(({ method }) => method === 'eth_getTransactionCount'),
+    'not looked through',
+  );
 });
 
 /** Another transaction that takes nonce 0. */
