@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { ZodError } from 'zod';
-import { type CapabilityReply, FIXED_LIMITS, type Json, type RequestMessage } from '../../sandbox/protocol.ts';
+import { type CapabilityReply, FIXED_LIMITS, type RequestMessage } from '../../sandbox/protocol.ts';
 import { canonicalJson } from '../domain/canonical-json.ts';
 import type { Clock } from '../domain/clock.ts';
 import { AppError } from '../domain/errors.ts';
@@ -68,7 +68,7 @@ export class Gateway {
       this.noteRefusal(record, method, refusal);
       return refused(method, refusal);
     }
-    return this.run(record, capability, prepared, message.params);
+    return this.run(record, capability, prepared);
   }
 
   /** The first of each call is for the operator; a plugin that asks a thousand times does not fill the log. */
@@ -78,19 +78,14 @@ export class Gateway {
     this.deps.log[level]({ pluginId: record.plugin.id, requestId: record.requestId, method }, refusal);
   }
 
-  private async run(
-    record: CallRecord,
-    capability: BoundCapability,
-    prepared: PreparedCall,
-    params: Json,
-  ): Promise<Answer> {
+  private async run(record: CallRecord, capability: BoundCapability, prepared: PreparedCall): Promise<Answer> {
     const { clock, uuid } = this.deps;
     const { method } = capability;
     const requestId = uuid();
     const began = clock.elapsed();
     const endTrace = prepared.trace && record.traces.begin({ ...prepared.trace, requestId });
     if (prepared.effect) record.hadEffect = true;
-    const effect = prepared.effect ? record.nextEffect(() => payloadHash(method, params)) : undefined;
+    const effect = prepared.effect ? record.nextEffect(() => payloadHash(method, prepared.payload())) : undefined;
     try {
       const principal = new CallPrincipal(record, effect);
       const value = guestValue(await prepared.run(principal), FIXED_LIMITS.request_bytes);
@@ -185,8 +180,8 @@ class CallPrincipal {
 }
 
 /** Tells one effect from another, however its payload is spelt. */
-function payloadHash(method: string, params: Json): string {
-  return hash('sha256', `${method}\n${canonicalJson(params)}`);
+function payloadHash(method: string, payload: unknown): string {
+  return hash('sha256', `${method}\n${canonicalJson(payload)}`);
 }
 
 function refuse(message: string): CapabilityReply {

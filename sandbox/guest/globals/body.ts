@@ -15,8 +15,6 @@ export interface BodyWorld {
   streams(): StreamClasses;
   /** Undefined while nobody has made a stream. */
   loadedStreams(): StreamClasses | undefined;
-  /** That many random bytes, as characters. */
-  random(bytes: number): string;
 }
 
 /** A body as it was given: whole, or as a stream. */
@@ -91,12 +89,8 @@ export function extractBody(world: BodyWorld, given: unknown): { content: BodyCo
   const bytes = copyOfBytes(given);
   if (bytes !== undefined) return of({ bytes }, null);
   if (given instanceof FormData) {
-    const boundary = `----formdata-isolayer-${hex(world.random(16))}`;
-    const entries = given as Iterable<[string, FormValue]>;
-    return of(
-      { bytes: encodeMultipart(entries, boundary, blobs.bytesIn) },
-      `multipart/form-data; boundary=${boundary}`,
-    );
+    const { boundary, bytes: encoded } = encodeMultipart(given as Iterable<[string, FormValue]>, blobs.bytesIn);
+    return of({ bytes: encoded }, `multipart/form-data; boundary=${boundary}`);
   }
   if (given instanceof URLSearchParams) {
     return of({ text: given.toString() }, 'application/x-www-form-urlencoded;charset=UTF-8');
@@ -192,8 +186,4 @@ const BYTE_ORDER_MARK = 0xfeff;
 
 function bytesOf(body: WholeBody): Uint8Array<ArrayBuffer> {
   return 'bytes' in body ? body.bytes : (new TextEncoder().encode(body.text) as Uint8Array<ArrayBuffer>);
-}
-
-function hex(characters: string): string {
-  return [...characters].map((character) => character.charCodeAt(0).toString(16).padStart(2, '0')).join('');
 }

@@ -8,26 +8,34 @@ const encoder = new TextEncoder();
 const CRLF = '\r\n';
 const BREAKS = /\r\n?|\n/g;
 
-/** The bytes of a form as `multipart/form-data` (HTML 4.10.22.8); `boundary` must not occur in it. */
+/**
+ * A form as `multipart/form-data` (HTML 4.10.22.8). The boundary is the first of a row that does not occur in it, so that
+ * a form is the same bytes however often it is sent.
+ */
 export function encodeMultipart(
   form: Iterable<[string, FormValue]>,
-  boundary: string,
   bytesIn: BlobClasses['bytesIn'],
-): Uint8Array<ArrayBuffer> {
-  const pieces: Uint8Array[] = [];
-  const write = (text: string) => pieces.push(encoder.encode(text));
-  for (const [name, value] of form) {
-    write(`--${boundary}${CRLF}Content-Disposition: form-data; name="${escaped(name.replace(BREAKS, CRLF))}"`);
-    if (typeof value === 'string') write(`${CRLF}${CRLF}${value.replace(BREAKS, CRLF)}`);
-    else {
-      write(`; filename="${escaped(value.name)}"${CRLF}`);
-      write(`Content-Type: ${value.type === '' ? 'application/octet-stream' : value.type}${CRLF}${CRLF}`);
-      pieces.push(bytesIn(value) ?? new Uint8Array());
-    }
-    write(CRLF);
+): { boundary: string; bytes: Uint8Array<ArrayBuffer> } {
+  const parts = [...form].map(([name, value]) => partOf(name, value, bytesIn));
+  let boundary = '';
+  for (let attempt = 1; boundary === ''; attempt++) {
+    const candidate = `----formdata-isolayer-${attempt}`;
+    const marker = encoder.encode(candidate);
+    if (parts.every((part) => indexOf(part, marker, 0) < 0)) boundary = candidate;
   }
-  write(`--${boundary}--${CRLF}`);
-  return concatBytes(pieces);
+  const delimiter = encoder.encode(`--${boundary}${CRLF}`);
+  const pieces = parts.flatMap((part) => [delimiter, part, BREAK]);
+  return { boundary, bytes: concatBytes([...pieces, encoder.encode(`--${boundary}--${CRLF}`)]) };
+}
+
+function partOf(name: string, value: FormValue, bytesIn: BlobClasses['bytesIn']): Uint8Array {
+  const disposition = `Content-Disposition: form-data; name="${escaped(name.replace(BREAKS, CRLF))}"`;
+  if (typeof value === 'string') {
+    return encoder.encode(`${disposition}${CRLF}${CRLF}${value.replace(BREAKS, CRLF)}`);
+  }
+  const type = value.type === '' ? 'application/octet-stream' : value.type;
+  const head = `${disposition}; filename="${escaped(value.name)}"${CRLF}Content-Type: ${type}${CRLF}${CRLF}`;
+  return concatBytes([encoder.encode(head), bytesIn(value) ?? new Uint8Array()]);
 }
 
 /**
@@ -72,6 +80,7 @@ export function boundaryOf(contentType: string): string | undefined {
 const CR = 13;
 const LF = 10;
 const DASH = 45;
+const BREAK = new Uint8Array([CR, LF]);
 const BLANK_LINE = new Uint8Array([CR, LF, CR, LF]);
 
 function indexOf(bytes: Uint8Array, wanted: Uint8Array, from: number): number {

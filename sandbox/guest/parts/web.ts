@@ -8,10 +8,10 @@ import { createResponseClass } from '../globals/response.ts';
 import type { PartWorld } from '../part-world.ts';
 
 /** fetch and the classes around it, which refer to each other. */
-export function part({ classes, ask, random, streams, loadedStreams }: PartWorld): Record<string, unknown> {
+export function part({ classes, ask, streams, loadedStreams }: PartWorld): Record<string, unknown> {
   const blobs = createBlobClasses(streams);
   const FormData = createFormDataClass(blobs);
-  const world = { ...classes, blobs, FormData, streams, loadedStreams, random };
+  const world = { ...classes, blobs, FormData, streams, loadedStreams };
   const body = createBodyClass(world);
   const request = createRequestClass(world, body);
   const response = createResponseClass(world, body);

@@ -49,6 +49,8 @@ export interface Capability<M extends CapabilityMethod, N extends keyof Services
   grant(params: Params<M>): Need;
   /** Whether the call may change something outside: after an effect a plugin call is neither rerun nor canceled. */
   effect(params: Params<M>): boolean;
+  /** What tells one effect from another; absent: all of the parameters. */
+  payload?(params: Params<M>): unknown;
   trace?: TraceShape<Params<M>>;
   handle(services: Pick<Services, N>, params: Params<M>, principal: Principal): Promise<Wire>;
   /** The text that the plugin's `catch` sees for an error of the service's table. */
@@ -67,6 +69,8 @@ export interface BoundCapability {
 export interface PreparedCall {
   need: Need;
   effect: boolean;
+  /** What tells one effect from another: the same in each run of a keyed request. */
+  payload(): unknown;
   trace: { method: string; relayerId: string; payload: Json } | undefined;
   run(principal: Principal): Promise<Wire>;
 }
@@ -86,6 +90,7 @@ export function defineCapability<M extends CapabilityMethod, N extends keyof Ser
         return {
           need: capability.grant(params),
           effect: capability.effect(params),
+          payload: () => (capability.payload === undefined ? raw : capability.payload(params)),
           trace: trace && { method: trace.method, relayerId: trace.relayerId(params), payload: trace.payload(params) },
           run: (principal) => capability.handle(given, params, principal),
         };

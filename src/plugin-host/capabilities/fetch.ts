@@ -43,6 +43,8 @@ export const fetch = defineCapability({
   params: request,
   grant: ({ url, method }) => ({ url, method }),
   effect: (params) => !isRead(params),
+  // Its name counts the fetches of its isolate, which may have served other calls before.
+  payload: ({ key: _, ...sent }) => sent,
   handle: ({ fetch: service }, params, principal) =>
     service.fetch(fetcher(principal), params.key, fetchRequest(params), principal.effect),
   failure,

@@ -134,14 +134,13 @@ t.test('bodies do as Node’s', async (t) => {
 });
 
 t.test('a body that nobody looks at as a stream loads no streams', async (t) => {
-  const { classes, random, streams } = partWorld();
+  const { classes, streams } = partWorld();
   const asked: string[] = [];
   const blobs = createBlobClasses(streams);
   const world = {
     ...classes,
     blobs,
     FormData: createFormDataClass(blobs),
-    random,
     streams: () => {
       asked.push('streams');
       return streams();

@@ -80,9 +80,7 @@ t.test('bodies that are no text go as base64, whatever they are made of', async 
     { base64: 'AQI=' },
     { text: 'a=b' },
   ]);
-  t.match(asked[4]?.params.headers, [
-    ['content-type', /^multipart\/form-data; boundary=----formdata-isolayer-(72){16}$/],
-  ]);
+  t.match(asked[4]?.params.headers, [['content-type', /^multipart\/form-data; boundary=----formdata-isolayer-1$/]]);
   await t.rejects(post('x'.repeat(750_001)), { name: 'TypeError', message: /at most 750000 bytes/ });
   await t.rejects(post(new Uint8Array(100_000_000)), { name: 'TypeError' });
   t.equal(asked.length, 5, 'what is too large is not even encoded');

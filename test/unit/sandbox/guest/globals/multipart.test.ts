@@ -18,15 +18,24 @@ function form() {
 }
 
 t.test('Node reads what is written here', async (t) => {
-  const bytes = encodeMultipart(form(), 'BOUND', bytesIn);
+  const { bytes, boundary } = encodeMultipart(form(), bytesIn);
   const read = await new Response(bytes, {
-    headers: { 'content-type': 'multipart/form-data; boundary=BOUND' },
+    headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
   }).formData();
   t.strictSame([...read.keys()], ['plain', 'na"me\r\n', 'file', 'empty']);
   t.equal(read.get('plain'), 'a\r\nb\r\nc\r\nd');
   t.equal(read.get('na"me\r\n'), 'é');
   const file = read.get('file') as File;
   t.same([file.name, file.type, [...(await file.bytes())]], ['fi"le.bin', 'x/y', [0, 13, 10, 255]]);
+});
+
+t.test('a form is the same bytes each time, and its boundary is nowhere in it', (t) => {
+  t.strictSame(encodeMultipart(form(), bytesIn), encodeMultipart(form(), bytesIn));
+  const tricky = new FormData();
+  tricky.append('a', '----formdata-isolayer-1');
+  tricky.append('b', new Blob(['x----formdata-isolayer-2x']), '----formdata-isolayer-3');
+  t.equal(encodeMultipart(tricky, bytesIn).boundary, '----formdata-isolayer-4');
+  t.end();
 });
 
 t.test('what Node writes is read here', async (t) => {

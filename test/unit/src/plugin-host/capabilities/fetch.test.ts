@@ -41,6 +41,15 @@ t.test('every method but GET and HEAD is an effect', (t) => {
   const effect = (method: string) => fetch(services).prepare({ ...GOOD, method }).effect;
   t.strictSame(['GET', 'HEAD'].map(effect), [false, false]);
   t.strictSame(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].map(effect), [true, true, true, true, true]);
+  const { key: _, ...sent } = GOOD;
+  t.strictSame(
+    fetch(services)
+      .prepare({ ...GOOD, key: 7 })
+      .payload(),
+    sent,
+    'its name tells no effect from another',
+  );
+  t.strictSame(fetchRead(services).prepare({ key: 7 }).payload(), { key: 7 });
   t.strictSame(fetch(services).prepare(GOOD).need, { url: 'https://a.test/x', method: 'GET' });
   for (const one of [fetchRead(services), fetchAbort(services)]) {
     const { need, effect: isEffect } = one.prepare({ key: 1 });
