@@ -186,7 +186,11 @@ export default {
     ),
 
     owner('buffer', npm('buffer'), '^sandbox/guest/(globals/buffer|web-packages\\.d)\\.ts$'),
-    owner('web-streams-polyfill', npm('web-streams-polyfill'), '^sandbox/guest/(globals/streams|web-packages\\.d)\\.ts$'),
+    owner(
+      'web-streams-polyfill',
+      npm('web-streams-polyfill'),
+      '^sandbox/guest/(globals/streams|web-packages\\.d)\\.ts$',
+    ),
     owner('isolated-vm', npm('isolated-vm'), '^sandbox/process/isolate\\.ts$'),
     owner('piscina', npm('piscina'), '^src/plugin-host/pool\\.ts$'),
     owner('prom-client', npm('prom-client'), '^(src|test/unit/src)/observability/'),

@@ -1,10 +1,10 @@
 import type { Decision, DecisionKind } from '../domain/decision.ts';
 import type { Attempt, Timestamp, Transaction } from '../domain/transaction.ts';
+import type { Log } from '../observability/log.ts';
 import type { SpendingRaise, Store, TransactionChange, Writer } from '../store/store.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import type { EngineMetrics } from './engine-metrics.ts';
 import type { Outbox } from './outbox.ts';
-import type { Log } from '../observability/log.ts';
 import type { FeeRefusal, SpendingBook } from './spending-book.ts';
 
 /** A transaction that has a sequence, with every version that was ever signed, by ordinal. */

@@ -86,7 +86,7 @@ const POLICIES: Record<string, Record<string, { good: unknown; bad: unknown[] }>
     gas_limit_estimation: { good: false, bad: ['no'] },
     gas_price_cap: { good: 0, bad: [-1, 1.5, 'many'] },
     min_balance: { good: 1, bad: [-1, 0.5, []] },
-    private_transactions: { good: true, bad: [0] },
+    private_transactions: { good: false, bad: [true, 0] },
     whitelist_receivers: { good: [`0x${'a'.repeat(40)}`], bad: ['0x', [1]] },
   },
   'sol-1': {

@@ -58,7 +58,7 @@ t.test('a call goes through a thread and back', async (t) => {
   t.match(await message('loaded'), { slot: 1, message: { failure: null } });
   const report = run(8);
   t.match(await message('request'), { slot: 1, call: 8, message: { method: 'kv.get' } });
-  post({ type: 'reply', slot: 1, call: 8, message: { id: 1, reply: { ok: true, value: 'y' } } });
+  post({ type: 'reply', slot: 1, call: 8, message: { id: 1, reply: { ok: true, value: '"y"' } } });
   t.match(await report, { outcome: { kind: 'returned', json: '[8,"y"]' }, lost: false });
   post({ type: 'close', slot: 1, reason: 'enough' });
   t.match(await message('closed'), { cause: 'closed', detail: 'enough' });
