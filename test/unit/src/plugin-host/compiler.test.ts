@@ -93,6 +93,7 @@ t.test('a bundle beyond the limit is refused', async (t) => {
 t.test('the guest runtime and each of its parts is an expression that evaluates to a function', async (t) => {
   const [runtime, ...parts] = (await compiler.runtime()).split(RUNTIME_PART);
   t.equal(runInNewContext(`typeof ${runtime}`), 'function');
-  t.strictSame(parts.map((part) => part.split('\n', 1)[0]).sort(), ['buffer', 'streams', 'subtle', 'web']);
+  const names = parts.map((part) => String(part.split('\n', 1)[0]));
+  t.strictSame(new Set(names), new Set(['buffer', 'streams', 'subtle', 'web']));
   for (const part of parts) t.equal(runInNewContext(`typeof ${part.slice(part.indexOf('\n'))}`), 'function');
 });
