@@ -142,7 +142,7 @@ t.test('who holds a lock past its time writes nothing any more, and its result s
 t.test('locks and keys of two plugins never meet', async (t) => {
   const body = handler(`
     if (params.peek) return { keys: await kv.listKeys(), busy: await kv.withLock('key', async () => 'free', { onBusy: 'skip' }) };
-    return kv.withLock('key', async () => { await kv.set('mine', 1); await new Promise((r) => setTimeout(r, 500)); return 1; });`);
+    return kv.withLock('key', async () => { await kv.set('mine', 1); await new Promise((r) => setTimeout(r, 4000)); return 1; });`);
   const { call, store } = await open(t, { files: { 'a.ts': body, 'b.ts': body } });
   const holding = call('a');
   await eventually(

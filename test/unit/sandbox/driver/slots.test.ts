@@ -30,7 +30,7 @@ t.test('slots are opened, fed and closed by their numbers', async (t) => {
   const task = { slot: 4, call: 11, version: 'v1', context: contextText({}), timeout_ms: 5000 };
   const report = slots.run(task);
   t.match(await message('request', 4), { call: 11, message: { id: 1, method: 'kv.get' } });
-  slots.receive({ type: 'reply', slot: 4, call: 11, message: { id: 1, reply: { ok: true, value: 'kept' } } });
+  slots.receive({ type: 'reply', slot: 4, call: 11, message: { id: 1, reply: { ok: true, value: '"kept"' } } });
   t.match(await report, { outcome: { kind: 'returned', json: '"kept"' } });
 
   const canceled = slots.run({ ...task, call: 12 });
