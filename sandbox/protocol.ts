@@ -114,13 +114,21 @@ export interface Usage {
   heap_bytes: number;
 }
 
+/** The same with what crossed the wall, in bytes of JSON text: counted by the driver. */
+export interface CallUsage extends Usage {
+  /** The context, and the answers to capability calls. */
+  bytes_in: number;
+  /** Capability calls, and the result. */
+  bytes_out: number;
+}
+
 /** What the host learns of one call, whatever its end. */
 export interface CallReport {
   outcome: Outcome;
   logs: LogEntry[];
   /** Log lines beyond the caps. */
   dropped_logs: number;
-  usage: Usage;
+  usage: CallUsage;
   /** True when the child process died under the call, so that it may be run again if it had no effect. */
   lost: boolean;
 }
@@ -268,6 +276,8 @@ export const UP = {
   LOG: 6,
   /** {@link DoneMessage}: the call has ended inside the child. */
   DONE: 7,
+  /** The number of isolates alive, in decimal digits: now and then, when it is not what was said last. */
+  SHELF: 8,
 } as const;
 
 /**

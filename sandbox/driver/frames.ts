@@ -31,6 +31,7 @@ export function payloadCaps(limits: Pick<Limits, 'result_bytes'>): ReadonlyMap<n
     [UP.LOADED, slack],
     [UP.ENTER, 0],
     [UP.LEAVE, 0],
+    [UP.SHELF, 10],
     [UP.REQUEST, FIXED_LIMITS.request_bytes],
     [UP.LOG, FIXED_LIMITS.log_bytes],
     // The result is JSON text inside JSON: escaping at most doubles it.

@@ -92,6 +92,12 @@ export function parseDone(text: string): DoneMessage {
   };
 }
 
+/** @throws ProtocolViolation */
+export function parseShelf(text: string): number {
+  if (!/^\d{1,10}$/.test(text)) throw new ProtocolViolation('a number of isolates is no number');
+  return Number(text);
+}
+
 /** Whether `value` has more than {@link MOST_DEPTH} containers inside each other. */
 export function isTooDeep(value: Json): boolean {
   let level: Json[] = [value];

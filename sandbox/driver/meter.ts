@@ -1,4 +1,4 @@
-import { FIXED_LIMITS, type Limits, type LogEntry, type Usage } from '../protocol.ts';
+import { type CallUsage, FIXED_LIMITS, type Limits, type LogEntry } from '../protocol.ts';
 import { ProtocolViolation } from './frames.ts';
 
 /** What the capability calls of one child may hold in the service's memory at once, in bytes. */
@@ -22,6 +22,9 @@ export type Admission = 'admitted' | 'call-limit' | 'too-many-bytes';
 export class Meter {
   readonly logs: LogEntry[] = [];
   droppedLogs = 0;
+  /** What crossed the wall, in bytes of JSON text: into the child, and out of it. */
+  bytesIn = 0;
+  bytesOut = 0;
   readonly #limits: Limits;
   readonly #shared: BytesInFlight;
   readonly #pending = new Map<number, number>();
@@ -35,8 +38,9 @@ export class Meter {
     this.#shared = shared;
   }
 
-  get usage(): Usage {
-    return { cpu_ms: this.#cpuMs, calls: this.#requests, heap_bytes: 0 };
+  get usage(): CallUsage {
+    const { bytesIn, bytesOut } = this;
+    return { cpu_ms: this.#cpuMs, calls: this.#requests, heap_bytes: 0, bytes_in: bytesIn, bytes_out: bytesOut };
   }
 
   /**
@@ -49,6 +53,7 @@ export class Meter {
     this.#lastRequest = id;
     if (this.#requests >= this.#limits.calls) return 'call-limit';
     this.#requests += 1;
+    this.bytesOut += bytes;
     const admitted = this.#shared.bytes + bytes <= MOST_BYTES_IN_FLIGHT;
     this.#pending.set(id, admitted ? bytes : 0);
     if (!admitted) return 'too-many-bytes';

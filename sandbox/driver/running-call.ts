@@ -1,4 +1,4 @@
-import type { CallReport, CallTask, Limits, LogEntry, Outcome, Usage } from '../protocol.ts';
+import type { CallReport, CallTask, CallUsage, Limits, LogEntry, Outcome, Usage } from '../protocol.ts';
 import type { Verdict } from './ending.ts';
 import { type Admission, type BytesInFlight, Meter } from './meter.ts';
 
@@ -24,6 +24,7 @@ export class RunningCall {
     this.task = task;
     this.limits = limits;
     this.#meter = new Meter(limits, shared);
+    this.#meter.bytesIn = Buffer.byteLength(task.context);
     this.#report = report;
     this.#deadline = setTimeout(onTimeout, task.timeout_ms);
   }
@@ -41,6 +42,11 @@ export class RunningCall {
     return this.#meter.answered(id);
   }
 
+  /** So many bytes of an answer go down to the child. */
+  sent(bytes: number): void {
+    this.#meter.bytesIn += bytes;
+  }
+
   log(entry: LogEntry, bytes: number): void {
     this.#meter.log(entry, bytes);
   }
@@ -52,7 +58,9 @@ export class RunningCall {
   /** The child's own account of the end. */
   done(outcome: Outcome, usage: Usage, droppedLogs: number): void {
     this.#meter.droppedLogs += droppedLogs;
-    this.#settle(this.#checked(outcome), { ...usage, calls: this.#meter.usage.calls }, false);
+    const checked = this.#checked(outcome);
+    const { calls, bytes_in, bytes_out } = this.#meter.usage;
+    this.#settle(checked, { ...usage, calls, bytes_in, bytes_out }, false);
   }
 
   /** An end that the child did not announce. */
@@ -62,7 +70,10 @@ export class RunningCall {
 
   #checked(outcome: Outcome): Outcome {
     const { result_bytes } = this.limits;
-    if (outcome.kind !== 'returned' || Buffer.byteLength(outcome.json) <= result_bytes) return outcome;
+    if (outcome.kind !== 'returned') return outcome;
+    const bytes = Buffer.byteLength(outcome.json);
+    this.#meter.bytesOut += bytes;
+    if (bytes <= result_bytes) return outcome;
     return {
       kind: 'ended',
       code: 'RESULT_TOO_LARGE',
@@ -70,7 +81,7 @@ export class RunningCall {
     };
   }
 
-  #settle(outcome: Outcome, usage: Usage, lost: boolean): void {
+  #settle(outcome: Outcome, usage: CallUsage, lost: boolean): void {
     if (this.#settled) return;
     this.#settled = true;
     clearTimeout(this.#deadline);

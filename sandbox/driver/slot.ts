@@ -29,6 +29,7 @@ import {
   parseLog,
   parseReady,
   parseRequest,
+  parseShelf,
   requestId,
 } from './messages.ts';
 import { BytesInFlight } from './meter.ts';
@@ -129,7 +130,9 @@ export class Slot {
   reply(id: number, message: ReplyMessage): void {
     const call = this.#calls.get(id);
     if (call === undefined || call.settled || !call.answered(message.id)) return;
-    this.#child.send(DOWN.REPLY, id, JSON.stringify(message));
+    const text = JSON.stringify(message);
+    call.sent(Buffer.byteLength(text));
+    this.#child.send(DOWN.REPLY, id, text);
   }
 
   /** The client has left. Safe to call late. */
@@ -175,6 +178,9 @@ export class Slot {
         return this.#onLoaded(text);
       case UP.READY:
         return this.#onReady(text);
+      case UP.SHELF:
+        this.#isolates = parseShelf(text);
+        return;
       default:
         throw new ProtocolViolation(`no such frame: ${kind}`);
     }
@@ -317,5 +323,6 @@ export function unableToRun(): CallReport {
 
 /** The report of a call that no child has seen. */
 function reportWithout(outcome: Outcome, lost: boolean): CallReport {
-  return { outcome, logs: [], dropped_logs: 0, usage: { cpu_ms: 0, calls: 0, heap_bytes: 0 }, lost };
+  const usage = { cpu_ms: 0, calls: 0, heap_bytes: 0, bytes_in: 0, bytes_out: 0 };
+  return { outcome, logs: [], dropped_logs: 0, usage, lost };
 }

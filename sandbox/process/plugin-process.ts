@@ -36,11 +36,13 @@ export class PluginProcess {
   #shelves: IsolateShelf[] = [];
   #runtime: GuestRuntime | undefined;
   #preparing = false;
+  /** The number of isolates that the driver heard last; null once a call's end told it a passing one. */
+  #told: number | null = null;
 
-  constructor(channel: Channel, nodeVersion: string) {
+  constructor(channel: Channel, nodeVersion: string, sweepMs = SWEEP_MS) {
     this.#channel = channel;
     this.#nodeVersion = nodeVersion;
-    setInterval(() => this.#sweep(), SWEEP_MS).unref();
+    setInterval(() => this.#sweep(), sweepMs).unref();
   }
 
   /**
@@ -110,6 +112,7 @@ export class PluginProcess {
       },
     });
     this.#calls.set(id, call);
+    this.#told = null;
     call.start(text.slice(cut + 1));
     this.#prepareSoon(shelf);
   }
@@ -158,6 +161,11 @@ export class PluginProcess {
 
   #sweep(): void {
     for (const shelf of this.#shelves) shelf.sweep();
+    const isolates = this.#isolates();
+    if (isolates === this.#told) return;
+    this.#told = isolates;
+    this.#channel.send(UP.SHELF, NO_CALL, String(isolates));
+    this.#channel.flush();
   }
 }
 

@@ -38,6 +38,8 @@ const LONGEST_WAIT_MS = 10_000;
 /** Below this many ms before its deadline a lost call is not begun again. */
 const LEAST_RERUN_MS = 100;
 
+const NO_USAGE = { cpu_ms: 0, calls: 0, heap_bytes: 0, bytes_in: 0, bytes_out: 0 };
+
 const NO_TRAIL = { logs: [], traces: [] };
 
 /** Takes one plugin call from admission to its answer; every end is an answer. */
@@ -212,7 +214,7 @@ function lostReport(): CallReport {
     outcome: { kind: 'ended', code: 'SANDBOX_LOST', message: 'The sandbox process of this call was lost' },
     logs: [],
     dropped_logs: 0,
-    usage: { cpu_ms: 0, calls: 0, heap_bytes: 0 },
+    usage: NO_USAGE,
     lost: true,
   };
 }

@@ -34,7 +34,7 @@ parentPort?.postMessage({ thread: threadId, port }, [port]);
 export async function run({ slot, call, context }: CallTask): Promise<CallReport> {
   const { params } = JSON.parse(context) as { params: { ask?: string; kill?: boolean; exit?: boolean } };
   if (params.exit === true) process.exit(1);
-  const usage = { cpu_ms: 0, calls: 0, heap_bytes: 0 };
+  const usage = { cpu_ms: 0, calls: 0, heap_bytes: 0, bytes_in: 0, bytes_out: 0 };
   if (params.kill === true) {
     say({ type: 'closed', slot, cause: 'died', detail: 'asked to', culprit: call, stderr: 'last words' });
     const outcome = { kind: 'ended', code: 'SANDBOX_LOST', message: 'lost' } as const;

@@ -12,6 +12,7 @@ import {
   parseLog,
   parseReady,
   parseRequest,
+  parseShelf,
   requestId,
 } from '../../../../sandbox/driver/messages.ts';
 import type { Json } from '../../../../sandbox/protocol.ts';
@@ -109,4 +110,11 @@ t.test('values are counted in the text, where brackets and commas inside strings
   for (const other of ['', '[]', '{"id":-1,', '{"id":"1",', '{"method":"x","id":1}']) {
     t.throws(() => requestId(other), ProtocolViolation, other);
   }
+});
+
+t.test('a number of isolates is one, or the child is a liar', (t) => {
+  t.equal(parseShelf('12'), 12);
+  for (const text of ['', '-1', '1e3', 'many', '12345678901'])
+    t.throws(() => parseShelf(text), ProtocolViolation, text);
+  t.end();
 });

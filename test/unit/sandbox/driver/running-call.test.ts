@@ -17,7 +17,7 @@ function running(timeoutMs = 10_000, onTimeout = (): void => {}) {
 t.test('the first end is the only one', async (t) => {
   const { call, reports } = running();
   call.log({ level: 'log', message: 'kept' }, 10);
-  call.request(1, 1);
+  call.request(1, 7);
   call.done({ kind: 'returned', json: '1' }, usage, 3);
   call.end({ code: 'TIMEOUT', message: 'late', lost: false });
   t.equal(call.settled, true);
@@ -26,7 +26,7 @@ t.test('the first end is the only one', async (t) => {
       outcome: { kind: 'returned', json: '1' },
       logs: [{ level: 'log', message: 'kept' }],
       dropped_logs: 3,
-      usage: { ...usage, calls: 1 },
+      usage: { ...usage, calls: 1, bytes_in: 2, bytes_out: 8 },
       lost: false,
     },
   ]);
@@ -36,12 +36,13 @@ t.test('an end from outside keeps the logs and what was measured', async (t) => 
   const { call, reports } = running();
   call.log({ level: 'warn', message: 'kept' }, 10);
   call.ran(42);
+  call.sent(11);
   call.end({ code: 'SANDBOX_LOST', message: 'gone', lost: true });
   t.match(reports, [
     {
       outcome: { kind: 'ended', code: 'SANDBOX_LOST', message: 'gone' },
       logs: [{ message: 'kept' }],
-      usage: { cpu_ms: 42, calls: 0, heap_bytes: 0 },
+      usage: { cpu_ms: 42, calls: 0, heap_bytes: 0, bytes_in: 13, bytes_out: 0 },
       lost: true,
     },
   ]);

@@ -14,9 +14,9 @@ import { contextText, guestRuntime, plugin, version } from '../../../support/san
 
 const runtime = await guestRuntime();
 
-function booted() {
+function booted(sweepMs?: number) {
   const channel = new RecordedChannel();
-  const child = new PluginProcess(channel, 'v26.10.0');
+  const child = new PluginProcess(channel, 'v26.10.0', sweepMs);
   child.receive(DOWN.BOOT, 0, JSON.stringify({ protocol: PROTOCOL_VERSION, runtime }));
   const load = (one: PluginVersion) => {
     child.receive(DOWN.LOAD, 0, JSON.stringify(one));
@@ -97,4 +97,18 @@ t.test('the next isolate is made when nothing else is to do', async (t) => {
   t.equal(entriesForNoCall(), 4, 'the first, and the three that wait');
   invoke(2);
   t.match(done(), [{ outcome: { json: '1' } }, { outcome: { json: '1' } }]);
+});
+
+t.test('what a burst left behind is let go, and the driver hears how many isolates there are', async (t) => {
+  const { child, channel, load, invoke, done } = booted(20);
+  load(plugin('await new Promise(() => {});'));
+  for (const call of [1, 2, 3]) invoke(call);
+  for (const call of [1, 2, 3]) child.receive(DOWN.END, call, '');
+  t.equal(done().at(-1)?.isolates, 3, 'as it was when that call began');
+  const told = () => channel.texts(UP.SHELF).at(-1);
+  for (let left = 200; left > 0 && told() !== '1'; left -= 1) await new Promise((r) => setTimeout(r, 10));
+  t.equal(told(), '1', 'the one that waits');
+  const before = channel.texts(UP.SHELF).length;
+  await new Promise((r) => setTimeout(r, 100));
+  t.equal(channel.texts(UP.SHELF).length, before, 'nothing is said twice');
 });

@@ -19,7 +19,7 @@ const report = (outcome: Outcome, more: Partial<CallReport> = {}): CallReport =>
   outcome,
   logs: [],
   dropped_logs: 0,
-  usage: { cpu_ms: 0, calls: 0, heap_bytes: 0 },
+  usage: { cpu_ms: 2, calls: 1, heap_bytes: 3000, bytes_in: 40, bytes_out: 5 },
   lost: false,
   ...more,
 });
