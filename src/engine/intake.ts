@@ -33,7 +33,7 @@ export async function takeUp(step: LaneStep, pending: readonly Transaction[]): P
     return;
   }
   step.reach('reserved');
-  const signed = await sign(step, priced, sequences);
+  const signed = await sign(step, await stillAllowed(step, priced), sequences);
   step.reach('signed');
   await commit(step, signed);
   step.reach('written');
@@ -77,6 +77,16 @@ async function reserve(step: LaneStep, priced: readonly Priced[]): Promise<bigin
 }
 
 /**
+/**
+ * Nodes may have taken long to answer, and policies may have changed meanwhile. What was priced under other ones stays
+ * pending and due, so that the next step prices it anew.
+ */
+async function stillAllowed(step: LaneStep, priced: readonly Priced[]): Promise<Priced[]> {
+  const senders = [...new Set(priced.map(({ sender }) => sender))];
+  const current = await Promise.all(senders.map((sender) => step.senders.isCurrent(sender)));
+  return priced.filter(({ sender }) => current[senders.indexOf(sender)] === true);
+}
+
  * Signs all at once. One that cannot be signed is put off; those behind it move down and are signed anew, so that the
  * sequences stay without a gap. What was signed under another sequence is dropped before anybody saw it.
  */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Account, Chain, ChainClient } from '../chains/chain.ts';
 import type { ChainConnections } from '../chains/connections.ts';
 import { accountOfLane } from '../domain/lane.ts';
@@ -46,6 +47,12 @@ export class Senders {
     const sender = this.#find(relayerId);
     this.#found.set(relayerId, sender);
     return sender;
+  }
+
+  /** Whether the relayer of a sender still has the policies that the sender was found with. */
+  async isCurrent({ relayer }: Sender): Promise<boolean> {
+    const now = await this.#sources.store.read.relayer(relayer.id);
+    return isDeepStrictEqual(now?.policies, relayer.policies);
   }
 
   async #find(relayerId: string): Promise<Sender> {

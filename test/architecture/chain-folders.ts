@@ -29,6 +29,7 @@ const KNOWN = new Set([
 const OWN: Readonly<Record<string, readonly string[]>> = {
   evm: [
     'access-list.ts',
+    'admission.ts',
     'authorization.ts',
     'belief.ts',
     'each-endpoint.ts',

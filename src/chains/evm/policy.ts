@@ -33,6 +33,8 @@ export interface EvmPolicy {
   whitelist: readonly string[] | null;
   /** Null follows the network. */
   eip1559: boolean | null;
+  /** Whether transactions are to be kept from the public before they are in a block. */
+  isPrivate: boolean;
   /** Whether a revert's own data goes into the reason that clients see. */
   includesRevertData: boolean;
 }
@@ -46,6 +48,7 @@ export function readPolicy(policies: JsonObject): EvmPolicy {
     gasPriceCap: known.gas_price_cap == null ? null : amountOf(known.gas_price_cap),
     whitelist: known.whitelist_receivers?.map(normalAddress) ?? null,
     eip1559: known.eip1559_pricing ?? null,
+    isPrivate: known.private_transactions ?? false,
     includesRevertData: known.include_revert_data ?? false,
   };
 }

@@ -5,6 +5,7 @@ import type { Transaction } from '../../domain/transaction.ts';
 import { type ReadOne, type RpcClient, RpcError } from '../../egress/rpc-client.ts';
 import type { Account, LaneFigures, ParkedPreparation, Preparation, ReadyPreparation } from '../chain.ts';
 import { freshShared } from '../single-flight.ts';
+import { policyViolation } from './admission.ts';
 import { createBelief } from './belief.ts';
 import { onEach } from './each-endpoint.ts';
 import { capPrice, floorAbove, mostPerGas, type Price, priceFields, priceOf } from './fees.ts';
@@ -57,13 +58,15 @@ function lowerMiddle(figures: readonly bigint[]): bigint | undefined {
 /** How soon a transaction looks again that has to wait for a lower price or for money under way. */
 const PARKED_FOR_MS = 10_000;
 
-/** Decides gas limit and price of a transaction and whether the account can pay it. */
+/** Decides gas limit and price of a transaction, and whether the account's policies allow and its balance pays it. */
 export async function prepare(
   parts: PrepareParts,
   transaction: Transaction,
   account: Account,
   lane: LaneFigures,
 ): Promise<Preparation> {
+  const violation = policyViolation(readRequest(transaction.request), account);
+  if (violation !== undefined) return { kind: 'refused', reason: violation };
   return unlessSaidTwice(parts, (from) => prepareOnce(from, transaction, account, lane));
 }
 

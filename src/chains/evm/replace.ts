@@ -4,6 +4,7 @@ import type { JsonObject } from '../../domain/json.ts';
 import type { Attempt, Transaction } from '../../domain/transaction.ts';
 import type { Account, LaneFigures, NewVersion, VersionPreparation } from '../chain.ts';
 import { normalAddress } from './address.ts';
+import { policyViolation } from './admission.ts';
 import {
   type Caps,
   capPrice,
@@ -88,7 +89,11 @@ export async function prepareVersion(
   lane: LaneFigures,
 ): Promise<VersionPreparation> {
   const plan = planOf(entry, version, account);
-  const fault = plan.purpose === 'replace' ? replacementFault(plan, parts.settings) : undefined;
+  // What a bump repeats is on offer already, and policies have no say in whether it takes effect.
+  const fault =
+    plan.purpose === 'replace'
+      ? (policyViolation(plan.request, account) ?? replacementFault(plan, parts.settings))
+      : undefined;
   if (fault !== undefined) return { kind: 'refused', reason: fault };
   return unlessSaidTwice(parts, (from) => prepareOnce(from, plan, lane));
 }

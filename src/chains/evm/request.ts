@@ -5,6 +5,7 @@ import type { Timestamp } from '../../domain/transaction.ts';
 import type { Account, ParsedRequest } from '../chain.ts';
 import { accessListSchema } from './access-list.ts';
 import { addressFault, normalAddress } from './address.ts';
+import { checkGasLimit, checkReceiver } from './admission.ts';
 import { authorityOf, authorizationFault, authorizationListSchema } from './authorization.ts';
 import { errorAbiSchema } from './error-abi.ts';
 import { readForm } from './form.ts';
@@ -14,7 +15,6 @@ import { type EvmPolicy, readPolicy } from './policy.ts';
 import { type EvmRequest, readRequest, type StoredRequest, speedSchema } from './schema.ts';
 import { readValidUntil } from './valid-until.ts';
 
-const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 /** What nodes take of one transaction in its encoded form, in bytes (`txMaxSize` of go-ethereum's pool). */
 const LARGEST_TRANSACTION = 131_072;
 
@@ -141,25 +141,6 @@ function refuseBlobs(body: unknown): void {
   if (typeof body !== 'object' || body === null) return;
   const key = BLOB_KEYS.find((name) => (body as Record<string, unknown>)[name] != null);
   if (key !== undefined) throw invalidRequest(`Blob transactions (EIP-4844) are not supported: remove ${key}`);
-}
-
-function checkReceiver(to: string | null, policy: EvmPolicy, ownAddress: string): void {
-  if (policy.whitelist === null) return;
-  const receiver = to === null ? '' : normalAddress(to);
-  const allowed = [...policy.whitelist, ZERO_ADDRESS, normalAddress(ownAddress)];
-  if (!allowed.includes(receiver)) throw invalidRequest('Transaction target address is not whitelisted');
-}
-
-function checkGasLimit(request: EvmRequest, policy: EvmPolicy): void {
-  const { gasLimit } = request;
-  if (gasLimit === null) {
-    if (policy.estimatesGas) return;
-    throw invalidRequest('gas_limit is required when gas_limit_estimation policy is disabled');
-  }
-  const least = leastGas(request);
-  if (gasLimit < least) {
-    throw invalidRequest(`gas_limit is too low, intrinsic gas is ${least} and gas_limit is ${gasLimit}`);
-  }
 }
 
 function checkPrice(body: Body, policy: EvmPolicy): void {

@@ -53,6 +53,34 @@ t.test('what was offered at the cap and dropped by the pool waits, and resumes w
   t.equal(await stage.paid(), 21n);
 });
 
+t.test(
+  'policies are those of the moment in which it is signed: what they forbid by then fails without a nonce',
+  async (t) => {
+    const stage = await open(t, CAPPED);
+    const onOffer = await stage.send();
+    await stage.untilStatus(onOffer, 'submitted');
+    await setBaseFee(stage, 50n);
+    const isWaiting = async (id: string) => (await stage.get(id)).statusReason !== null;
+    await stage.until('the pool has dropped it', () => isWaiting(onOffer));
+    const [forbidden, allowed] = [await stage.send(), await stage.send({ to: stage.address })];
+    for (const id of [forbidden, allowed]) await stage.until('it waits for the market', () => isWaiting(id));
+    t.equal((await stage.get(forbidden)).sequence, null);
+
+    await stage.services.relayers.update('r1', { policies: { whitelist_receivers: [] } });
+    await setBaseFee(stage, 1n);
+    stage.pass(MINUTE / 6);
+    await stage.untilStatus(forbidden, 'failed');
+    t.match(await stage.get(forbidden), {
+      sequence: null,
+      hash: null,
+      statusReason: 'Policy whitelist_receivers: Transaction target address is not whitelisted',
+    });
+    await stage.untilStatus([onOffer, allowed], 'confirmed', { mining: true });
+    t.equal(await stage.paid(), 7n, 'what was on offer already went on');
+    t.equal(await stage.nonces(), 2);
+  },
+);
+
 t.test('what is canceled while the market is above the cap goes beyond it by the minimum bump only', async (t) => {
   const stage = await open(t, CAPPED);
   const [canceled, waiting] = [await stage.send(), await stage.send()];

@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { Transaction } from '../../../../src/domain/transaction.ts';
 import { takeUp } from '../../../../src/engine/intake.ts';
-import { EngineWorld, present } from '../../../support/engine-world.ts';
+import { EngineWorld, present, relayerNamed } from '../../../support/engine-world.ts';
 
 async function acceptMany(world: EngineWorld, count: number): Promise<Transaction[]> {
   const accepted = [];
@@ -93,6 +93,20 @@ t.test("without the chain's count nothing is signed", async (t) => {
   await takeUp(await world.step(), pending);
   for (const transaction of pending) t.match(await world.get(transaction), { status: 'pending', sequence: null });
   t.equal(world.signer.signatures, 0);
+});
+
+t.test('what was priced under other policies than those of the moment is not signed, and priced anew', async (t) => {
+  const world = await EngineWorld.open(t);
+  const pending = await acceptMany(world, 2);
+  const step = await world.step();
+  // As if nodes were slow, and the policies changed while they were asked.
+  await step.senders.of('r1');
+  await world.store.write((writer) => writer.putRelayer(relayerNamed('r1', { policies: { min_balance: 5 } })));
+  await takeUp(step, pending);
+  for (const one of pending) t.match(await world.get(one), { status: 'pending', sequence: null });
+  t.equal(world.signer.signatures, 0);
+  await takeUp(await world.step(), pending);
+  for (const one of pending) t.match(await world.get(one), { status: 'sent' });
 });
 
 t.test('a chain that contradicts what was signed makes the lane wait, with the reason', async (t) => {

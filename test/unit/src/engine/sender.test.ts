@@ -37,3 +37,16 @@ t.test('a relayer that was given another signer still acts for the account of th
   const step = await world.step();
   t.equal((await step.senders.of('r1')).account.address, ADDRESS);
 });
+
+t.test('a sender is current as long as its relayer has the same policies', async (t) => {
+  const world = await EngineWorld.open(t);
+  const { senders } = await world.step();
+  const sender = await senders.of('r1');
+  t.ok(await senders.isCurrent(sender));
+  await world.store.write((writer) => writer.putRelayer(relayerNamed('r1', { paused: true })));
+  t.ok(await senders.isCurrent(sender), 'what was accepted before a pause goes on');
+  await world.store.write((writer) => writer.putRelayer(relayerNamed('r1', { policies: { min_balance: 2 } })));
+  t.notOk(await senders.isCurrent(sender));
+  await world.store.write((writer) => writer.deleteRelayer('r1'));
+  t.notOk(await senders.isCurrent(sender));
+});

@@ -47,6 +47,7 @@ t.test('the adapter works with defaults, answers show them', async (t) => {
     gasPriceCap: null,
     whitelist: null,
     eip1559: null,
+    isPrivate: false,
     includesRevertData: false,
   });
   t.match(readPolicy({ include_revert_data: true }), { includesRevertData: true });

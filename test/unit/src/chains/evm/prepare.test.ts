@@ -114,8 +114,6 @@ t.test('a call that cannot be estimated takes the reference’s limits', async (
     ['0xdeadbeef', 200_000],
   ] as const) {
     t.match(await prepare({ ...TRANSFER, data }), { kind: 'ready', fields: { gas_limit: gas } });
-    const switchedOff = { gas_limit_estimation: false };
-    t.match(await prepare({ ...TRANSFER, data }, {}, 0n, switchedOff), { fields: { gas_limit: gas } });
   }
   const down = await open(t, { estimate: () => ({ status: 503 }) });
   const failure = await down.prepare(TRANSFER).catch((error: unknown) => error);
@@ -123,6 +121,19 @@ t.test('a call that cannot be estimated takes the reference’s limits', async (
   const { prepare: withData } = await open(t, { estimate: reverting });
   const long = { ...TRANSFER, data: 'ff'.repeat(10_000) };
   t.match(await withData(long), { fields: { gas_limit: 421_000 } }, 'never less than nodes take (EIP-7623)');
+});
+
+t.test('policies that were changed since it was accepted hold, and no node is asked', async (t) => {
+  const { prepare, double } = await open(t);
+  for (const [later, reason] of [
+    [{ whitelist_receivers: [FROM] }, /^Policy whitelist_receivers: /],
+    [{ gas_limit_estimation: false }, /^Policy gas_limit_estimation: /],
+    [{ private_transactions: true }, /^Policy private_transactions: /],
+  ] as const) {
+    t.match(await prepare(TRANSFER, {}, 0n, later as JsonObject), { kind: 'refused', reason });
+  }
+  t.equal(double.calls.length, 0);
+  t.match(await prepare(TRANSFER, {}, 0n, { whitelist_receivers: [TO] }), { kind: 'ready' });
 });
 
 t.test('a limit beyond the block’s can never be mined', async (t) => {

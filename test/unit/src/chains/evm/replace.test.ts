@@ -165,6 +165,16 @@ t.test('a bump is of the latest version', async (t) => {
   t.match(again, { request: voidRequest(account()) });
 });
 
+t.test('policies of the moment hold for what is put in its place, not for what is on offer already', async (t) => {
+  const policies = { whitelist_receivers: [FROM], gas_limit_estimation: false };
+  t.match(await version({}, {}, BUMP, policies), { kind: 'ready' });
+  t.match(await version({}, {}, VOID, policies), { kind: 'ready' });
+  t.match(await version({}, {}, replaceBy({ ...TRANSFER, value: 6 }), policies), {
+    kind: 'refused',
+    reason: 'Policy whitelist_receivers: Transaction target address is not whitelisted',
+  });
+});
+
 t.test('what no block could hold any more is refused, so that its nonce can be freed', async (t) => {
   const refused = await version({ blockGasLimit: 50_000n }, { gasLimit: 50_001 }, BUMP);
   t.same(refused, { kind: 'refused', reason: 'Transaction gas limit (50001) exceeds block gas limit (50000)' });
