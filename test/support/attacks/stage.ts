@@ -1,0 +1,80 @@
+import type { Test } from 'tap';
+import { DEFAULT_LIMITS, END_CODES, type Limits } from '../../../sandbox/protocol.ts';
+import { type AnswerBody, type RunningService, startService } from '../service.ts';
+import { createWorkspace, type Workspace, type WorkspaceOptions } from '../workspace.ts';
+import type { Attack } from './attack.ts';
+
+/** Small enough that an attack is soon over, large enough for honest calls on a busy machine. */
+export const ATTACKED_LIMITS: Limits = {
+  ...DEFAULT_LIMITS,
+  memory_mb: 64,
+  process_mb: 400,
+  slice_ms: 300,
+  cpu_ms: 600,
+};
+/** Seconds. */
+const TIMEOUT = 4;
+
+/** A server whose plugins are attacks, and one honest plugin beside them. */
+export interface AttackStage {
+  readonly service: RunningService;
+  readonly workspace: Workspace;
+  /** The id of the plugin that runs an attack; called with `{ honest: true }` it is as good as any. */
+  idOf(attack: Attack): string;
+  attack(attack: Attack): Promise<Answer>;
+}
+
+export interface Answer {
+  status: number;
+  body: AnswerBody;
+}
+
+/** A plugin with an attack in it, which logs a line before it begins and serves honest calls. */
+export function attackSource(attack: Attack): string {
+  return `export async function handler(context) {
+  if (context.params.honest === true) return 'honest';
+  console.log('before');
+  ${attack.body}
+}
+`;
+}
+
+/** Starts a server on a folder with a plugin for each attack and the plugin `honest`. */
+export async function openStage(
+  t: Test,
+  attacks: readonly Attack[],
+  { plugins = [], pluginFiles = {}, env = {}, ...more }: WorkspaceOptions = {},
+): Promise<AttackStage> {
+  const ids = new Map(attacks.map((attack, index) => [attack, `attack-${index}`]));
+  const idOf = (attack: Attack): string => ids.get(attack) ?? '';
+  const workspace = await createWorkspace({
+    ...more,
+    plugins: [
+      ...attacks.map((attack) => ({
+        id: idOf(attack),
+        path: `${idOf(attack)}.ts`,
+        timeout: TIMEOUT,
+        emit_logs: true,
+        limits: { ...ATTACKED_LIMITS, ...attack.limits },
+      })),
+      ...plugins,
+    ],
+    pluginFiles: {
+      ...Object.fromEntries(attacks.map((attack) => [`${idOf(attack)}.ts`, attackSource(attack)])),
+      'honest.ts': "export async function handler() { return 'honest'; }\n",
+      ...pluginFiles,
+    },
+    env: { RATE_LIMIT_REQUESTS_PER_SECOND: '100000', RATE_LIMIT_BURST_SIZE: '100000', ...env },
+  });
+  t.teardown(() => workspace.remove());
+  const service = await startService(workspace.env);
+  t.teardown(() => service.kill());
+  return { service, workspace, idOf, attack: (attack) => service.call(idOf(attack)) };
+}
+
+/** How an answer says that its call ended. */
+export function endOf({ status, body }: Answer): string {
+  if (status === 200) return 'returned';
+  const code: unknown = body.data?.code;
+  return typeof code === 'string' && code in END_CODES ? code : 'threw';
+}
