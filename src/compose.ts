@@ -225,7 +225,9 @@ async function build(
     newId: randomUUID,
   });
 
-  metrics.atScrape(async () => metrics.engine.open(await store.read.openCounts()));
+  metrics.atScrape(async () => metrics.engine.open(await store.read.openCounts(), await store.now()));
+  metrics.atScrape(async () => metrics.engine.intentsWaiting(await store.read.waitingIntents()));
+  metrics.atScrape(() => metrics.engine.parked(engine.parked()));
   metrics.atScrape(() => metrics.plugins.uses(pluginHost.status().uses));
 
   delivery.start();

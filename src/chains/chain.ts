@@ -58,6 +58,8 @@ export interface Chain {
   attemptView?(attempt: Attempt): WireObject;
   /** Which block a transaction is in and what it took there; null while it is in none. */
   inclusionView?(transaction: Transaction): WireObject | null;
+  /** The same in a few words, for instance `block 12 (0xabc…)`; undefined while it is in none. */
+  placeOf?(transaction: Transaction): string | undefined;
   /** {@link ReadyPreparation.cost} of a version that was prepared before. */
   costOf(version: Pick<Transaction, 'request' | 'fields'>): bigint;
   /** What plugins' limits go by; absent in a family that cannot tell what a request moves: there they are refused. */
@@ -191,6 +193,8 @@ export interface ReadyPreparation {
 export interface ParkedPreparation {
   kind: 'parked';
   reason: string;
+  /** What it waits for: another price, or money. */
+  cause?: 'price' | 'balance';
   retryInMs: number;
 }
 
@@ -201,7 +205,10 @@ export interface SignedVersion {
   fields: JsonObject;
 }
 
-export type BroadcastOutcome =
+/** What came of an offer, and the name of the endpoint whose word it is, where one's is. */
+export type BroadcastOutcome = BroadcastWord & { by?: string };
+
+type BroadcastWord =
   /** A node has these very bytes. */
   | { kind: 'accepted' }
   /** The sequence is already in a block; look for which transaction used it. */

@@ -4,12 +4,15 @@ import type { Timestamp } from './transaction.ts';
 /** The kinds of decisions that neither a transaction's status nor its attempts show. */
 export const decisionKindSchema = z.enum([
   'parked',
+  'resumed',
   'canceled',
   'replaced',
   'bumped',
   'expired',
   'voided',
   'refused',
+  'not-taken',
+  'mined',
   'reorganised',
   'gap-filled',
 ]);

@@ -66,4 +66,6 @@ export interface Attempt {
   createdAt: Timestamp;
   /** When a node was first known to have it. */
   acceptedAt: Timestamp | null;
+  /** Scheme, host and port of the endpoint that was the first to have it, where that is known. */
+  acceptedBy?: string | null;
 }

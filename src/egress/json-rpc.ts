@@ -9,6 +9,7 @@ import type { HttpClient } from './http-client.ts';
 import {
   type EndpointCheck,
   EndpointUnfit,
+  type OfferAnswer,
   type OfferOptions,
   type ParseAnswer,
   type ReadOne,
@@ -180,17 +181,13 @@ export function createRpcClient(parts: RpcClientParts): RpcClient {
     });
   }
 
-  async function offerTo(
-    line: EndpointLine,
-    method: string,
-    params: readonly Json[],
-  ): Promise<PromiseSettledResult<Json>[]> {
+  async function offerTo(line: EndpointLine, method: string, params: readonly Json[]): Promise<OfferAnswer[]> {
     const startedAt = clock.elapsed();
     const settled = await line.offer(method, params);
     for (const entry of settled) {
       report(line, method, startedAt, entry.status === 'fulfilled' ? undefined : entry.reason);
     }
-    return settled;
+    return settled.map((entry) => ({ ...entry, endpoint: line.endpoint.name }));
   }
 
   /** Why an endpoint has no say; undefined when it has. */
@@ -209,10 +206,10 @@ export function createRpcClient(parts: RpcClientParts): RpcClient {
     method: string,
     params: readonly Json[],
     check: EndpointCheck | undefined,
-  ): Promise<PromiseSettledResult<Json>[]> {
+  ): Promise<OfferAnswer[]> {
     const reason = await objection(line, check);
     if (reason === undefined) return offerTo(line, method, params);
-    return params.map(() => ({ status: 'rejected', reason }));
+    return params.map(() => ({ status: 'rejected', reason, endpoint: line.endpoint.name }));
   }
 
   async function askChecked(line: EndpointLine, method: string, params: Json, check?: EndpointCheck): Promise<Json> {
@@ -233,11 +230,7 @@ export function createRpcClient(parts: RpcClientParts): RpcClient {
     return others[0] ?? order[0];
   }
 
-  async function offerAll(
-    method: string,
-    params: readonly Json[],
-    options: OfferOptions = {},
-  ): Promise<PromiseSettledResult<Json>[]> {
+  async function offerAll(method: string, params: readonly Json[], options: OfferOptions = {}): Promise<OfferAnswer[]> {
     const first = nextFor(options);
     const [line] = linesOf(first === undefined ? [] : [first]);
     if (line === undefined) return params.map(() => ({ status: 'rejected', reason: noEndpoint() }));

@@ -36,13 +36,13 @@ export interface RpcClient {
    * an offer while it is well, else one by weight. One entry for each, in the same order; what has no clear answer is
    * rejected with an RpcError that says when it was not even sent. Never throws.
    */
-  offerAll(method: string, params: readonly Json[], options?: OfferOptions): Promise<PromiseSettledResult<Json>[]>;
+  offerAll(method: string, params: readonly Json[], options?: OfferOptions): Promise<OfferAnswer[]>;
   /**
    * Offers the same things, which may have an effect, in order, each once to each endpoint whose weight is not 0,
    * whatever speaks against it; but nothing to one that fails the check. One row for each endpoint, in their order,
    * with one entry for each thing. Never throws for what an endpoint does.
    */
-  offerEach(method: string, params: readonly Json[], check?: EndpointCheck): Promise<PromiseSettledResult<Json>[][]>;
+  offerEach(method: string, params: readonly Json[], check?: EndpointCheck): Promise<OfferAnswer[][]>;
   /** Lets the next offers go to the endpoint of that place in the rows of `offerEach`. */
   prefer(place: number): void;
   /**
@@ -52,6 +52,9 @@ export interface RpcClient {
   each(method: string, params: Json, check?: EndpointCheck): Promise<PromiseSettledResult<Json>[]>;
   close(): Promise<void>;
 }
+
+/** What came of one offer, and the name of the endpoint that it went to: scheme, host and port. */
+export type OfferAnswer = PromiseSettledResult<Json> & { readonly endpoint?: string };
 
 /** How much a read matters. */
 export interface ReadOptions {

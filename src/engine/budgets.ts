@@ -3,7 +3,7 @@ import type { AttemptPurpose, Transaction } from '../domain/transaction.ts';
 import type { SpendingRaise } from '../store/store.ts';
 import type { LaneStep } from './lane-step.ts';
 import type { Change } from './ledger.ts';
-import type { Priced } from './pricing.ts';
+import { type Priced, parked } from './pricing.ts';
 
 /**
  * Reserves what priced transactions can cost where a plugin's budget bears them, before any is signed. Those that it
@@ -20,13 +20,13 @@ export async function affordable(step: LaneStep, priced: readonly Priced[]): Pro
     );
   const refusals = await step.ledger.raise(asks.filter((ask) => ask !== undefined));
   const reasons = new Map(refusals.map(({ transactionId, reason }) => [transactionId, reason]));
-  const parked = priced.flatMap(({ transaction }): Change[] => {
+  const tooDear = priced.flatMap(({ transaction }): Change[] => {
     const statusReason = reasons.get(transaction.id);
     if (statusReason === undefined) return [];
     // Amounts come free as others end or age.
-    return [{ transaction, set: { statusReason, nextActionAt: step.now() + step.timing.renewMs } }];
+    return [parked(step, transaction, 'budget', { statusReason, nextActionAt: step.now() + step.timing.renewMs })];
   });
-  await step.ledger.apply(parked);
+  await step.ledger.apply(tooDear);
   return priced.filter(({ transaction }) => !reasons.has(transaction.id));
 }
 

@@ -1,5 +1,7 @@
+import type { BroadcastOutcome } from '../chains/chain.ts';
 import type { DecisionKind } from '../domain/decision.ts';
 import type { NetworkType } from '../domain/network-type.ts';
+import type { AttemptPurpose } from '../domain/transaction.ts';
 import type { TransactionStatus } from '../domain/transaction-state.ts';
 
 /** What the engine counts. */
@@ -10,6 +12,10 @@ export interface EngineMetrics {
   moved(move: { networkType: NetworkType; relayerId: string; from: TransactionStatus; to: TransactionStatus }): void;
   /** Something was decided about a transaction beside its status: a dearer version, an empty one, a filled gap. */
   decided(decision: { networkType: NetworkType; relayerId: string; kind: DecisionKind }): void;
+  /** One more version of a transaction was signed and stored. */
+  signed(version: { networkType: NetworkType; relayerId: string; purpose: AttemptPurpose }): void;
+  /** A version was offered to the nodes. */
+  offered(offer: { networkType: NetworkType; relayerId: string; outcome: BroadcastOutcome['kind'] }): void;
   /** A step of a lane ended with an unexpected error. */
   stepFailed(networkType: string): void;
   /** A check of a relayer ended. */

@@ -1,3 +1,5 @@
+import type { Parked } from './offer-book.ts';
+
 /** Drives what is stored to its end: transactions lane by lane, relayer checks. Finds its work in the store. */
 export interface Engine {
   /** Takes up what was left, checks every relayer once, then watches. */
@@ -8,6 +10,8 @@ export interface Engine {
   onChange(transactionId: string, listener: () => void): () => void;
   /** Checks a relayer once more: what its checks depend on has changed. */
   recheck(relayerId: string): void;
+  /** The transactions of this instance's lanes that wait for another price, for money, for a budget or for a network. */
+  parked(): Parked[];
   /** Finishes the step under way and starts no other. Safe to call twice. */
   close(): Promise<void>;
 }

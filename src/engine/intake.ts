@@ -48,10 +48,11 @@ async function dropExpired(step: LaneStep, pending: readonly Transaction[]): Pro
     step.offers.forget(id);
   }
   await step.ledger.apply(
-    [...expired].map((transaction) => ({
-      transaction,
-      set: { status: 'expired', statusReason: `${lifetimeOf(transaction)} before it was signed`, nextActionAt: null },
-    })),
+    [...expired].map((transaction) => {
+      const statusReason = `${lifetimeOf(transaction)} before it was signed`;
+      const decision = { kind: 'expired', text: statusReason } as const;
+      return { transaction, set: { status: 'expired', statusReason, nextActionAt: null }, decision };
+    }),
   );
   return pending.filter((transaction) => !expired.has(transaction));
 }
@@ -77,7 +78,6 @@ async function reserve(step: LaneStep, priced: readonly Priced[]): Promise<bigin
 }
 
 /**
-/**
  * Nodes may have taken long to answer, and policies may have changed meanwhile. What was priced under other ones stays
  * pending and due, so that the next step prices it anew.
  */
@@ -87,6 +87,7 @@ async function stillAllowed(step: LaneStep, priced: readonly Priced[]): Promise<
   return priced.filter(({ sender }) => current[senders.indexOf(sender)] === true);
 }
 
+/**
  * Signs all at once. One that cannot be signed is put off; those behind it move down and are signed anew, so that the
  * sequences stay without a gap. What was signed under another sequence is dropped before anybody saw it.
  */
@@ -172,8 +173,11 @@ async function commitTogether(step: LaneStep, signed: readonly Signed[]): Promis
   const now = step.now();
   const versions = signed.map(({ priced: { transaction }, sequence, version }): Version => {
     const { raw, hash, fields } = version;
+    const cause = step.offers.causeOf(transaction.id);
+    const text = `Nothing stands in its way any more (${cause})`;
     return {
       transaction,
+      ...(cause !== undefined && { decision: { kind: 'resumed', text } as const }),
       set: { status: 'sent', statusReason: null, sequence, hash, fields, nextActionAt: now },
       attempt: {
         transactionId: transaction.id,
@@ -195,6 +199,7 @@ async function commitTogether(step: LaneStep, signed: readonly Signed[]): Promis
     return;
   }
   for (const { transaction, set, attempt } of versions) {
+    if (step.offers.causeOf(transaction.id) !== undefined) step.offers.renewed(transaction.id);
     step.open.set(transaction.id, { transaction: { ...transaction, ...set }, attempts: [attempt] });
   }
 }

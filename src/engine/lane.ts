@@ -7,7 +7,7 @@ import { isDue, type LaneStep, unmined } from './lane-step.ts';
 import type { HeldLease, LeaseKeeper } from './lease-keeper.ts';
 import type { Ledger, OpenEntry } from './ledger.ts';
 import { look } from './looking.ts';
-import { OfferBook } from './offer-book.ts';
+import { OfferBook, type Parked } from './offer-book.ts';
 import { offer } from './offering.ts';
 import { OpenBook } from './open-book.ts';
 import { type SenderSources, Senders } from './sender.ts';
@@ -74,6 +74,11 @@ export class Lane {
   /** Since when the lane has done nothing, on the clock that never goes back; null while it runs. */
   get idleSince(): number | null {
     return this.#running === null ? this.#endedAt : null;
+  }
+
+  /** What waits in the lane for another moment, as far as it is known: of a lane that is ours. */
+  get parked(): Parked[] {
+    return this.#lease?.isLive() === true ? this.#offers.parked() : [];
   }
 
   /** Gives the lease back, if the lane has it. */

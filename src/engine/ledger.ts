@@ -1,3 +1,4 @@
+import type { BroadcastOutcome } from '../chains/chain.ts';
 import type { Decision, DecisionKind } from '../domain/decision.ts';
 import type { Attempt, Timestamp, Transaction } from '../domain/transaction.ts';
 import type { Log } from '../observability/log.ts';
@@ -18,7 +19,7 @@ export interface Change {
   transaction: Transaction;
   set: TransactionChange;
   /** An attempt that a node is now known to have. */
-  accepted?: { ordinal: number; at: Timestamp };
+  accepted?: { ordinal: number; at: Timestamp; by?: string };
   /** What was decided with it, for whoever asks why. */
   decision?: Omit<Decision, 'at'>;
   /** The intent that was carried out with it. */
@@ -43,6 +44,9 @@ export interface LedgerDeps {
 
 /** What an operator should look at. */
 const REMARKABLE: ReadonlySet<DecisionKind> = new Set(['refused', 'gap-filled', 'reorganised']);
+
+/** What becomes of nearly every transaction, so that the log would hold little else. */
+const ROUTINE: ReadonlySet<DecisionKind> = new Set(['mined']);
 
 /** What webhooks tell although the status stays. */
 const TOLD: ReadonlySet<DecisionKind> = new Set(['canceled', 'replaced', 'voided']);
@@ -75,7 +79,7 @@ export class Ledger {
           await note(writer, change);
         }
         if (accepted !== undefined) {
-          await writer.attemptAccepted(transaction.id, accepted.ordinal, accepted.at);
+          await writer.attemptAccepted(transaction.id, accepted.ordinal, accepted);
         }
       }
       await this.#deps.outbox.transactionsMoved(writer, toldBy(applied));
@@ -111,6 +115,10 @@ export class Ledger {
       throw error;
     }
     this.#tell(versions);
+    for (const { transaction, attempt } of versions) {
+      const { networkType, relayerId } = transaction;
+      this.#deps.metrics.signed({ networkType, relayerId, purpose: attempt.purpose });
+    }
     return true;
   }
 
@@ -126,6 +134,11 @@ export class Ledger {
       for (const { position, refusal } of intents) await writer.settleIntent(position, refusal);
     });
     for (const { transactionId } of intents) this.#deps.feed.tell(transactionId);
+  }
+
+  /** Counts what nodes said of a version. */
+  offered({ networkType, relayerId }: Transaction, outcome: BroadcastOutcome['kind']): void {
+    this.#deps.metrics.offered({ networkType, relayerId, outcome });
   }
 
   #tell(changes: readonly Omit<Change, 'accepted'>[]): Map<string, Transaction> {
@@ -145,7 +158,7 @@ export class Ledger {
 
   #decided({ id, networkType, relayerId, lane }: Transaction, { kind, text }: Omit<Decision, 'at'>): void {
     this.#deps.metrics.decided({ networkType, relayerId, kind });
-    const level = REMARKABLE.has(kind) ? 'warn' : 'info';
+    const level = REMARKABLE.has(kind) ? 'warn' : ROUTINE.has(kind) ? 'debug' : 'info';
     this.#deps.log[level]({ transaction: id, lane, decision: kind, text }, 'transaction decided');
   }
 }

@@ -1,4 +1,4 @@
-import type { ChainClient, Observation, ObservedEntry } from '../chains/chain.ts';
+import type { Chain, ChainClient, Observation, ObservedEntry } from '../chains/chain.ts';
 import { isDueAt } from '../domain/due.ts';
 import type { Attempt, Transaction } from '../domain/transaction.ts';
 import type { TransactionChange } from '../store/store.ts';
@@ -14,24 +14,32 @@ type Included = Extract<Observation, { kind: 'included' }>;
  */
 export async function look(step: LaneStep, entries: readonly OpenEntry[]): Promise<void> {
   if (entries.length === 0) return;
-  const groups = new Map<ChainClient, ObservedEntry[]>();
+  const groups = new Map<ChainClient, { chain: Chain; entries: ObservedEntry[] }>();
   const unreachable: Change[] = [];
   for (const entry of entries) {
     try {
       const { sender, ...observed } = await observedOf(step, entry);
-      groups.set(sender.client, [...(groups.get(sender.client) ?? []), observed]);
+      const { chain, client } = sender;
+      groups.set(client, { chain, entries: [...(groups.get(client)?.entries ?? []), observed] });
     } catch (error) {
       step.log.warn({ err: error, transaction: entry.transaction.id, lane: step.key }, 'network not reached');
       unreachable.push(lookAgain(step, entry.transaction));
     }
   }
-  const changes = await Promise.all([...groups].map(([client, group]) => lookThrough(step, client, group)));
+  const changes = await Promise.all(
+    [...groups].map(([client, { chain, entries }]) => lookThrough(step, chain, client, entries)),
+  );
   step.reach('observed');
   await applyToOpen(step, [...unreachable, ...changes.flat()]);
   step.reach('settled');
 }
 
-async function lookThrough(step: LaneStep, client: ChainClient, group: readonly ObservedEntry[]): Promise<Change[]> {
+async function lookThrough(
+  step: LaneStep,
+  chain: Chain,
+  client: ChainClient,
+  group: readonly ObservedEntry[],
+): Promise<Change[]> {
   let observations: Observation[];
   try {
     observations = await askAny(step, client, (one) => one.observe(group));
@@ -40,19 +48,19 @@ async function lookThrough(step: LaneStep, client: ChainClient, group: readonly 
     return group.map(({ transaction }) => lookAgain(step, transaction));
   }
   return group.map(({ transaction, attempts }, index) =>
-    changeFor(step, { transaction, attempts: [...attempts] }, observations[index] ?? { kind: 'waiting' }),
+    changeFor(step, chain, { transaction, attempts: [...attempts] }, observations[index] ?? { kind: 'waiting' }),
   );
 }
 
-function changeFor(step: LaneStep, entry: OpenEntry, observation: Observation): Change {
+function changeFor(step: LaneStep, chain: Chain, entry: OpenEntry, observation: Observation): Change {
   const { transaction } = entry;
   switch (observation.kind) {
     case 'waiting':
-      return transaction.status === 'mined' ? takeBack(step, entry) : lookAgain(step, transaction);
+      return transaction.status === 'mined' ? takeBack(step, chain, entry) : lookAgain(step, transaction);
     case 'displaced':
       return displace(step, entry, observation.reason);
     case 'included':
-      return include(step, entry, observation);
+      return include(step, chain, entry, observation);
     default:
       return observation satisfies never;
   }
@@ -73,7 +81,7 @@ function lookAgain(step: LaneStep, transaction: Transaction): Change {
 }
 
 /** A reorganisation took the block: the bytes are offered again, at once, and the latest version stands again. */
-function takeBack(step: LaneStep, entry: OpenEntry): Change {
+function takeBack(step: LaneStep, chain: Chain, entry: OpenEntry): Change {
   const { transaction } = entry;
   step.log.warn({ transaction: transaction.id, lane: step.key }, 'no longer in a block');
   step.offers.forget(transaction.id);
@@ -83,7 +91,10 @@ function takeBack(step: LaneStep, entry: OpenEntry): Change {
   return {
     transaction,
     set: { status: 'submitted', statusReason, ...content, nextActionAt: step.now() },
-    decision: { kind: 'reorganised', text: `${transaction.hash} is no longer in a block` },
+    decision: {
+      kind: 'reorganised',
+      text: `${transaction.hash} is no longer in ${chain.placeOf?.(transaction) ?? 'a block'}`,
+    },
   };
 }
 
@@ -93,7 +104,7 @@ function displace(step: LaneStep, { transaction }: OpenEntry, reason: string): C
   return { transaction, set: { status: transaction.voidAs ?? 'failed', statusReason: reason, nextActionAt: null } };
 }
 
-function include(step: LaneStep, { transaction, attempts }: OpenEntry, observation: Included): Change {
+function include(step: LaneStep, chain: Chain, { transaction, attempts }: OpenEntry, observation: Included): Change {
   const attempt = attempts.find(({ hash }) => hash === observation.hash);
   if (attempt === undefined) {
     step.log.error({ transaction: transaction.id, hash: observation.hash }, 'a node named a hash that is not ours');
@@ -111,7 +122,13 @@ function include(step: LaneStep, { transaction, attempts }: OpenEntry, observati
   if (!observation.final) {
     const nextActionAt = nextLook(now, seen.sentAt, step.timing);
     const status = transaction.status === 'mined' ? {} : ({ status: 'mined' } as const);
-    return { transaction, set: { ...seen, ...status, nextActionAt }, ...accepted };
+    const set = { ...seen, ...status, nextActionAt };
+    const place = chain.placeOf?.({ ...transaction, ...set });
+    // What nodes said of its versions says nothing of them after a reorganisation.
+    step.offers.forget(transaction.id);
+    const isNews = place !== undefined && place !== chain.placeOf?.(transaction);
+    const text = `Version ${attempt.ordinal}, ${attempt.hash}, is in ${place}`;
+    return { transaction, set, ...accepted, ...(isNews && { decision: { kind: 'mined', text } as const }) };
   }
   return {
     transaction,

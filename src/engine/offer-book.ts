@@ -1,3 +1,17 @@
+import type { BroadcastOutcome } from '../chains/chain.ts';
+import type { NetworkType } from '../domain/network-type.ts';
+import type { Transaction } from '../domain/transaction.ts';
+
+/** Why a transaction waits that could go on in another moment. */
+export type ParkCause = 'price' | 'balance' | 'budget' | 'error' | 'other';
+
+/** A transaction that waits. */
+export interface Parked {
+  relayerId: string;
+  networkType: NetworkType;
+  cause: ParkCause;
+}
+
 interface Entry {
   failures: number;
   acceptedAt: number | null;
@@ -5,7 +19,9 @@ interface Entry {
   refusedSince: number;
   wantsDearer: boolean;
   restsUntil: number;
-  isParked: boolean;
+  parked: Parked | null;
+  /** What nodes have said of the latest version, each once. */
+  told: ReadonlySet<BroadcastOutcome['kind']>;
 }
 
 const NEW: Entry = {
@@ -15,7 +31,8 @@ const NEW: Entry = {
   refusedSince: 0,
   wantsDearer: false,
   restsUntil: 0,
-  isParked: false,
+  parked: null,
+  told: new Set(),
 };
 
 /**
@@ -34,7 +51,13 @@ export class OfferBook {
 
   /** A node took the bytes. */
   accepted(transactionId: string, elapsed: number): void {
-    this.#change(transactionId, ({ restsUntil, isParked }) => ({ ...NEW, acceptedAt: elapsed, restsUntil, isParked }));
+    this.#change(transactionId, ({ restsUntil, parked, told }) => ({
+      ...NEW,
+      acceptedAt: elapsed,
+      restsUntil,
+      parked,
+      told,
+    }));
   }
 
   /** Every node that answered refuses the bytes for what they are. */
@@ -57,12 +80,30 @@ export class OfferBook {
 
   /**
    * The same, as the price or the balance does not allow one now.
-   * @returns false when that has been so since the last version
+   * @returns false when that has been so, for the same cause, since the last version
    */
-  park(transactionId: string, elapsed: number): boolean {
-    const wasParked = this.#entries.get(transactionId)?.isParked ?? false;
-    this.#change(transactionId, () => ({ restsUntil: elapsed, isParked: true }));
-    return !wasParked;
+  park({ id, relayerId, networkType }: Transaction, cause: ParkCause, elapsed: number): boolean {
+    const before = this.#entries.get(id)?.parked?.cause;
+    this.#change(id, () => ({ restsUntil: elapsed, parked: { relayerId, networkType, cause } }));
+    return before !== cause;
+  }
+
+  /** Why the transaction waits, or undefined. */
+  causeOf(transactionId: string): ParkCause | undefined {
+    return this.#entries.get(transactionId)?.parked?.cause;
+  }
+
+  /** All that wait. */
+  parked(): Parked[] {
+    return [...this.#entries.values()].flatMap(({ parked }) => parked ?? []);
+  }
+
+  /** Whether this is the first time that nodes say so of the latest version. */
+  isNews(transactionId: string, outcome: BroadcastOutcome['kind']): boolean {
+    const told = this.#entries.get(transactionId)?.told;
+    if (told?.has(outcome) === true) return false;
+    this.#change(transactionId, () => ({ told: new Set([...(told ?? []), outcome]) }));
+    return true;
   }
 
   /** A further version was signed: what nodes said of the earlier one says nothing of it. */

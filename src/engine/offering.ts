@@ -110,6 +110,8 @@ function changeFor(step: LaneStep, entry: OpenEntry, outcome: BroadcastOutcome):
   const { transaction } = entry;
   const { offers, timing } = step;
   const now = step.now();
+  const ordinal = latestOf(entry)?.ordinal ?? 1;
+  step.ledger.offered(transaction, outcome.kind);
   if (outcome.kind === 'accepted') {
     offers.accepted(transaction.id, step.elapsed());
     const set = {
@@ -118,16 +120,21 @@ function changeFor(step: LaneStep, entry: OpenEntry, outcome: BroadcastOutcome):
       sentAt: transaction.sentAt ?? now,
       nextActionAt: nextLook(now, now, timing),
     };
-    return { transaction, set, accepted: { ordinal: latestOf(entry)?.ordinal ?? 1, at: now } };
+    return { transaction, set, accepted: { ordinal, at: now, ...(outcome.by !== undefined && { by: outcome.by }) } };
   }
-  const { kind, reason } = outcome;
-  // The same answer again is no news.
-  const level = transaction.statusReason === reason ? 'debug' : 'warn';
+  const { kind, reason, by } = outcome;
+  const isNews = offers.isNews(transaction.id, kind);
+  const level = isNews ? 'warn' : 'debug';
   step.log[level]({ transaction: transaction.id, lane: step.key, outcome: kind, reason }, 'bytes not taken');
   if (kind === 'refused') offers.refused(transaction.id, step.elapsed());
   if (kind === 'fee-too-low' || kind === 'underpriced') offers.tooCheap(transaction.id);
   const nextActionAt = now + backOff(offers.failed(transaction.id), timing, step.random);
-  return { transaction, set: { ...reasonUnlessVoid(transaction.voidAs, reason), nextActionAt } };
+  const text = `Version ${ordinal} not taken${by === undefined ? '' : ` by ${by}`} (${kind}): ${reason}`;
+  return {
+    transaction,
+    set: { ...reasonUnlessVoid(transaction.voidAs, reason), nextActionAt },
+    ...(isNews && { decision: { kind: 'not-taken', text } as const }),
+  };
 }
 
 /** Why a transaction is to have no effect stays its reason, whatever nodes say of the empty version. */

@@ -1,7 +1,8 @@
 import type { Preparation, ReadyPreparation } from '../chains/chain.ts';
-import type { Transaction } from '../domain/transaction.ts';
+import type { Timestamp, Transaction } from '../domain/transaction.ts';
 import { type LaneStep, reasonOf, unmined } from './lane-step.ts';
 import type { Change } from './ledger.ts';
+import type { ParkCause } from './offer-book.ts';
 import type { Sender } from './sender.ts';
 import { backOff } from './timing.ts';
 
@@ -42,6 +43,17 @@ export async function price(step: LaneStep, pending: readonly Transaction[]): Pr
   return priced;
 }
 
+/** Keeps a transaction pending that could be signed in another moment; told once for each cause. */
+export function parked(
+  step: LaneStep,
+  transaction: Transaction,
+  cause: ParkCause,
+  set: { statusReason: string; nextActionAt: Timestamp },
+): Change {
+  const isNew = step.offers.park(transaction, cause, step.elapsed());
+  return { transaction, set, ...(isNew && { decision: { kind: 'parked', text: set.statusReason } as const }) };
+}
+
 /** Keeps a transaction pending until a pause is over that grows with each failure. */
 export function retryLater(step: LaneStep, transaction: Transaction, reason: string): Change {
   const pause = backOff(step.offers.failed(transaction.id), step.timing, step.random);
@@ -55,11 +67,12 @@ function putOff(step: LaneStep, transaction: Transaction, outcome: Outcome): Cha
   const { preparation } = outcome;
   if (preparation.kind === 'refused') {
     step.offers.forget(transaction.id);
-    return { transaction, set: { status: 'failed', statusReason: preparation.reason, nextActionAt: null } };
+    const decision = { kind: 'refused', text: preparation.reason } as const;
+    return { transaction, set: { status: 'failed', statusReason: preparation.reason, nextActionAt: null }, decision };
   }
   if (preparation.kind === 'parked') {
     const nextActionAt = step.now() + Math.max(preparation.retryInMs, step.timing.lookMs);
-    return { transaction, set: { statusReason: preparation.reason, nextActionAt } };
+    return parked(step, transaction, preparation.cause ?? 'other', { statusReason: preparation.reason, nextActionAt });
   }
   throw new Error('a transaction that is ready is not put off');
 }

@@ -14,6 +14,7 @@ import { Lane, type LaneDeps, type LaneWake } from './lane.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
 import { Ledger } from './ledger.ts';
 import type { LifeStep } from './life-steps.ts';
+import type { Parked } from './offer-book.ts';
 import type { Outbox } from './outbox.ts';
 import { Pause } from './pause.ts';
 import { RelayerHealth } from './relayer-health.ts';
@@ -124,6 +125,10 @@ class Scheduler implements Engine {
 
   onChange(transactionId: string, listener: () => void): () => void {
     return this.#feed.on(transactionId, listener);
+  }
+
+  parked(): Parked[] {
+    return [...this.#lanes.values()].flatMap((lane) => lane.parked);
   }
 
   close(): Promise<void> {

@@ -17,11 +17,15 @@ import {
 } from './lane-step.ts';
 import type { Change, OpenEntry } from './ledger.ts';
 import { hasExpired, lifetimeOf } from './lifetime.ts';
+import type { ParkCause } from './offer-book.ts';
 import { committedCost } from './pricing.ts';
 import { storeUnlike } from './unlike.ts';
 
 /** A version that was signed and stored, or why there is none. */
-export type Renewal = { kind: 'signed' } | { kind: 'refused'; reason: string } | { kind: 'not now'; reason: string };
+export type Renewal =
+  | { kind: 'signed' }
+  | { kind: 'refused'; reason: string }
+  | { kind: 'not now'; reason: string; cause: ParkCause };
 
 /** Versions that are signed at once when nodes ask for more; beyond them each waits, for a node may ask for ever. */
 const QUICK_VERSIONS = 8;
@@ -45,7 +49,7 @@ export async function renew(step: LaneStep): Promise<number> {
     const renewal = await signVersion(step, entry, version, { kind });
     if (renewal.kind === 'signed') done += 1;
     else if (renewal.kind === 'refused' && version.purpose === 'bump') await giveUp(step, entry, renewal.reason);
-    else await putOff(step, entry, renewal.reason);
+    else await putOff(step, entry, renewal.reason, renewal.kind === 'refused' ? 'other' : renewal.cause);
   }
   return done;
 }
@@ -154,12 +158,14 @@ export async function signVersion(
       client.prepareVersion(observed, version, { committed }),
     );
     if (prepared.kind === 'refused') return prepared;
-    if (prepared.kind === 'parked') return { kind: 'not now', reason: prepared.reason };
+    if (prepared.kind === 'parked') {
+      return { kind: 'not now', reason: prepared.reason, cause: prepared.cause ?? 'other' };
+    }
     const { sequence } = transaction;
     if (sequence === null) throw new Error('a transaction without a sequence has no versions');
     const { request } = prepared;
     const short = await versionShortage(step, sender.chain, transaction, prepared, version.purpose);
-    if (short !== undefined) return { kind: 'not now', reason: short };
+    if (short !== undefined) return { kind: 'not now', reason: short, cause: 'budget' };
     return await storeUnlike(sender.chain, prepared.fields, async (fields) => {
       const signed = await sender.client.sign({ ...transaction, request }, fields, sequence, await sender.signer());
       step.reach('renewed');
@@ -171,7 +177,7 @@ export async function signVersion(
       { err: error, transaction: transaction.id, lane: step.key, attempts: attempts.length },
       'no new version',
     );
-    return { kind: 'not now', reason: reasonOf(error) };
+    return { kind: 'not now', reason: reasonOf(error), cause: 'error' };
   }
 }
 
@@ -210,7 +216,7 @@ async function store(step: LaneStep, { transaction, attempts }: OpenEntry, renew
   const stored = { transaction, set, attempt, decision, ...(settles === undefined ? {} : { settles }) };
   if (!(await step.ledger.record([stored]))) {
     step.distrust();
-    return { kind: 'not now', reason: 'it has changed meanwhile' };
+    return { kind: 'not now', reason: 'it has changed meanwhile', cause: 'other' };
   }
   step.offers.renewed(transaction.id);
   if (attempt.ordinal >= QUICK_VERSIONS) {
@@ -222,9 +228,9 @@ async function store(step: LaneStep, { transaction, attempts }: OpenEntry, renew
 }
 
 /** A version that cannot be made now: the bytes that there are stay on offer. */
-async function putOff(step: LaneStep, { transaction }: OpenEntry, reason: string): Promise<void> {
+async function putOff(step: LaneStep, { transaction }: OpenEntry, reason: string, cause: ParkCause): Promise<void> {
   const { offers, timing } = step;
-  const isNew = offers.park(transaction.id, step.elapsed() + timing.renewMs);
+  const isNew = offers.park(transaction, cause, step.elapsed() + timing.renewMs);
   if (transaction.voidAs !== null) return;
   const decision = { kind: 'parked', text: reason } as const;
   await applyToOpen(step, [{ transaction, set: { statusReason: reason }, ...(isNew ? { decision } : {}) }]);

@@ -10,6 +10,11 @@ export class EngineCounts {
   readonly #moves;
   readonly #decisions;
   readonly #faults;
+  readonly #versions;
+  readonly #offers;
+  readonly #parked;
+  readonly #oldest;
+  readonly #intents;
   readonly #healthy;
 
   constructor(instruments: Instruments) {
@@ -21,6 +26,11 @@ export class EngineCounts {
     this.#moves = instruments.counter('transaction_transitions_total');
     this.#decisions = instruments.counter('transaction_decisions_total');
     this.#faults = instruments.counter('lane_faults_total');
+    this.#versions = instruments.counter('transaction_versions_total');
+    this.#offers = instruments.counter('transaction_broadcasts_total');
+    this.#parked = instruments.gauge('transactions_parked');
+    this.#oldest = instruments.gauge('oldest_open_transaction_age_seconds');
+    this.#intents = instruments.gauge('intents_waiting');
     this.#healthy = instruments.gauge('relayer_healthy');
   }
 
@@ -42,12 +52,38 @@ export class EngineCounts {
     this.#decisions.inc({ relayer_id: relayerId, network_type: networkType, kind });
   }
 
-  /** Replaces what was known of the transactions that have not ended. */
-  open(counts: readonly OpenCount[]): void {
+  signed({ networkType, relayerId, purpose }: { networkType: string; relayerId: string; purpose: string }): void {
+    this.#versions.inc({ relayer_id: relayerId, network_type: networkType, purpose });
+  }
+
+  offered({ networkType, relayerId, outcome }: { networkType: string; relayerId: string; outcome: string }): void {
+    this.#offers.inc({ relayer_id: relayerId, network_type: networkType, outcome });
+  }
+
+  /** Replaces what was known of the transactions that have not ended; `now` is the store's clock, in milliseconds. */
+  open(counts: readonly OpenCount[], now: number): void {
     this.#byStatus.reset();
-    for (const { relayerId, networkType, status, count } of counts) {
-      this.#byStatus.set({ relayer_id: relayerId, network_type: networkType, status }, count);
+    this.#oldest.reset();
+    const oldest = new Map<string, { labels: RelayerLabels; at: number }>();
+    for (const { relayerId, networkType, status, count, oldestAt } of counts) {
+      const labels = { relayer_id: relayerId, network_type: networkType };
+      this.#byStatus.set({ ...labels, status }, count);
+      const known = oldest.get(relayerId)?.at ?? oldestAt;
+      oldest.set(relayerId, { labels, at: Math.min(known, oldestAt) });
     }
+    for (const { labels, at } of oldest.values()) this.#oldest.set(labels, Math.max(0, now - at) / 1000);
+  }
+
+  /** Replaces what was known of the transactions that wait for another moment. */
+  parked(waiting: readonly { relayerId: string; networkType: string; cause: string }[]): void {
+    this.#parked.reset();
+    for (const { relayerId, networkType, cause } of waiting) {
+      this.#parked.inc({ relayer_id: relayerId, network_type: networkType, reason: cause });
+    }
+  }
+
+  intentsWaiting(intents: number): void {
+    this.#intents.set(intents);
   }
 
   stepFailed(networkType: string): void {
@@ -73,4 +109,11 @@ interface OpenCount {
   networkType: string;
   status: string;
   count: number;
+  /** When the oldest of them was accepted, in milliseconds. */
+  oldestAt: number;
+}
+
+interface RelayerLabels {
+  relayer_id: string;
+  network_type: string;
 }

@@ -106,6 +106,31 @@ export const METRICS = {
     help: 'Transactions that have not ended, by status, as the store has them.',
     labels: ['relayer_id', 'network_type', 'status'],
   },
+  oldest_open_transaction_age_seconds: {
+    kind: 'gauge',
+    help: 'Time since the acceptance of the oldest transaction of a relayer that has not ended, in seconds.',
+    labels: ['relayer_id', 'network_type'],
+  },
+  transactions_parked: {
+    kind: 'gauge',
+    help: 'Transactions of this instance that wait for another price, money, a budget or a network, by reason.',
+    labels: ['relayer_id', 'network_type', 'reason'],
+  },
+  transaction_versions_total: {
+    kind: 'counter',
+    help: 'Signed versions by purpose: send, bump, replace, void.',
+    labels: ['relayer_id', 'network_type', 'purpose'],
+  },
+  transaction_broadcasts_total: {
+    kind: 'counter',
+    help: 'Offers of versions to nodes, by what the answer means.',
+    labels: ['relayer_id', 'network_type', 'outcome'],
+  },
+  intents_waiting: {
+    kind: 'gauge',
+    help: 'Cancellations and replacements that wait to be carried out.',
+    labels: [],
+  },
   transaction_transitions_total: {
     kind: 'counter',
     help: 'Committed changes of status.',

@@ -20,6 +20,7 @@ const rowSchema = z
     hash: z.string(),
     created_at: timestampSchema,
     accepted_at: timestampSchema.nullable(),
+    accepted_by: z.string().nullable(),
     purpose: attemptPurposeSchema,
     request: jsonText(anyJsonObjectSchema),
     fields: jsonText(anyJsonObjectSchema),
@@ -37,6 +38,7 @@ const rowSchema = z
       hash: row.hash,
       createdAt: row.created_at,
       acceptedAt: row.accepted_at,
+      acceptedBy: row.accepted_by,
     }),
   );
 
@@ -97,6 +99,7 @@ export function attemptWrites({ db }: Connection): Pick<Writer, 'insertAttempt' 
           hash: attempt.hash,
           created_at: attempt.createdAt,
           accepted_at: attempt.acceptedAt,
+          accepted_by: attempt.acceptedBy ?? null,
           purpose: attempt.purpose,
           request: JSON.stringify(attempt.request),
           fields: JSON.stringify(attempt.fields),
@@ -108,11 +111,14 @@ export function attemptWrites({ db }: Connection): Pick<Writer, 'insertAttempt' 
       }
     },
 
-    async attemptAccepted(transactionId, ordinal, at) {
+    async attemptAccepted(transactionId, ordinal, { at, by = null }) {
       const { numUpdatedRows } = await db
         .updateTable('attempts')
         // What counts is the first time.
-        .set((on) => ({ accepted_at: on.fn.coalesce('accepted_at', on.val(at)) }))
+        .set((on) => ({
+          accepted_at: on.fn.coalesce('accepted_at', on.val(at)),
+          accepted_by: on.case().when('accepted_at', 'is', null).then(by).else(on.ref('accepted_by')).end(),
+        }))
         .where('transaction_id', '=', transactionId)
         .where('ordinal', '=', ordinal)
         .executeTakeFirstOrThrow();

@@ -39,7 +39,9 @@ const recordSchema = z
   );
 
 /** Reads of the table `intents`. */
-export function intentReads({ db }: Connection): Pick<Reader, 'intents' | 'intentOutcome' | 'wishes'> {
+export function intentReads({
+  db,
+}: Connection): Pick<Reader, 'intents' | 'intentOutcome' | 'waitingIntents' | 'wishes'> {
   return {
     async intents(lane, limit) {
       const rows = await db
@@ -61,6 +63,15 @@ export function intentReads({ db }: Connection): Pick<Reader, 'intents' | 'inten
         .executeTakeFirst();
       if (row === undefined) return undefined;
       return row.settled_at === null ? 'waiting' : { refusal: row.refusal };
+    },
+
+    async waitingIntents() {
+      const { count } = await db
+        .selectFrom('intents')
+        .select((on) => on.fn.countAll<number>().as('count'))
+        .where('settled_at', 'is', null)
+        .executeTakeFirstOrThrow();
+      return count;
     },
 
     async wishes(transactionId, limit) {

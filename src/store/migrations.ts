@@ -2,7 +2,9 @@ import { type Kysely, sql } from 'kysely';
 import { FINAL_STATUSES } from '../domain/transaction-state.ts';
 import type { ColumnTypes } from './column-types.ts';
 import type { Tables } from './schema.ts';
+import { dateSettlements } from './settled-column.ts';
 import { limitSpending } from './spending-tables.ts';
+import { nameTakers } from './taker-column.ts';
 
 /** One step of the schema. Once released it is never edited: what has to change is the next step. */
 export interface Migration {
@@ -20,6 +22,8 @@ export const migrations: readonly Migration[] = [
   { name: 'remember answers', up: rememberAnswers },
   { name: 'limit spending', up: limitSpending },
   { name: 'lock and bound values', up: lockAndBoundValues },
+  { name: 'name takers', up: nameTakers },
+  { name: 'date settlements', up: dateSettlements },
 ];
 
 async function relayAndKeep(db: Kysely<Tables>, { text, integer, rising, table }: ColumnTypes): Promise<void> {

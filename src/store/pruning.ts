@@ -1,21 +1,24 @@
 import { FINAL_STATUSES } from '../domain/transaction-state.ts';
 import type { Connection } from './connection.ts';
+import type { TransactionTable } from './schema.ts';
 import type { Writer } from './store.ts';
+
+type Ended = Pick<TransactionTable, 'lane' | 'sequence' | 'ended_at'>;
 
 /** Deletes what has ended long ago. What a lane knows of its sequence outlives the attempts that it knows it from. */
 export function pruningWrites({ db }: Connection): Pick<Writer, 'pruneTransactions'> {
-  async function keepSequences(ids: readonly string[]): Promise<void> {
-    const highest = await db
-      .selectFrom('attempts')
-      .select((on) => ['lane', on.fn.max('sequence').as('sequence')])
-      .where('transaction_id', 'in', ids)
-      .groupBy('lane')
-      .execute();
-    for (const { lane, sequence } of highest) {
+  async function keepSequences(ended: readonly Ended[]): Promise<void> {
+    const highest = new Map<string, Ended & { sequence: string }>();
+    for (const one of ended) {
+      const { sequence, lane } = one;
+      if (sequence !== null && sequence >= (highest.get(lane)?.sequence ?? '')) highest.set(lane, { ...one, sequence });
+    }
+    for (const { lane, sequence, ended_at: settled_at } of highest.values()) {
+      const set = { sequence, settled_at };
       await db
         .insertInto('lane_sequences')
-        .values({ lane, sequence })
-        .onConflict((on) => on.column('lane').doUpdateSet({ sequence }).where('lane_sequences.sequence', '<', sequence))
+        .values({ lane, ...set })
+        .onConflict((on) => on.column('lane').doUpdateSet(set).where('lane_sequences.sequence', '<', sequence))
         .execute();
     }
   }
@@ -24,7 +27,7 @@ export function pruningWrites({ db }: Connection): Pick<Writer, 'pruneTransactio
     async pruneTransactions(before, limit) {
       const ended = await db
         .selectFrom('transactions')
-        .select('id')
+        .select(['id', 'lane', 'sequence', 'ended_at'])
         .where('ended_at', '<', before)
         .where('status', 'in', FINAL_STATUSES)
         .orderBy('ended_at')
@@ -32,7 +35,7 @@ export function pruningWrites({ db }: Connection): Pick<Writer, 'pruneTransactio
         .execute();
       if (ended.length === 0) return 0;
       const ids = ended.map(({ id }) => id);
-      await keepSequences(ids);
+      await keepSequences(ended);
       await db.deleteFrom('decisions').where('transaction_id', 'in', ids).execute();
       await db.deleteFrom('intents').where('transaction_id', 'in', ids).execute();
       await db.deleteFrom('attempts').where('transaction_id', 'in', ids).execute();

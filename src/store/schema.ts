@@ -82,6 +82,7 @@ export interface AttemptTable {
   hash: string;
   created_at: number;
   accepted_at: number | null;
+  accepted_by: string | null;
   purpose: AttemptPurpose;
   /** JSON, as are the fields. */
   request: string;
@@ -245,6 +246,8 @@ interface LaneSequenceTable {
   lane: string;
   /** The highest of the attempts that were pruned. */
   sequence: string;
+  /** When its transaction became final. */
+  settled_at: number | null;
 }
 
 interface MetaTable {

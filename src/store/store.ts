@@ -73,6 +73,8 @@ export interface Reader {
   intents(lane: string, limit: number): Promise<Intent[]>;
   /** What came of an intent: `refusal` null when it was carried out. */
   intentOutcome(position: number): Promise<{ refusal: string | null } | 'waiting' | undefined>;
+  /** How many intents wait to be carried out, in all lanes. */
+  waitingIntents(): Promise<number>;
   /** The latest that was wished of a transaction, at most `limit`, the oldest first. */
   wishes(transactionId: string, limit: number): Promise<WishRecord[]>;
   /** Lanes that have a transaction whose `nextActionAt` is due, or an intent that waits. */
@@ -87,8 +89,8 @@ export interface Reader {
   nextActionAt(after?: Timestamp): Promise<Timestamp | null>;
   /** The sequence after the highest that any attempt of the lane ever had, whatever became of it. */
   laneSequence(lane: string): Promise<bigint | null>;
-  /** The sequence after the highest that a final transaction of the lane has. */
-  settledSequence(lane: string): Promise<bigint | null>;
+  /** How far the lane's final transactions go; null where none has a sequence. */
+  settled(lane: string): Promise<Settled | null>;
   /** Not final, of one relayer: pending, sent and submitted. */
   pendingCount(relayerId: string): Promise<number>;
   /** How many transactions have each of the statuses that are not final, of every relayer; none where there are none. */
@@ -134,6 +136,14 @@ export interface Reader {
   ): Promise<Timestamp | null>;
 }
 
+/** The end of what is final in a lane. */
+export interface Settled {
+  /** The one after the highest that a final transaction has. */
+  sequence: bigint;
+  /** When that transaction became final. */
+  at: Timestamp;
+}
+
 /** An effect of a keyed request that happened, or may have. */
 export interface StoredEffect {
   payloadHash: string;
@@ -177,6 +187,8 @@ export interface OpenCount {
   networkType: NetworkType;
   status: TransactionStatus;
   count: number;
+  /** When the oldest of them was accepted. */
+  oldestAt: Timestamp;
 }
 
 export interface Writer extends Reader {
@@ -192,7 +204,8 @@ export interface Writer extends Reader {
   updateTransaction(id: string, seen: TransactionStatus, change: TransactionChange): Promise<boolean>;
   /** Unique in (transaction, ordinal) and in (lane, hash). */
   insertAttempt(attempt: Attempt): Promise<void>;
-  attemptAccepted(transactionId: string, ordinal: number, at: Timestamp): Promise<void>;
+  /** What counts is the first time. */
+  attemptAccepted(transactionId: string, ordinal: number, taken: { at: Timestamp; by?: string | null }): Promise<void>;
   insertDecision(transactionId: string, decision: Omit<Decision, 'at'>): Promise<void>;
   /** Resolves with its position. */
   insertIntent(intent: Pick<Intent, 'transactionId' | 'lane' | 'wish'>): Promise<number>;

@@ -30,7 +30,7 @@ type TransactionReads =
   | 'cancelable'
   | 'endedAt'
   | 'transactionOfLane'
-  | 'settledSequence'
+  | 'settled'
   | 'duePending'
   | 'openTransactions'
   | 'nextActionAt'
@@ -99,19 +99,25 @@ export function transactionReads({ db }: Connection): Pick<Reader, TransactionRe
       return row && transactionOfRow(row);
     },
 
-    async settledSequence(lane) {
-      const { kept, pruned } = await db
-        .selectNoFrom((on) => [
-          on
-            .selectFrom('transactions')
-            .select((of) => of.fn.max('sequence').as('highest'))
-            .where('lane', '=', lane)
-            .where('status', 'in', FINAL_STATUSES)
-            .as('kept'),
-          on.selectFrom('lane_sequences').select('sequence').where('lane', '=', lane).as('pruned'),
-        ])
-        .executeTakeFirstOrThrow();
-      return sequenceAfter([kept, pruned]);
+    async settled(lane) {
+      const final = db
+        .selectFrom('transactions')
+        .select((on) => ['sequence', on.fn.coalesce('ended_at', 'created_at').as('at')])
+        .where('lane', '=', lane)
+        .where('status', 'in', FINAL_STATUSES)
+        .where('sequence', 'is not', null)
+        .orderBy('sequence', 'desc')
+        .orderBy('ended_at', 'desc')
+        .limit(1);
+      const pruned = db
+        .selectFrom('lane_sequences')
+        .select((on) => ['sequence', on.fn.coalesce('settled_at', on.lit(0)).as('at')])
+        .where('lane', '=', lane);
+      const [highest] = [await final.executeTakeFirst(), await pruned.executeTakeFirst()]
+        .filter((row) => row !== undefined)
+        .map(({ sequence, at }) => ({ sequence: sequenceAfter([sequence]) ?? 0n, at }))
+        .sort((one, other) => (one.sequence > other.sequence ? -1 : 1));
+      return highest ?? null;
     },
 
     async cancelable(relayerId) {
@@ -222,15 +228,16 @@ export function transactionReads({ db }: Connection): Pick<Reader, TransactionRe
         .selectFrom('relayers')
         .innerJoin('transactions', 'transactions.relayer_id', 'relayers.id')
         .select(['relayers.id', 'relayers.network_type', 'transactions.status'])
-        .select((on) => on.fn.countAll<number>().as('count'))
+        .select((on) => [on.fn.countAll<number>().as('count'), on.fn.min('transactions.created_at').as('oldest')])
         .where('transactions.status', 'in', OPEN_STATUSES)
         .groupBy(['relayers.id', 'relayers.network_type', 'transactions.status'])
         .execute();
-      return rows.map(({ id, network_type, status, count }) => ({
+      return rows.map(({ id, network_type, status, count, oldest }) => ({
         relayerId: id,
         networkType: networkTypeSchema.parse(network_type),
         status: transactionStatusSchema.parse(status),
         count,
+        oldestAt: oldest,
       }));
     },
 

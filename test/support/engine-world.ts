@@ -63,6 +63,8 @@ export class FakeEngineMetrics implements EngineMetrics {
   readonly acceptances: string[] = [];
   readonly moves: string[] = [];
   readonly decisions: string[] = [];
+  readonly versions: string[] = [];
+  readonly offers: string[] = [];
   faults = 0;
   readonly checks: boolean[] = [];
 
@@ -76,6 +78,14 @@ export class FakeEngineMetrics implements EngineMetrics {
 
   decided({ kind }: { kind: string }): void {
     this.decisions.push(kind);
+  }
+
+  signed({ purpose }: { purpose: string }): void {
+    this.versions.push(purpose);
+  }
+
+  offered({ outcome }: { outcome: string }): void {
+    this.offers.push(outcome);
   }
 
   stepFailed(): void {

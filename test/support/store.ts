@@ -125,6 +125,7 @@ export function attemptOf(transaction: Transaction, given: Partial<Attempt> = {}
     hash: `0x${crypto.randomUUID()}`,
     createdAt: 1_700_000_000_000,
     acceptedAt: null,
+    acceptedBy: null,
     ...given,
   };
 }

@@ -1,6 +1,6 @@
 import type { Json } from '../../domain/json.ts';
 import type { Attempt } from '../../domain/transaction.ts';
-import { type OfferOptions, type RpcClient, RpcError } from '../../egress/rpc-client.ts';
+import { type OfferAnswer, type OfferOptions, type RpcClient, RpcError } from '../../egress/rpc-client.ts';
 import type { BroadcastOutcome } from '../chain.ts';
 import { broadcastFailure, type Verdict } from './errors.ts';
 import { sentHash } from './provider.ts';
@@ -62,7 +62,7 @@ async function offerAll(
 function asOneWord(outcome: BroadcastOutcome, areSeveral: boolean): BroadcastOutcome {
   const { kind } = outcome;
   const costs = areSeveral && (kind === 'fee-too-low' || kind === 'underpriced');
-  return kind === 'refused' || costs ? { kind: 'unknown', reason: outcome.reason } : outcome;
+  return kind === 'refused' || costs ? { ...outcome, kind: 'unknown' } : outcome;
 }
 
 /** Whether one endpoint's word is not enough. Where it is the only one, the same would be heard again. */
@@ -116,7 +116,12 @@ function weighed(verdicts: readonly Verdict[]): BroadcastOutcome {
   return silent.find(({ kind }) => kind === 'unknown') ?? silent[0] ?? NOBODY;
 }
 
-function answerTo(attempt: Attempt, answer: PromiseSettledResult<Json> | undefined): Verdict {
+function answerTo(attempt: Attempt, answer: OfferAnswer | undefined): Verdict {
+  const { outcome, isWord } = wordOf(attempt, answer);
+  return { outcome: { ...outcome, ...(answer?.endpoint !== undefined && { by: answer.endpoint }) }, isWord };
+}
+
+function wordOf(attempt: Attempt, answer: OfferAnswer | undefined): Verdict {
   if (answer === undefined) return { outcome: { kind: 'unknown', reason: 'no answer' }, isWord: false };
   if (answer.status === 'fulfilled') {
     const reason = 'the node answered with another hash than that of the bytes';

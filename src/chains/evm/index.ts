@@ -23,7 +23,7 @@ import { signTransaction } from './signing.ts';
 import { recipientOf, selectorOf, spendOf, spentBy } from './spending.ts';
 import { typedDataSchema } from './typed-data.ts';
 import { signUnsent, unsentRequestSchema } from './unsent.ts';
-import { attemptView, inclusionView, transactionView } from './view.ts';
+import { attemptView, inclusionView, placeOf, transactionView } from './view.ts';
 
 /** Ethereum and the networks that speak its JSON-RPC. */
 export function createEvmChain(clock: Clock): Chain {
@@ -46,6 +46,7 @@ export function createEvmChain(clock: Clock): Chain {
     transactionView,
     attemptView,
     inclusionView,
+    placeOf,
     costOf,
     spending: { spendOf, spentBy, recipient: recipientOf, selector: selectorOf },
     vary,

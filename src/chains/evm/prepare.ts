@@ -169,11 +169,11 @@ export function shortOfFunds(
     reserve ? `, with an enforced minimum balance of ${policy.minBalance}` : '',
   ].join('');
   if (funds < needed) return { kind: 'refused', reason };
-  return parked(`${reason} while up to ${lane.committed} may be taken by transactions under way`);
+  return parked(`${reason} while up to ${lane.committed} may be taken by transactions under way`, 'balance');
 }
 
-export function parked(reason: string): ParkedPreparation {
-  return { kind: 'parked', reason, retryInMs: PARKED_FOR_MS };
+export function parked(reason: string, cause: NonNullable<ParkedPreparation['cause']> = 'price'): ParkedPreparation {
+  return { kind: 'parked', reason, cause, retryInMs: PARKED_FOR_MS };
 }
 
 /** Why nothing that the policy allows could be mined now. */

@@ -299,12 +299,12 @@ function priced(price: Price): Priced {
 function unpayable(plan: Plan, funds: bigint, cost: bigint, lane: LaneFigures): VersionPreparation | undefined {
   if (plan.purpose === 'void') {
     if (funds >= cost) return undefined;
-    return parked(`Insufficient balance: Relayer balance ${funds} is insufficient to cover ${cost}`);
+    return parked(`Insufficient balance: Relayer balance ${funds} is insufficient to cover ${cost}`, 'balance');
   }
   const others = lane.committed - plan.own;
   const short = shortOfFunds(funds, cost, plan.policy, { committed: others > 0n ? others : 0n });
   // The version that a node has already stays good.
-  return plan.purpose === 'bump' && short?.kind === 'refused' ? parked(short.reason) : short;
+  return plan.purpose === 'bump' && short?.kind === 'refused' ? parked(short.reason, 'balance') : short;
 }
 
 /**

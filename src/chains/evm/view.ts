@@ -68,6 +68,12 @@ export function inclusionView({ status, fields }: Transaction): WireObject | nul
   };
 }
 
+/** The block that the transaction is in, in words; undefined while it is in none. */
+export function placeOf(transaction: Transaction): string | undefined {
+  const block = inclusionView(transaction);
+  return block === null ? undefined : `block ${block['block_number']} (${block['block_hash']})`;
+}
+
 function moment(at: number | null): string | null {
   return at === null ? null : wireTime(at);
 }

@@ -90,11 +90,11 @@ export function attemptsContract(t: Test, open: (t: Test) => Promise<Store>): vo
   t.test('the first acceptance counts', async (t) => {
     const { store, first } = await withTransactions(t, 1);
     await store.write((writer) => writer.insertAttempt(attemptOf(first)));
-    await store.write((writer) => writer.attemptAccepted(first.id, 1, 5));
-    await store.write((writer) => writer.attemptAccepted(first.id, 1, 9));
+    await store.write((writer) => writer.attemptAccepted(first.id, 1, { at: 5, by: 'https://a.test' }));
+    await store.write((writer) => writer.attemptAccepted(first.id, 1, { at: 9, by: 'https://b.test' }));
     t.equal((await store.read.attempts(first.id))[0]?.acceptedAt, 5);
     await t.rejects(
-      store.write((writer) => writer.attemptAccepted(first.id, 2, 5)),
+      store.write((writer) => writer.attemptAccepted(first.id, 2, { at: 5 })),
       { message: `There is no attempt ${first.id}/2` },
     );
   });

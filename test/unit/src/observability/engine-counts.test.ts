@@ -29,11 +29,41 @@ t.test('accepted ones are counted, open ones are what the store says now', async
   const metrics = createMetrics();
   const relayer = { relayerId: 'r1', networkType: 'evm' };
   metrics.engine.accepted(relayer);
-  metrics.engine.open([{ ...relayer, status: 'pending', count: 4 }]);
+  metrics.engine.open(
+    [
+      { ...relayer, status: 'pending', count: 4, oldestAt: 7_000 },
+      { ...relayer, status: 'sent', count: 1, oldestAt: 2_000 },
+    ],
+    62_000,
+  );
+  t.match(await metrics.text(), 'oldest_open_transaction_age_seconds{relayer_id="r1",network_type="evm"} 60');
   t.match(await metrics.text(), 'transactions_created_total{relayer_id="r1",network_type="evm"} 1');
   t.match(await metrics.text(), 'transactions_by_status{relayer_id="r1",network_type="evm",status="pending"} 4');
-  metrics.engine.open([{ ...relayer, status: 'mined', count: 1 }]);
+  metrics.engine.open([{ ...relayer, status: 'mined', count: 1, oldestAt: 9_000 }], 8_000);
   const text = await metrics.text();
   t.match(text, 'transactions_by_status{relayer_id="r1",network_type="evm",status="mined"} 1');
   t.notMatch(text, 'status="pending"');
+  t.match(text, 'oldest_open_transaction_age_seconds{relayer_id="r1",network_type="evm"} 0', 'clocks may differ');
+});
+
+t.test('versions, offers, wishes, and what waits for another moment', async (t) => {
+  const metrics = createMetrics();
+  const relayer = { relayerId: 'r1', networkType: 'evm' };
+  metrics.engine.signed({ ...relayer, purpose: 'bump' });
+  metrics.engine.offered({ ...relayer, outcome: 'fee-too-low' });
+  metrics.engine.intentsWaiting(3);
+  metrics.engine.parked([
+    { ...relayer, cause: 'price' },
+    { ...relayer, cause: 'price' },
+    { ...relayer, cause: 'balance' },
+  ]);
+  const text = await metrics.text();
+  const labels = 'relayer_id="r1",network_type="evm"';
+  t.match(text, `transaction_versions_total{${labels},purpose="bump"} 1`);
+  t.match(text, `transaction_broadcasts_total{${labels},outcome="fee-too-low"} 1`);
+  t.match(text, '\nintents_waiting 3\n');
+  t.match(text, `transactions_parked{${labels},reason="price"} 2`);
+  t.match(text, `transactions_parked{${labels},reason="balance"} 1`);
+  metrics.engine.parked([]);
+  t.notMatch(await metrics.text(), 'transactions_parked{');
 });

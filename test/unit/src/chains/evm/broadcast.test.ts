@@ -208,7 +208,7 @@ t.test('a real node: accepted, known, used, underpriced, out of order, out of fu
   };
   const price = 3_000_000_000;
   const first = await sign(0n, { value: 1, gas_price: price });
-  t.same(await broadcast(rpc, [first]), [{ kind: 'accepted' }]);
+  t.same(await broadcast(rpc, [first]), [{ kind: 'accepted', by: anvil.url }]);
   const rest = [
     first,
     await sign(0n, { value: 2, gas_price: price }),
