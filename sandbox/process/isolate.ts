@@ -192,17 +192,17 @@ export class GuestIsolate {
 
   /** Measures the used heap and what buffers take beside it, in bytes; 0 when the isolate is gone. */
   measureHeap(): number {
-    if (this.#isolate.isDisposed) return 0;
-    const { used_heap_size, externally_allocated_size } = this.#isolate.getHeapStatisticsSync();
-    this.#heapBytes = used_heap_size + externally_allocated_size;
+    const statistics = this.#statistics();
+    if (statistics === null) return 0;
+    this.#heapBytes = statistics.used_heap_size + statistics.externally_allocated_size;
     return this.#heapBytes;
   }
 
   /** What the isolate takes from the system, in bytes. */
   get residentBytes(): number {
-    if (this.#isolate.isDisposed) return 0;
-    const { total_physical_size, externally_allocated_size } = this.#isolate.getHeapStatisticsSync();
-    return total_physical_size + externally_allocated_size + OUTSIDE_HEAP_BYTES;
+    const statistics = this.#statistics();
+    if (statistics === null) return 0;
+    return statistics.total_physical_size + statistics.externally_allocated_size + OUTSIDE_HEAP_BYTES;
   }
 
   /** How much of the room below its heap limit was used up when the heap was measured last, from 0 to 1. */
@@ -227,6 +227,21 @@ export class GuestIsolate {
     }
     if (op === 'part') return this.#parts.get(text) ?? '';
     return this.#answer(op, text);
+  }
+
+  /**
+   * Null when the isolate is gone. A stretch that its time limit ended can leave rejections behind that nobody handled,
+   * and isolated-vm throws one of them out of the next thing that it is asked, whatever that is.
+   */
+  #statistics(): ivm.HeapStatistics | null {
+    for (let left = 2; left > 0 && !this.#isolate.isDisposed; left -= 1) {
+      try {
+        return this.#isolate.getHeapStatisticsSync();
+      } catch {
+        this.sound = false;
+      }
+    }
+    return null;
   }
 
   #escapeOf(error: unknown): Escape {

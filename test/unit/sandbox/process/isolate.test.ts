@@ -52,6 +52,16 @@ t.test('a timeout of one entry leaves the next one its own time', async (t) => {
   t.equal(isolate.enter('fire', 99, 20), null);
 });
 
+t.test('a rejection that a stretch left behind does not come out of what this side asks next', async (t) => {
+  const leaving = `for (let i = 0; ; i++) { Promise.reject(new Error('left behind')); if (i % 100 === 0) await null; }`;
+  const measured = invoke(leaving, 50);
+  t.match(measured.escape, { cause: 'time' });
+  t.ok(measured.isolate.measureHeap() > 100_000);
+  const sized = invoke(leaving, 50);
+  t.ok(sized.isolate.residentBytes > 100_000);
+  t.equal(sized.isolate.sound, false);
+});
+
 t.test('a detached isolate reaches nothing of the call', async (t) => {
   const { isolate, said } = invoke("setTimeout(() => console.log('late'), 1);");
   isolate.detach();
