@@ -17,7 +17,8 @@ t.test('versions that were accepted before have no taker', async (t) => {
   const step = migrations.findIndex(({ up }) => up === nameTakers);
   await migrate(target, migrations.slice(0, step));
   database.exec(
-    `insert into attempts (transaction_id, ordinal, lane, sequence, raw, hash, created_at, accepted_at)
+    `pragma foreign_keys = off;
+     insert into attempts (transaction_id, ordinal, lane, sequence, raw, hash, created_at, accepted_at)
      values ('t', 1, 'l', '0', '0x', '0x1', 100, 200)`,
   );
   await migrate(target, migrations);
