@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { FIXED_LIMITS } from '../protocol.ts';
-import { encodeFrame } from './frames.ts';
+import { encodeFrame, ProtocolViolation } from './frames.ts';
 import { type Launcher, nodePid } from './launch.ts';
 
 /** How a child ended. */
@@ -28,6 +28,8 @@ const TURN_BYTES = 262_144;
 const DRAIN_MS = 500;
 /** How long the rest of the chain may take to follow node. */
 const FOLLOW_MS = 500;
+/** How long a child may live on without its channel: one that dies closes it first. */
+const MUTE_MS = 1000;
 const CHANNEL_FD = 3;
 
 /** One child process as the driver holds it: its channel, its standard error, its process ids, its end. */
@@ -53,6 +55,7 @@ export class Child {
     channel.on('data', (chunk: Buffer) => this.#receive(chunk));
     // A child that dies breaks the pipe; its exit says more.
     channel.on('error', () => undefined);
+    channel.on('close', () => this.#channelClosed());
     const stderr = process.stderr as Readable;
     stderr.on('data', (chunk: Buffer) => this.#keepStderr(chunk));
     stderr.on('error', () => undefined);
@@ -134,6 +137,13 @@ export class Child {
       this.#turnBytes = 0;
       this.#channel.resume();
     });
+  }
+
+  #channelClosed(): void {
+    const timer = setTimeout(() => {
+      if (!this.#exited) this.#events.onError(new ProtocolViolation('it closed its channel and lives on'));
+    }, MUTE_MS);
+    timer.unref();
   }
 
   #keepStderr(chunk: Buffer): void {

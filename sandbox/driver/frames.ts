@@ -10,7 +10,6 @@ export type OnFrame = (kind: number, call: number, text: string) => void;
 
 const LENGTH_BYTES = 4;
 const BODY_BYTES = FRAME_HEADER_BYTES - LENGTH_BYTES;
-const EMPTY = Buffer.alloc(0);
 
 /** Encodes one frame; see {@link FRAME_HEADER_BYTES}. */
 export function encodeFrame(kind: number, call: number, text: string): Buffer {
@@ -46,42 +45,58 @@ export function payloadCaps(limits: Pick<Limits, 'result_bytes'>): ReadonlyMap<n
 export class FrameDecoder {
   caps: ReadonlyMap<number, number>;
   readonly #onFrame: OnFrame;
-  #parts: Buffer[] = [];
+  /** What has come of a frame that is not whole: room for its header or, once that is known, for all of it. */
+  #begun: Buffer | null = null;
   #held = 0;
-  #wanted = FRAME_HEADER_BYTES;
 
   constructor(caps: ReadonlyMap<number, number>, onFrame: OnFrame) {
     this.caps = caps;
     this.#onFrame = onFrame;
   }
 
+  /** True while the end of a frame is missing. */
+  get holding(): boolean {
+    return this.#begun !== null;
+  }
+
   /** @throws ProtocolViolation, after which the decoder must not be used again */
   push(chunk: Buffer): void {
-    this.#parts.push(chunk);
-    this.#held += chunk.length;
-    if (this.#held < this.#wanted) return;
-    const bytes = this.#parts.length === 1 ? chunk : Buffer.concat(this.#parts, this.#held);
-
     let at = 0;
-    let wanted = FRAME_HEADER_BYTES;
-    while (bytes.length - at >= FRAME_HEADER_BYTES) {
-      const frameBytes = this.#frameBytes(bytes, at);
-      if (bytes.length - at < frameBytes) {
-        wanted = frameBytes;
-        break;
-      }
-      const kind = bytes.readUInt8(at + LENGTH_BYTES);
-      const call = bytes.readUInt32BE(at + LENGTH_BYTES + 1);
-      const text =
-        frameBytes === FRAME_HEADER_BYTES ? '' : bytes.toString('utf8', at + FRAME_HEADER_BYTES, at + frameBytes);
-      at += frameBytes;
-      this.#onFrame(kind, call, text);
+    while (this.#begun !== null) {
+      const begun = this.#begun;
+      const copied = chunk.copy(begun, this.#held, at);
+      at += copied;
+      this.#held += copied;
+      if (this.#held < begun.length) return;
+      const frameBytes = begun.length > FRAME_HEADER_BYTES ? begun.length : this.#frameBytes(begun, 0);
+      this.#begun = null;
+      if (frameBytes === begun.length) this.#emit(begun, 0, frameBytes);
+      else this.#keep(begun, 0, frameBytes);
     }
-    // Copied, so that a few bytes of a frame do not keep a whole chunk alive.
-    const rest = at === bytes.length ? EMPTY : Buffer.from(bytes.subarray(at));
-    this.#parts = rest.length === 0 ? [] : [rest];
-    this.#held = rest.length;
-    this.#wanted = wanted;
+    while (chunk.length - at >= FRAME_HEADER_BYTES) {
+      const frameBytes = this.#frameBytes(chunk, at);
+      if (chunk.length - at < frameBytes) return this.#keep(chunk, at, frameBytes);
+      this.#emit(chunk, at, frameBytes);
+      at += frameBytes;
+    }
+    if (at < chunk.length) this.#keep(chunk, at, FRAME_HEADER_BYTES);
+  }
+
+  /**
+   * Copied, so that a few bytes of a frame keep no chunk alive; and to one place, so that a frame which comes byte by
+   * byte costs no object for each.
+   */
+  #keep(bytes: Buffer, at: number, size: number): void {
+    this.#begun = Buffer.allocUnsafeSlow(size);
+    this.#held = bytes.copy(this.#begun, 0, at);
+  }
+
+  #emit(bytes: Buffer, at: number, frameBytes: number): void {
+    const kind = bytes.readUInt8(at + LENGTH_BYTES);
+    const call = bytes.readUInt32BE(at + LENGTH_BYTES + 1);
+    const text =
+      frameBytes === FRAME_HEADER_BYTES ? '' : bytes.toString('utf8', at + FRAME_HEADER_BYTES, at + frameBytes);
+    this.#onFrame(kind, call, text);
   }
 
   #frameBytes(bytes: Buffer, at: number): number {

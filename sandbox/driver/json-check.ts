@@ -1,5 +1,7 @@
 /** Nesting beyond this is not looked into; no text of our own guest runtime has as much. */
 const DEEPEST = 4096;
+/** Nesting that most texts stay below: beyond it the record of open containers grows. */
+const SHALLOW = 32;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -27,7 +29,7 @@ export function isJson(text: string): boolean {
 class Scan {
   readonly #text: string;
   /** One byte for each open container: 1 for an object. */
-  readonly #open = new Uint8Array(DEEPEST);
+  #open = new Uint8Array(SHALLOW);
   #depth = 0;
   #at = 0;
 
@@ -66,9 +68,16 @@ class Scan {
         return true;
       }
       if (this.#depth === DEEPEST) return false;
+      if (this.#depth === this.#open.length) this.#deepen();
       this.#open[this.#depth++] = isObject ? 1 : 0;
       if (isObject && !this.#key()) return false;
     }
+  }
+
+  #deepen(): void {
+    const open = new Uint8Array(DEEPEST);
+    open.set(this.#open);
+    this.#open = open;
   }
 
   #key(): boolean {

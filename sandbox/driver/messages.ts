@@ -1,6 +1,5 @@
 import {
   type DoneMessage,
-  END_CODES,
   type EndCode,
   type Json,
   type LoadedMessage,
@@ -32,6 +31,22 @@ const LONGEST_METHOD = 100;
 const LONGEST_VERSION = 200;
 const LONGEST_CODE = 1000;
 
+/** Beyond what any child of ours holds, and far below what would be absurd in a sum or a figure. */
+const MOST_ISOLATES = 65_536;
+const MOST_HEAP_BYTES = 2 ** 40;
+
+/** The ends that a child may claim: the others are the driver's and the host's to state. */
+const ENDS_OF_CALLS: readonly EndCode[] = [
+  'CPU_LIMIT',
+  'MEMORY_LIMIT',
+  'CALL_LIMIT',
+  'RESULT_TOO_LARGE',
+  'RESULT_NOT_SERIALIZABLE',
+  'SANDBOX_LOST',
+  'CANCELED',
+];
+const ENDS_OF_LOADS: readonly EndCode[] = ['CPU_LIMIT', 'MEMORY_LIMIT'];
+
 type Fields = { [key: string]: unknown };
 
 /** @throws ProtocolViolation */
@@ -45,8 +60,8 @@ export function parseLoaded(text: string): LoadedMessage {
   const fields = fieldsOf(text, ['version', 'isolate_bytes', 'failure']);
   return {
     version: line(fields, 'version', LONGEST_VERSION),
-    isolate_bytes: whole(fields, 'isolate_bytes'),
-    failure: fields['failure'] === null ? null : outcomeOf(fields['failure']),
+    isolate_bytes: whole(fields, 'isolate_bytes', MOST_HEAP_BYTES),
+    failure: fields['failure'] === null ? null : failureOf(fields['failure']),
   };
 }
 
@@ -85,16 +100,17 @@ export function parseRequest(head: string, value?: string): RequestMessage {
 export function parseDone(text: string): DoneMessage {
   const fields = fieldsOf(text, ['outcome', 'usage', 'dropped_logs', 'isolates']);
   return {
-    outcome: outcomeOf(fields['outcome']),
+    outcome: outcomeOf(fields['outcome'], ENDS_OF_CALLS),
     usage: usageOf(fields['usage']),
     dropped_logs: whole(fields, 'dropped_logs'),
-    isolates: whole(fields, 'isolates'),
+    isolates: whole(fields, 'isolates', MOST_ISOLATES),
   };
 }
 
 /** @throws ProtocolViolation */
 export function parseShelf(text: string): number {
   if (!/^\d{1,10}$/.test(text)) throw new ProtocolViolation('a number of isolates is no number');
+  if (Number(text) > MOST_ISOLATES) throw new ProtocolViolation(`isolates is more than ${MOST_ISOLATES}`);
   return Number(text);
 }
 
@@ -136,12 +152,19 @@ export function requestId(text: string): number {
   return Number(id);
 }
 
-function outcomeOf(value: unknown): Outcome {
+/** Why a module cannot be served: never a result. */
+function failureOf(value: unknown): Outcome {
+  const outcome = outcomeOf(value, ENDS_OF_LOADS);
+  if (outcome.kind === 'returned') throw new ProtocolViolation('a module that failed has returned');
+  return outcome;
+}
+
+function outcomeOf(value: unknown, ends: readonly EndCode[]): Outcome {
   const kind = isObject(value) ? value['kind'] : undefined;
   switch (kind) {
     case 'returned': {
       const fields = exactly(value, ['kind', 'json']);
-      return { kind, json: textOf(fields, 'json') };
+      return { kind, json: jsonOf(fields, 'json') };
     }
     case 'threw': {
       const fields = exactly(value, ['kind', 'message', 'code', 'status', 'details']);
@@ -150,12 +173,12 @@ function outcomeOf(value: unknown): Outcome {
         message: textOf(fields, 'message'),
         code: line(fields, 'code', LONGEST_CODE),
         status: whole(fields, 'status'),
-        details: textOf(fields, 'details'),
+        details: jsonOf(fields, 'details'),
       };
     }
     case 'ended': {
       const fields = exactly(value, ['kind', 'code', 'message']);
-      return { kind, code: endCode(fields['code']), message: textOf(fields, 'message') };
+      return { kind, code: endCode(fields['code'], ends), message: textOf(fields, 'message') };
     }
     default:
       throw new ProtocolViolation('an outcome has no such kind');
@@ -165,12 +188,14 @@ function outcomeOf(value: unknown): Outcome {
 function usageOf(value: unknown): Usage {
   const fields = exactly(value, ['cpu_ms', 'calls', 'heap_bytes']);
   const cpuMs = fields['cpu_ms'];
-  if (typeof cpuMs !== 'number' || !(cpuMs >= 0)) throw new ProtocolViolation('cpu_ms is no duration');
-  return { cpu_ms: cpuMs, calls: whole(fields, 'calls'), heap_bytes: whole(fields, 'heap_bytes') };
+  if (typeof cpuMs !== 'number' || !(cpuMs >= 0 && cpuMs < Number.POSITIVE_INFINITY)) {
+    throw new ProtocolViolation('cpu_ms is no duration');
+  }
+  return { cpu_ms: cpuMs, calls: whole(fields, 'calls'), heap_bytes: whole(fields, 'heap_bytes', MOST_HEAP_BYTES) };
 }
 
-function endCode(value: unknown): EndCode {
-  const code = (Object.keys(END_CODES) as EndCode[]).find((known) => known === value);
+function endCode(value: unknown, ends: readonly EndCode[]): EndCode {
+  const code = ends.find((known) => known === value);
   if (code === undefined) throw new ProtocolViolation('an outcome has no such code');
   return code;
 }
@@ -204,14 +229,22 @@ function textOf(fields: Fields, name: string): string {
   return value;
 }
 
+/** A text that goes into the answer as it is: what it does to the answer's shape is settled here. */
+function jsonOf(fields: Fields, name: string): string {
+  const value = textOf(fields, name);
+  if (!isJson(value)) throw new ProtocolViolation(`${name} is not JSON`);
+  return value;
+}
+
 function line(fields: Fields, name: string, longest: number): string {
   const value = textOf(fields, name);
   if (value.length > longest) throw new ProtocolViolation(`${name} is longer than ${longest} characters`);
   return value;
 }
 
-function whole(fields: Fields, name: string): number {
+function whole(fields: Fields, name: string, most = Number.MAX_SAFE_INTEGER): number {
   const value = fields[name];
   if (!Number.isSafeInteger(value) || (value as number) < 0) throw new ProtocolViolation(`${name} is no whole number`);
+  if ((value as number) > most) throw new ProtocolViolation(`${name} is more than ${most}`);
   return value as number;
 }

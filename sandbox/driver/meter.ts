@@ -6,6 +6,8 @@ const MOST_BYTES_IN_FLIGHT = 16 * 1_048_576;
 /** By how much the driver's clock may see more than the limit before the child counts as a liar. */
 const CLOCK_DOUBT = 3;
 const CLOCK_SLACK_MS = 1000;
+/** The shortest stretch there is. A child that came and went before the driver looked was inside all the same. */
+const LEAST_STRETCH_MS = 0.01;
 
 /** The bytes of unanswered capability calls of one child, over all its calls. */
 export class BytesInFlight {
@@ -32,6 +34,7 @@ export class Meter {
   #requests = 0;
   #logBytes = 0;
   #cpuMs = 0;
+  #late = 0;
 
   constructor(limits: Limits, shared: BytesInFlight) {
     this.#limits = limits;
@@ -87,9 +90,29 @@ export class Meter {
    * @throws ProtocolViolation when the sum is far beyond what our own child would have allowed
    */
   ran(ms: number): void {
-    this.#cpuMs += ms;
+    this.#cpuMs += Math.max(ms, LEAST_STRETCH_MS);
     if (this.#cpuMs > this.#limits.cpu_ms * CLOCK_DOUBT + CLOCK_SLACK_MS) {
       throw new ProtocolViolation('the call ran for much longer than it may');
+    }
+  }
+
+  /**
+   * What the child says of its time, as far as the driver's clock bears it out.
+   * @param ms the child's own sum
+   */
+  believedMs(ms: number): number {
+    const most = this.#cpuMs * CLOCK_DOUBT + CLOCK_SLACK_MS;
+    return Math.min(Math.max(ms, this.#cpuMs / CLOCK_DOUBT), most);
+  }
+
+  /**
+   * The call is over for the service, and its guest speaks on.
+   * @throws ProtocolViolation when it says more than all that a call may say
+   */
+  late(): void {
+    this.#late += 1;
+    if (this.#late > this.#limits.calls + FIXED_LIMITS.log_lines) {
+      throw new ProtocolViolation('a call that is over does not stop speaking');
     }
   }
 

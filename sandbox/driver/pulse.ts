@@ -25,6 +25,11 @@ export class Pulse {
     return this.#lastEntered;
   }
 
+  /** Since when it is inside, on the same clock, and not before `earliest`. */
+  enteredSince(earliest: number): number {
+    return Math.max(this.#entered?.since ?? earliest, earliest);
+  }
+
   /** The child gave a sign of life, or got something to do after it had nothing. */
   heard(now: number): void {
     this.#heardAt = now;

@@ -1,4 +1,5 @@
 import type { CallReport, CallTask, CallUsage, Limits, LogEntry, Outcome, Usage } from '../protocol.ts';
+import type { Share } from './cpu-account.ts';
 import type { Verdict } from './ending.ts';
 import { type Admission, type BytesInFlight, Meter } from './meter.ts';
 
@@ -8,6 +9,8 @@ export class RunningCall {
   readonly limits: Limits;
   /** Whether the child has begun with it. */
   begun = false;
+  /** What it may still take of the processor. */
+  readonly share: Share;
   readonly #meter: Meter;
   readonly #report: (report: CallReport) => void;
   readonly #deadline: NodeJS.Timeout;
@@ -18,11 +21,13 @@ export class RunningCall {
     task: CallTask,
     limits: Limits,
     shared: BytesInFlight,
+    share: Share,
     report: (report: CallReport) => void,
     onTimeout: () => void,
   ) {
     this.task = task;
     this.limits = limits;
+    this.share = share;
     this.#meter = new Meter(limits, shared);
     this.#meter.bytesIn = Buffer.byteLength(task.context);
     this.#report = report;
@@ -51,6 +56,11 @@ export class RunningCall {
     this.#meter.log(entry, bytes);
   }
 
+  /** The child speaks for a call that is over for the service. */
+  late(): void {
+    this.#meter.late();
+  }
+
   ran(ms: number): void {
     this.#meter.ran(ms);
   }
@@ -60,7 +70,8 @@ export class RunningCall {
     this.#meter.droppedLogs += droppedLogs;
     const checked = this.#checked(outcome);
     const { calls, bytes_in, bytes_out } = this.#meter.usage;
-    this.#settle(checked, { ...usage, calls, bytes_in, bytes_out }, false);
+    const cpu_ms = this.#meter.believedMs(usage.cpu_ms);
+    this.#settle(checked, { ...usage, cpu_ms, calls, bytes_in, bytes_out }, false);
   }
 
   /** An end that the child did not announce. */

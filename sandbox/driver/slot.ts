@@ -14,8 +14,10 @@ import {
   UP,
 } from '../protocol.ts';
 import { Child, type Gone } from './child.ts';
+import { CpuAccount } from './cpu-account.ts';
 import { type Cause, diedOfGuest, diedOfMemory, verdictOn } from './ending.ts';
 import { FrameDecoder, ProtocolViolation, payloadCaps } from './frames.ts';
+import { Growth } from './growth.ts';
 import type { Launcher } from './launch.ts';
 import { LoadedVersions } from './loaded-versions.ts';
 import {
@@ -33,6 +35,7 @@ import {
   requestId,
 } from './messages.ts';
 import { BytesInFlight } from './meter.ts';
+import { ProcessorTime } from './processor-time.ts';
 import { NO_CALL, Pulse } from './pulse.ts';
 import { RunningCall } from './running-call.ts';
 import { ResidentMemory, Watch } from './watch.ts';
@@ -51,8 +54,12 @@ export interface SlotParts {
 const MIB = 1_048_576;
 /** From the start of the process to READY; generous, for a machine that starts many at once. */
 const START_MS = 10_000;
-/** A child that leaves this much unread gets no further calls. */
+/** A child that leaves this much unread gets no further calls, and no further answers: it has to go. */
 const MOST_BACKLOG_BYTES = 4 * FIXED_LIMITS.down_frame_bytes;
+/** Calls that are over for the service and that a child may hold on to; one that is busy lets go of them late. */
+const MOST_HELD_CALLS = 4096;
+/** Who took less than this share of the process's memory did not fill it. */
+const LEAST_GUILT = 1 / 8;
 /** How often the host hears of the child's memory while calls run. */
 const METER_MS = 250;
 
@@ -68,17 +75,23 @@ export class Slot {
   readonly #pulse: Pulse;
   readonly #versions = new LoadedVersions();
   readonly #inFlight = new BytesInFlight();
+  readonly #growth = new Growth();
+  readonly #processor: ProcessorTime;
+  readonly #account: CpuAccount;
   /** Calls that the child has not let go of, whether their report is out or not. */
   readonly #calls = new Map<number, RunningCall>();
   readonly #startedAt = performance.now();
   #ready = false;
   #isolates = 0;
   #meteredAt = 0;
+  #lookedAt = 0;
   #ending: { cause: Cause; detail: string; culprit: number } | null = null;
 
   constructor(parts: SlotParts) {
     this.#parts = parts;
     this.#pulse = new Pulse(this.#startedAt);
+    this.#account = new CpuAccount(this.#startedAt);
+    this.#processor = new ProcessorTime(() => this.#child.memoryPid);
     this.#decoder = new FrameDecoder(payloadCaps({ result_bytes: 0 }), (kind, call, text) =>
       this.#onFrame(kind, call, text),
     );
@@ -101,6 +114,7 @@ export class Slot {
   load(version: PluginVersion): void {
     if (this.#ending !== null) return;
     this.#begin();
+    this.#account.load();
     this.#versions.expect(version);
     this.#child.send(DOWN.LOAD, NO_CALL, JSON.stringify(version));
   }
@@ -117,7 +131,8 @@ export class Slot {
         resolve(reportWithout(version.failure, false));
         return;
       }
-      const call = new RunningCall(task, version.limits, this.#inFlight, resolve, () =>
+      const share = this.#account.begin(version.limits);
+      const call = new RunningCall(task, version.limits, this.#inFlight, share, resolve, () =>
         this.#drop(call, 'TIMEOUT', `Plugin execution timed out after ${task.timeout_ms / 1000} seconds`),
       );
       this.#begin();
@@ -130,6 +145,7 @@ export class Slot {
   reply(id: number, message: ReplyMessage): void {
     const call = this.#calls.get(id);
     if (call === undefined || call.settled || !call.answered(message.id)) return;
+    if (this.#child.backlogBytes > MOST_BACKLOG_BYTES) return this.#end('protocol', 'it reads no answers', NO_CALL);
     const text = JSON.stringify(message);
     call.sent(Buffer.byteLength(text));
     this.#child.send(DOWN.REPLY, id, text);
@@ -165,13 +181,14 @@ export class Slot {
         return this.#pulse.enter(id, now);
       case UP.LEAVE: {
         const ms = this.#pulse.leave(id, now);
-        if (id !== NO_CALL) this.#callOf(id).ran(ms);
-        return;
+        if (id === NO_CALL) return this.#account.made();
+        this.#growth.ran(id, now - Math.max(now - ms, this.#lookedAt));
+        return this.#callOf(id).ran(ms);
       }
       case UP.REQUEST:
-        return this.#onRequest(this.#callOf(id), text);
+        return this.#onRequest(this.#insideOf(id), text);
       case UP.LOG:
-        return this.#onLog(this.#callOf(id), text);
+        return this.#onLog(this.#insideOf(id), text);
       case UP.DONE:
         return this.#onDone(this.#callOf(id), text);
       case UP.LOADED:
@@ -192,6 +209,13 @@ export class Slot {
     return call;
   }
 
+  /** The call whose guest is speaking: a guest can only speak while it runs. */
+  #insideOf(id: number): RunningCall {
+    const call = this.#callOf(id);
+    if (this.#pulse.entered !== id) throw new ProtocolViolation(`call ${id} speaks from outside of the guest`);
+    return call;
+  }
+
   #onReady(text: string): void {
     const { protocol } = parseReady(text);
     if (this.#ready || protocol !== PROTOCOL_VERSION) throw new ProtocolViolation('READY came at the wrong time');
@@ -209,11 +233,12 @@ export class Slot {
   }
 
   #onLog(call: RunningCall, text: string): void {
-    if (!call.settled) call.log(parseLog(text), Buffer.byteLength(text));
+    if (call.settled) return call.late();
+    call.log(parseLog(text), Buffer.byteLength(text));
   }
 
   #onRequest(call: RunningCall, text: string): void {
-    if (call.settled) return;
+    if (call.settled) return call.late();
     const { head, value } = cutRequest(text);
     const crowded = isCrowded(head);
     const message = crowded ? { id: requestId(head), method: '', params: null } : parseRequest(head, value);
@@ -247,8 +272,13 @@ export class Slot {
   #onDone(call: RunningCall, text: string): void {
     const { outcome, usage, dropped_logs: droppedLogs, isolates } = parseDone(text);
     if (this.#pulse.entered === call.task.call) throw new ProtocolViolation('DONE before LEAVE');
+    if (outcome.kind === 'returned' && !call.begun) throw new ProtocolViolation('a call returned that never ran');
+    if (outcome.kind === 'ended' && outcome.code === 'CANCELED' && !call.settled) {
+      throw new ProtocolViolation('a call was dropped that nobody had dropped');
+    }
     this.#isolates = isolates;
     this.#calls.delete(call.task.call);
+    this.#growth.ended(call.task.call);
     call.done(outcome, usage, droppedLogs);
   }
 
@@ -256,6 +286,8 @@ export class Slot {
   #drop(call: RunningCall, code: 'TIMEOUT' | 'CANCELED' | 'CALL_LIMIT', message: string): void {
     if (call.settled) return;
     call.end({ code, message, lost: false });
+    const held = this.#calls.values().reduce((count, { settled }) => (settled ? count + 1 : count), 0);
+    if (held > MOST_HELD_CALLS) return this.#end('protocol', `it holds on to ${held} calls that are over`, NO_CALL);
     this.#child.send(DOWN.END, call.task.call, '');
   }
 
@@ -265,21 +297,31 @@ export class Slot {
     if (!this.#ready && now - this.#startedAt > START_MS) {
       return this.#end('start', `it was not ready within ${START_MS} ms`, NO_CALL);
     }
-    if (rssBytes > limits.process_mb * MIB) {
-      return this.#end('memory', `it takes ${Math.round(rssBytes / MIB)} MiB`, this.#suspect());
+    if (this.#pulse.entered !== null)
+      this.#growth.ran(this.#pulse.entered, now - this.#pulse.enteredSince(this.#lookedAt));
+    this.#lookedAt = now;
+    this.#growth.measured(rssBytes);
+    const mostBytes = limits.process_mb * MIB;
+    if (rssBytes > mostBytes) {
+      const culprit = this.#growth.most(mostBytes * LEAST_GUILT);
+      return this.#end('memory', `it takes ${Math.round(rssBytes / MIB)} MiB`, culprit);
     }
     const overdue = this.#pulse.overdue(now, limits.slice_ms, this.#owesASign());
     if (overdue !== null) return this.#end('overdue', overdue, this.#pulse.entered ?? NO_CALL);
 
     if (now - this.#meteredAt < METER_MS) return;
     this.#meteredAt = now;
+    const shares = Array.from(this.#calls.values(), ({ share }) => share);
+    const overspent = this.#account.judge(now, this.#processor.read(), shares);
+    if (overspent !== null) return this.#end('overdue', overspent, NO_CALL);
     const { slot, post } = this.#parts;
     post({ type: 'meter', slot, rss_bytes: rssBytes, running: this.#calls.size, isolates: this.#isolates });
   }
 
-  /** Whether an honest child would have something to say: a call it has not begun, or one it should have let go. */
+  /** Whether an honest child would do something: read on, end its frame, begin a call, or let go of one that is over. */
   #owesASign(): boolean {
-    return this.#versions.loading || [...this.#calls.values()].some((call) => !call.begun || call.settled);
+    if (this.#versions.loading || this.#decoder.holding || this.#child.backlogBytes > 0) return true;
+    return this.#calls.values().some((call) => !call.begun || call.settled);
   }
 
   /** The call that is inside the guest or, since a child is looked at now and then only, was there last. */
@@ -292,6 +334,7 @@ export class Slot {
     if (this.#ending !== null) return;
     this.#ending = { cause, detail, culprit };
     this.#watch.stop();
+    this.#processor.close();
     this.#child.kill();
     this.#endCalls(cause, culprit, false);
   }
@@ -305,6 +348,7 @@ export class Slot {
 
   #onGone(gone: Gone): void {
     this.#watch.stop();
+    this.#processor.close();
     if (this.#ending === null) {
       const culprit = diedOfGuest(gone) ? this.#suspect() : NO_CALL;
       const detail = `it died of ${gone.signal ?? `exit code ${gone.code}`}`;

@@ -3,27 +3,15 @@
  * process, with all that Node offers there. It must not reach a file, a socket, a process, a thread, a database or the
  * server; and what it writes on its channel may cost it its process, never the thread that reads.
  */
-import { copyFile, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { type AddressInfo, createServer } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { type Launcher, launch, nodeArguments, probeLauncher, start } from '../../sandbox/driver/launch.ts';
+import { hostileSandbox } from '../support/hostile-sandbox.ts';
 import { plugin, ROOT, runs, SANDBOX_DIR, TestSlot } from '../support/sandbox.ts';
-
-/** A copy of the child's folder, whose entry is the hostile one. */
-async function hostileSandbox(t: Test): Promise<string> {
-  const folder = await mkdtemp(path.join(os.tmpdir(), 'isolayer-escape-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  const sandbox = path.join(folder, 'sandbox');
-  await mkdir(sandbox);
-  await cp(path.join(SANDBOX_DIR, 'process'), path.join(sandbox, 'process'), { recursive: true });
-  await copyFile(path.join(SANDBOX_DIR, 'protocol.ts'), path.join(sandbox, 'protocol.ts'));
-  await copyFile(path.join(ROOT, 'test/support/hostile-child.ts'), path.join(sandbox, 'process', 'main.ts'));
-  await copyFile(path.join(ROOT, 'package.json'), path.join(folder, 'package.json'));
-  return sandbox;
-}
 
 /** The one native module that a child may read. */
 function loadedAddon(): string {
@@ -41,7 +29,7 @@ async function openHostile(t: Test, launcher: Launcher): Promise<TestSlot> {
   const slot = new TestSlot('', () => launch(launcher, sandbox), launcher);
   t.teardown(() => slot.close());
   await slot.message('ready');
-  await slot.load(plugin(''));
+  await slot.load(plugin('', { pluginId: 'hostile' }));
   return slot;
 }
 
@@ -168,7 +156,7 @@ t.test('what a hostile child says on its channel costs only itself', async (t) =
 
 t.test('a child that floods its channel neither fills nor holds up the thread', async (t) => {
   const slot = await openHostile(t, full);
-  const flood = `({ channel }) => { for (;;) channel.send(6, 1, JSON.stringify({ level: 'log', message: 'x' })); }`;
+  const flood = `({ channel }) => { channel.enter(1); for (;;) channel.send(6, 1, JSON.stringify({ level: 'log', message: 'x' })); }`;
   const before = process.memoryUsage().rss;
   const report = await slot.call({ script: `export const attempt = ${flood};` });
   t.match(report.outcome, { kind: 'ended', code: 'SANDBOX_LOST' });

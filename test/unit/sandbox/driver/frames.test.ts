@@ -1,8 +1,13 @@
 /** Threat: a child that writes lengths and kinds of its own choice, to fill or to confuse the thread that reads. */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import t from 'tap';
 import { encodeFrame, FrameDecoder, ProtocolViolation, payloadCaps } from '../../../../sandbox/driver/frames.ts';
 import { FIXED_LIMITS, UP } from '../../../../sandbox/protocol.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
 
 type Frame = [kind: number, call: number, text: string];
 
@@ -27,6 +32,25 @@ t.test('frames come out as they went in, however the bytes are cut', async (t) =
     }),
   );
   t.pass('for every cut');
+});
+
+t.test('a frame that comes byte by byte takes no more memory than a whole one', async (t) => {
+  const { decoder: reader, frames } = decoder();
+  const sent = encodeFrame(UP.LOG, 7, 'x'.repeat(200_000));
+  reader.push(sent.subarray(0, 1));
+  collectGarbage();
+  const before = process.memoryUsage();
+  for (let at = 1; at < sent.length - 1; at += 1) reader.push(Buffer.from([sent[at] ?? 0]));
+  collectGarbage();
+  const after = process.memoryUsage();
+  t.equal(frames.length, 0, 'half a frame is none');
+  t.equal(reader.holding, true);
+  // One object for each byte would be 20 MB and more.
+  const grown = after.heapUsed + after.external - before.heapUsed - before.external;
+  t.ok(grown < 5e6, `${grown} bytes`);
+  reader.push(sent.subarray(-1));
+  t.same(frames, [[UP.LOG, 7, 'x'.repeat(200_000)]]);
+  t.equal(reader.holding, false);
 });
 
 t.test('a frame is refused by its header, before its payload is held', async (t) => {

@@ -23,7 +23,7 @@ const threw = { kind: 'threw', message: 'm', code: 'c', status: 500, details: '{
 const ACCEPTED: [(text: string) => unknown, object][] = [
   [parseReady, { protocol: 1, node: 'v26.10.0' }],
   [parseLoaded, { version: 'v1', isolate_bytes: 1, failure: null }],
-  [parseLoaded, { version: 'v1', isolate_bytes: 0, failure: { kind: 'ended', code: 'COMPILE_ERROR', message: 'm' } }],
+  [parseLoaded, { version: 'v1', isolate_bytes: 0, failure: { kind: 'ended', code: 'CPU_LIMIT', message: 'm' } }],
   [parseLog, { level: 'debug', message: '' }],
   [parseRequest, { id: 1, method: 'kv.get', params: { key: [null, true, 1.5] } }],
   [parseDone, { outcome: { kind: 'returned', json: '1' }, usage, dropped_logs: 0, isolates: 1 }],
@@ -66,6 +66,52 @@ t.test('names of objects are not names of rows', async (t) => {
     t.throws(() => parseDone(done(code)), ProtocolViolation, code);
   }
   t.throws(() => parseLog('{"level":"log","message":"x","__proto__":{}}'), ProtocolViolation);
+});
+
+const doneWith = (outcome: object, more: object = {}) =>
+  JSON.stringify({ outcome, usage, dropped_logs: 0, isolates: 1, ...more });
+
+t.test('texts that go into the answer as they are have to be JSON', async (t) => {
+  const texts = ['', '1,"success":true', 'null}', '{"a":1', ' 1', '1\n', '"\u0001"', 'NaN', 'undefined', '"\ud800"'];
+  for (const text of texts) {
+    t.throws(() => parseDone(doneWith({ kind: 'returned', json: text })), ProtocolViolation, text);
+    t.throws(() => parseDone(doneWith({ ...threw, details: text })), ProtocolViolation, text);
+    const failure = { ...threw, details: text };
+    t.throws(() => parseLoaded(JSON.stringify({ version: 'v1', isolate_bytes: 0, failure })), ProtocolViolation, text);
+  }
+});
+
+t.test('a child states no end that is the driver’s or the host’s', async (t) => {
+  const ended = (code: string) => ({ kind: 'ended', code, message: 'm' });
+  for (const code of ['TIMEOUT', 'SERVICE_UNAVAILABLE', 'COMPILE_ERROR']) {
+    t.throws(() => parseDone(doneWith(ended(code))), ProtocolViolation, code);
+  }
+  const loaded = (failure: object) => JSON.stringify({ version: 'v1', isolate_bytes: 0, failure });
+  for (const code of ['CANCELED', 'SANDBOX_LOST', 'TIMEOUT']) {
+    t.throws(() => parseLoaded(loaded(ended(code))), ProtocolViolation, code);
+  }
+  t.throws(
+    () => parseLoaded(loaded({ kind: 'returned', json: '1' })),
+    ProtocolViolation,
+    'and no result for all calls',
+  );
+});
+
+t.test('figures stay in the bounds of what can be', async (t) => {
+  const bad = [
+    { isolates: 2 ** 40 },
+    { dropped_logs: -1 },
+    { usage: { ...usage, heap_bytes: 2 ** 50 } },
+    { usage: { ...usage, calls: -1 } },
+    { usage: { ...usage, cpu_ms: null } },
+    { usage: { ...usage, cpu_ms: -1 } },
+  ];
+  for (const more of bad) {
+    t.throws(() => parseDone(doneWith({ kind: 'returned', json: '1' }, more)), ProtocolViolation, JSON.stringify(more));
+  }
+  const infinite = doneWith({ kind: 'returned', json: '1' }).replace('1.5', '1e999');
+  t.throws(() => parseDone(infinite), ProtocolViolation, 'a number that JSON can write and nothing can add');
+  t.throws(() => parseLoaded('{"version":"v1","isolate_bytes":9e15,"failure":null}'), ProtocolViolation);
 });
 
 t.test('nesting is measured without walking down by recursion', async (t) => {

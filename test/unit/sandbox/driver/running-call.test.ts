@@ -1,8 +1,9 @@
 /** Threat: a call with two ends, or none. */
 import t from 'tap';
+import { ProtocolViolation } from '../../../../sandbox/driver/frames.ts';
 import { BytesInFlight } from '../../../../sandbox/driver/meter.ts';
 import { RunningCall } from '../../../../sandbox/driver/running-call.ts';
-import { type CallReport, DEFAULT_LIMITS } from '../../../../sandbox/protocol.ts';
+import { type CallReport, DEFAULT_LIMITS, FIXED_LIMITS } from '../../../../sandbox/protocol.ts';
 
 const usage = { cpu_ms: 5, calls: 77, heap_bytes: 1000 };
 
@@ -10,7 +11,14 @@ function running(timeoutMs = 10_000, onTimeout = (): void => {}) {
   const reports: CallReport[] = [];
   const task = { slot: 1, call: 1, version: 'v1', context: '{}', timeout_ms: timeoutMs };
   const limits = { ...DEFAULT_LIMITS, result_bytes: 10 };
-  const call = new RunningCall(task, limits, new BytesInFlight(), (report) => reports.push(report), onTimeout);
+  const call = new RunningCall(
+    task,
+    limits,
+    new BytesInFlight(),
+    { leftMs: 1 },
+    (report) => reports.push(report),
+    onTimeout,
+  );
   return { call, reports };
 }
 
@@ -59,6 +67,27 @@ t.test('a result is measured once more, in bytes', async (t) => {
     call.done({ kind: 'returned', json }, usage, 0);
     t.match(reports[0]?.outcome, code === undefined ? { kind: 'returned' } : { kind: 'ended', code }, json);
   }
+});
+
+t.test('a child’s own account of its time counts as far as the driver’s clock bears it out', async (t) => {
+  for (const [claimed, ranMs, reported] of [
+    [5, 4, 5],
+    [0, 300, 100],
+    [1e300, 10, 1030],
+  ] as const) {
+    const { call, reports } = running();
+    call.ran(ranMs);
+    call.done({ kind: 'returned', json: '1' }, { ...usage, cpu_ms: claimed }, 0);
+    t.equal(reports[0]?.usage.cpu_ms, reported);
+  }
+});
+
+t.test('a call that is over may say no more than one that runs', async (t) => {
+  const { call } = running();
+  call.end({ code: 'TIMEOUT', message: 'late', lost: false });
+  const most = DEFAULT_LIMITS.calls + FIXED_LIMITS.log_lines;
+  for (let time = 0; time < most; time += 1) call.late();
+  t.throws(() => call.late(), ProtocolViolation);
 });
 
 t.test('the wall limit is told to the owner, and not after the end', async (t) => {

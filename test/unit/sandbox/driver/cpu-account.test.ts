@@ -1,0 +1,41 @@
+/** Threat: a child that says little or nothing of what it does, to have the processor for itself. */
+import t from 'tap';
+import { CpuAccount } from '../../../../sandbox/driver/cpu-account.ts';
+import { ProtocolViolation } from '../../../../sandbox/driver/frames.ts';
+import { DEFAULT_LIMITS } from '../../../../sandbox/protocol.ts';
+
+const LIMITS = { ...DEFAULT_LIMITS, cpu_ms: 1000 };
+
+t.test('a process may take what its calls may, several times over, and no more', async (t) => {
+  const account = new CpuAccount(0);
+  const shares = [account.begin(LIMITS), account.begin(LIMITS)];
+  t.equal(account.judge(1000, 12_000, shares), null, 'two calls of 6 s');
+  t.equal(account.judge(1001, 16_000, shares), null, 'and what is to spare');
+  t.match(account.judge(1002, 18_000, shares), /18000 ms of the processor/);
+});
+
+t.test('what a call leaves over when it ends is not kept for later', async (t) => {
+  const account = new CpuAccount(0);
+  for (let call = 0; call < 100; call += 1) account.begin(LIMITS);
+  t.match(account.judge(10, 6000, []), /far more than its calls may/);
+});
+
+t.test('a process that is idle may do a little all the time', async (t) => {
+  const account = new CpuAccount(0);
+  for (let second = 1; second <= 100; second += 1) t.equal(account.judge(second * 1000, second * 90, []), null);
+  t.equal(account.judge(101_000, 13_000, []), null, 'and much for a moment');
+  t.type(account.judge(102_000, 15_000, []), 'string');
+});
+
+t.test('where the system tells nothing, nothing is held against the child', async (t) => {
+  const account = new CpuAccount(0);
+  t.equal(account.judge(1e9, 0, []), null);
+});
+
+t.test('a child makes isolates for versions and calls, and not without end', async (t) => {
+  const account = new CpuAccount(0);
+  account.load();
+  account.begin(LIMITS);
+  for (let isolate = 0; isolate < 132; isolate += 1) account.made();
+  t.throws(() => account.made(), ProtocolViolation);
+});
