@@ -1,7 +1,7 @@
 /**
  * What relaying costs: transactions accepted and mined a second through the server over HTTP, against a bare loop that
- * sends signed bytes to the same node, for one account and for many. The node mines each transaction at once, so that
- * no block time hides anything; server, node and load share the cores.
+ * sends signed bytes to the same kind of node, for one account and for many. The node makes ten blocks a second: where
+ * anvil mines each transaction at once it now and then holds one back for ever. Server, node and load share the cores.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Wallet } from 'ethers';
@@ -20,11 +20,17 @@ export interface EvmFigures {
   accepted: number;
   /** From the first request until the last is mined. */
   mined: number;
-  /** From the request until the node has mined it, at a steady rate, in milliseconds. */
-  p50: number;
-  p99: number;
+  /** From the request until the node has mined it, at a steady rate; of the bare loop and through the server. */
+  bareLatency: Latency;
+  latency: Latency;
   /** The longest time for which the server's main loop did nothing else, in milliseconds, while both were measured. */
   stallMs: number;
+}
+
+/** In milliseconds. */
+export interface Latency {
+  p50: number;
+  p99: number;
 }
 
 export interface EvmBench {
@@ -39,10 +45,14 @@ export interface EvmBench {
 const IN_FLIGHT = 32;
 const CHAIN_ID = 31_337;
 const RECEIVER = '0x00000000000000000000000000000000000abcde';
+/** Where the receivers of the steady rounds begin. */
+const [BARE, SERVED] = [0xbeef_0000_0000, 0xfeed_0000_0000];
 /** prom-client's histogram of the loop's delay counts its own timer of 10 ms. */
 const TIMER_MS = 10;
 const PATIENCE_MS = 120_000;
-const LOOKS_BEFORE_MINING = 10;
+const BLOCK_SECONDS = 0.1;
+/** A block holds whatever is waiting. */
+const BLOCK_GAS = 1_000_000_000;
 
 /** Runs the bench for each number of accounts: a round of the bare loop, then one through a server of its own. */
 export async function benchEvm(bench: EvmBench): Promise<EvmFigures[]> {
@@ -52,14 +62,17 @@ export async function benchEvm(bench: EvmBench): Promise<EvmFigures[]> {
 }
 
 async function measure(bench: EvmBench, accounts: number): Promise<EvmFigures> {
-  const anvil = await startAnvil({ args: ['--accounts', String(accounts)] });
+  const anvil = await startAnvil({
+    blockTime: BLOCK_SECONDS,
+    args: ['--accounts', String(accounts), '--gas-limit', String(BLOCK_GAS)],
+  });
   const agent = new Agent({ connections: IN_FLIGHT });
   const workspace = await createWorkspace({
     rpcUrl: anvil.url,
     env: { RATE_LIMIT_REQUESTS_PER_SECOND: '1000000', RATE_LIMIT_BURST_SIZE: '1000000', LOG_LEVEL: 'warn' },
   });
   try {
-    const bare = await bareLoop(anvil, agent, bench.transactions, accounts);
+    const bare = await bareLoop(anvil, agent, bench, accounts);
     const relayers = await declareRelayers(workspace, anvil, { relayers: accounts });
     // The line with the address, for which the start is waited for, is one of level info.
     const service = await startService({
@@ -72,8 +85,11 @@ async function measure(bench: EvmBench, accounts: number): Promise<EvmFigures> {
       await throughService(service, anvil, agent, relayers, 2 * accounts);
       await longestStallMs(service);
       const { accepted, mined } = await throughService(service, anvil, agent, relayers, bench.transactions);
-      const { p50, p99 } = await steadyLatency(service, anvil, agent, relayers, bench);
-      return { accounts, bare, accepted, mined, p50, p99, stallMs: await longestStallMs(service) };
+      const latency = await steadyLatency(anvil, agent, bench, SERVED, (receiver, index) =>
+        post(service, agent, relayers[index % relayers.length], receiver),
+      );
+      const stallMs = await longestStallMs(service);
+      return { accounts, bare: bare.mined, accepted, mined, bareLatency: bare.latency, latency, stallMs };
     } finally {
       await service.stop();
     }
@@ -85,31 +101,38 @@ async function measure(bench: EvmBench, accounts: number): Promise<EvmFigures> {
 }
 
 /** Sends bytes that are signed beforehand, in the order of their nonces, and waits until all are mined. */
-async function bareLoop(anvil: Anvil, agent: Agent, count: number, accounts: number): Promise<number> {
+async function bareLoop(
+  anvil: Anvil,
+  agent: Agent,
+  bench: EvmBench,
+  accounts: number,
+): Promise<{ mined: number; latency: Latency }> {
   const wallets = anvil.accounts.slice(0, accounts).map(({ privateKey }) => new Wallet(privateKey));
-  const signed = await Promise.all(
-    Array.from({ length: count }, (_, index) => sign(wallets[index % accounts], Math.floor(index / accounts))),
-  );
+  const addresses = wallets.map(({ address }) => address);
+  const signAt = (index: number, to: string) => sign(wallets[index % accounts], Math.floor(index / accounts), to);
+  const send = async (raw: string | undefined) => void (await rpc(anvil, agent, 'eth_sendRawTransaction', [raw]));
+
+  const count = bench.transactions;
+  const signed = await Promise.all(Array.from({ length: count }, (_, index) => signAt(index, RECEIVER)));
   const began = performance.now();
-  await each(signed, async (raw) => {
-    await rpc(anvil, agent, 'eth_sendRawTransaction', [raw]);
-  });
-  await untilMined(
-    anvil,
-    agent,
-    wallets.map(({ address }) => address),
-    count,
+  await each(signed, send);
+  await untilMined(anvil, agent, addresses, count);
+  const mined = perSecond(count, began);
+
+  const steady = bench.steadyRate * bench.seconds;
+  const later = await Promise.all(
+    Array.from({ length: steady }, (_, index) => signAt(count + index, receiverAt(BARE, index))),
   );
-  return perSecond(count, began);
+  return { mined, latency: await steadyLatency(anvil, agent, bench, BARE, (_, index) => send(later[index])) };
 }
 
-async function sign(wallet: Wallet | undefined, nonce: number): Promise<string> {
+async function sign(wallet: Wallet | undefined, nonce: number, to: string): Promise<string> {
   if (wallet === undefined) throw new Error('no account to sign with');
   return await wallet.signTransaction({
     type: 2,
     chainId: CHAIN_ID,
     nonce,
-    to: RECEIVER,
+    to,
     value: 1,
     gasLimit: 21_000,
     maxFeePerGas: 100_000_000_000n,
@@ -136,21 +159,21 @@ async function throughService(
 
 /** Each request pays a receiver of its own; the node is watched for the moment when that one is paid. */
 async function steadyLatency(
-  service: RunningService,
   anvil: Anvil,
   agent: Agent,
-  relayers: readonly RelayerAccount[],
   { steadyRate, seconds }: EvmBench,
-): Promise<{ p50: number; p99: number }> {
+  receivers: number,
+  send: (receiver: string, index: number) => Promise<void>,
+): Promise<Latency> {
   const latencies: number[] = [];
   const sending: Promise<void>[] = [];
   const began = performance.now();
   for (let sent = 0; sent < steadyRate * seconds; sent += 1) {
     await sleep(Math.max(0, began + (sent * 1000) / steadyRate - performance.now()));
-    const receiver = `0x${(0xfeed_0000_0000 + sent).toString(16).padStart(40, '0')}`;
+    const receiver = receiverAt(receivers, sent);
     const one = async () => {
       const asked = performance.now();
-      await post(service, agent, relayers[sent % relayers.length], receiver);
+      await send(receiver, sent);
       await untilPaid(anvil, agent, receiver);
       latencies.push(performance.now() - asked);
     };
@@ -162,24 +185,16 @@ async function steadyLatency(
   return { p50: at(0.5), p99: at(0.99) };
 }
 
+function receiverAt(first: number, index: number): string {
+  return `0x${(first + index).toString(16).padStart(40, '0')}`;
+}
+
 async function untilPaid(anvil: Anvil, agent: Agent, receiver: string): Promise<void> {
   await until(async () => (await rpc(anvil, agent, 'eth_getBalance', [receiver, 'latest'])) !== '0x0', 2);
 }
 
-/**
- * Anvil mines when a transaction comes in; of those that came out of order at the same moment it may leave some in its
- * pool until the next one. Where nothing moves any more it is told to mine.
- */
 async function untilMined(anvil: Anvil, agent: Agent, addresses: readonly string[], count: number): Promise<void> {
-  let [seen, looks] = [-1, 0];
-  const isMined = async () => {
-    const mined = await countOf(anvil, agent, addresses);
-    looks = mined === seen ? looks + 1 : 0;
-    seen = mined;
-    if (mined < count && looks > 0 && looks % LOOKS_BEFORE_MINING === 0) await rpc(anvil, agent, 'evm_mine', []);
-    return mined >= count;
-  };
-  await until(isMined, 20);
+  await until(async () => (await countOf(anvil, agent, addresses)) >= count, 20);
 }
 
 async function countOf(anvil: Anvil, agent: Agent, addresses: readonly string[]): Promise<number> {

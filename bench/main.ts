@@ -16,7 +16,7 @@ import { printEvmTable, printTable } from './table.ts';
 const ROUNDS = 3;
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 4);
 const STEADY_RATE = 50;
-const EVM = { transactions: 2_000, accounts: [1, 4, 16], steadyRate: 20, seconds: 2 * SECONDS };
+const EVM = { transactions: 4_000, accounts: [1, 4, 16], steadyRate: 20, seconds: 2 * SECONDS };
 
 const cleanUp: (() => Promise<unknown>)[] = [];
 const [only] = process.argv.slice(2);
