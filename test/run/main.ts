@@ -1,3 +1,5 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { listFiles } from '../check/project-files.ts';
@@ -17,6 +19,11 @@ const given = positionals.flatMap((path) => {
 });
 const seconds = values.timeout === undefined ? undefined : Number(values.timeout);
 if (seconds !== undefined && !(seconds > 0)) fail(`"${values.timeout}" is not a number of seconds.`);
+
+// Hundreds of processes load the same modules: what the first one stripped and compiled the others find here.
+const compileCache = mkdtempSync(join(tmpdir(), 'isolayer-test-'));
+process.env['NODE_COMPILE_CACHE'] = compileCache;
+process.once('exit', () => rmSync(compileCache, { recursive: true, force: true }));
 
 let passed = 0;
 let failed = 0;

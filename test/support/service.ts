@@ -28,6 +28,12 @@ export interface RunningService {
 
 const START_LIMIT_MS = 30_000;
 
+/** Where the test run keeps compiled modules, so that a server starts sooner. */
+function compileCache(): Record<string, string> {
+  const folder = process.env['NODE_COMPILE_CACHE'];
+  return folder === undefined ? {} : { NODE_COMPILE_CACHE: folder };
+}
+
 /**
  * Starts `src/main.ts`, or another entry that composes the service, with the given environment and nothing else, and
  * waits until it says that it is ready.
@@ -36,7 +42,7 @@ export async function startService(env: Record<string, string>, entry = 'src/mai
   const root = join(import.meta.dirname, '..', '..');
   const child = spawn(process.execPath, ['--disable-sigusr1', join(root, entry)], {
     cwd: root,
-    env: { PATH: process.env['PATH'] ?? '', ...env },
+    env: { ...compileCache(), PATH: process.env['PATH'] ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const lines: string[] = [];
