@@ -94,7 +94,8 @@ t.test('what is to have no effect is not offered before its empty version is sig
 
 t.test('a node that misses a lower sequence gets all lower ones first, once in a round', async (t) => {
   const world = await EngineWorld.open(t);
-  const { step, transactions } = await signed(world, 3);
+  const { step: hasty, transactions } = await signed(world, 3);
+  const step = { ...hasty, timing: { ...hasty.timing, reofferMs: 60_000 } };
   answers(world, []);
   await offer(step);
   for (const { id } of transactions.slice(1)) {
