@@ -3,29 +3,59 @@
  * who knows how to make it do so could keep the plugin from everybody else. Both must stay bounded.
  */
 import t from 'tap';
-import { Quarantine } from '../../../../src/plugin-host/quarantine.ts';
+import { likeOf, Quarantine } from '../../../../src/plugin-host/quarantine.ts';
 
-const rules = { kills: 3, windowMs: 60_000, firstMs: 1000, longestMs: 4000 };
+const rules = {
+  kills: 3,
+  windowMs: 60_000,
+  firstMs: 1000,
+  longestMs: 16_000,
+  longestWorkingMs: 4000,
+  workingMs: 600_000,
+  probeMs: 1000,
+};
+const REASON = 'overdue: too long';
 
 function setUp() {
   const time = { now: 0 };
   const quarantine = new Quarantine({ now: () => time.now, elapsed: () => time.now }, rules);
-  return { time, quarantine, kill: () => quarantine.killed('p', 'overdue: too long') };
+  let lastCall = 0;
+  return {
+    time,
+    quarantine,
+    /** Nobody knows which call it was. */
+    kill: () => quarantine.killed('p', REASON),
+    /** A call of this kind comes, and is refused, or runs and kills its process. */
+    killBy(like: string) {
+      const refusal = quarantine.refusal('p', () => like);
+      if (refusal !== undefined) return refusal;
+      lastCall += 1;
+      quarantine.began('p', lastCall, () => like);
+      return quarantine.killed('p', REASON, lastCall);
+    },
+    ask: (like = 'honest') => quarantine.refusal('p', () => like),
+  };
 }
 
 t.test('the third kill within a minute starts a back-off, which ends by itself', async (t) => {
-  const { time, quarantine, kill } = setUp();
+  const { time, quarantine, kill, ask } = setUp();
   t.equal(kill(), 0);
   t.equal(kill(), 0);
-  t.equal(quarantine.backOff('p'), undefined);
+  t.equal(ask(), undefined);
   t.equal(kill(), 1000);
-  t.same(quarantine.backOff('p'), { reason: 'overdue: too long', leftMs: 1000 });
-  t.equal(quarantine.backOff('other'), undefined, 'it is the plugin’s own');
+  t.same(quarantine.backOff('p'), { reason: REASON, leftMs: 1000 });
+  t.same(ask(), { reason: REASON, leftMs: 1000 });
+  t.equal(
+    quarantine.refusal('other', () => 'honest'),
+    undefined,
+    'it is the plugin’s own',
+  );
   time.now = 1000;
   t.equal(quarantine.backOff('p'), undefined);
+  t.equal(ask(), undefined);
 });
 
-t.test('kills far apart are no pattern', async (t) => {
+t.test('kills that lie far apart are no pattern', async (t) => {
   const { time, kill } = setUp();
   for (let minute = 0; minute < 10; minute++) {
     time.now = minute * 31_000;
@@ -33,21 +63,33 @@ t.test('kills far apart are no pattern', async (t) => {
   }
 });
 
-t.test('one kill in probation doubles the back-off, up to the longest and never for good', async (t) => {
-  const { time, quarantine, kill } = setUp();
+t.test('each further kill on probation doubles the back-off, up to the longest', async (t) => {
+  const { time, kill } = setUp();
   kill();
   kill();
   const backOffs = [kill()];
-  for (let round = 0; round < 4; round++) {
+  for (let round = 0; round < 5; round++) {
     time.now += backOffs.at(-1) ?? 0;
-    t.equal(quarantine.backOff('p'), undefined, 'probation: calls are let in');
     backOffs.push(kill());
   }
-  t.same(backOffs, [1000, 2000, 4000, 4000, 4000]);
+  t.same(backOffs, [1000, 2000, 4000, 8000, 16_000, 16_000]);
+});
+
+t.test('on probation exactly one call is let in, and the next when that one had its time', async (t) => {
+  const { time, kill, ask } = setUp();
+  for (let times = 0; times < 3; times++) kill();
+  time.now = 1000;
+  t.equal(ask('a'), undefined);
+  t.match(ask('b'), { reason: /another call is being tried/, leftMs: 1000 });
+  time.now = 1400;
+  t.match(ask('b'), { leftMs: 600 });
+  time.now = 2000;
+  t.equal(ask('b'), undefined, 'a call that takes long holds up nobody for good');
+  t.match(ask('c'), { leftMs: 1000 });
 });
 
 t.test('one call that ends well clears the plugin, but not one of before the back-off', async (t) => {
-  const { time, quarantine, kill } = setUp();
+  const { time, quarantine, kill, ask } = setUp();
   kill();
   kill();
   kill();
@@ -55,7 +97,9 @@ t.test('one call that ends well clears the plugin, but not one of before the bac
   t.ok(quarantine.backOff('p'), 'during the back-off nothing changes');
   t.equal(kill(), 0, 'late deaths do not lengthen it');
   time.now = 1000;
+  t.equal(ask(), undefined);
   quarantine.endedWell('p');
+  for (let times = 0; times < 3; times++) t.equal(ask(), undefined, 'all are let in again');
   t.equal(kill(), 0, 'it starts from nothing');
 });
 
@@ -66,4 +110,78 @@ t.test('good calls between kills do not hide the pattern', async (t) => {
   kill();
   quarantine.endedWell('p');
   t.equal(kill(), 1000);
+});
+
+t.test('who repeats a call that kills is refused, longer each time, and nobody else', async (t) => {
+  const { time, quarantine, killBy, ask } = setUp();
+  const ends = [];
+  for (let times = 0; times < 8; times++) {
+    const end = killBy('hostile');
+    ends.push(typeof end === 'number' ? 'killed' : end.leftMs);
+    t.equal(ask(), undefined, 'another call is let in');
+    t.equal(quarantine.backOff('p'), undefined, 'the plugin is not backed off');
+    time.now += 500;
+  }
+  t.same(ends, ['killed', 'killed', 500, 'killed', 1500, 1000, 500, 'killed']);
+  for (let times = 0; times < 20; times++) {
+    time.now += 16_000;
+    killBy('hostile');
+    t.match(ask('hostile'), { leftMs: times === 0 ? 8000 : 16_000, reason: /a call like this one/ });
+    t.equal(ask(), undefined);
+  }
+});
+
+t.test(
+  'many ways to kill back off the plugin, shortly while it answers others, and long when it does not',
+  async (t) => {
+    for (const [works, longest] of [
+      [true, 4000],
+      [false, 16_000],
+    ] as const) {
+      const { time, quarantine, killBy } = setUp();
+      if (works) quarantine.endedWell('p');
+      const backOffs: number[] = [];
+      for (let way = 0; way < 12; way++) {
+        const end = killBy(`way ${way}`);
+        t.type(end, 'number');
+        if (typeof end !== 'number') return;
+        backOffs.push(end);
+        time.now += end;
+      }
+      t.equal(Math.max(...backOffs), longest);
+      t.equal(backOffs.at(-1), longest, 'and it stays there');
+    }
+  },
+);
+
+t.test('what nothing more is heard of is forgotten, and so is a plugin that is another one now', async (t) => {
+  const { time, quarantine, killBy, ask } = setUp();
+  for (let way = 0; way < 3; way++) killBy(`way ${way}`);
+  t.ok(ask());
+  quarantine.forget('p');
+  t.equal(ask(), undefined);
+  killBy('x');
+  t.equal(killBy('x'), 0);
+  t.match(ask('x'), { leftMs: 1000 });
+  time.now = 1e9;
+  t.equal(ask('x'), undefined);
+  t.equal(killBy('x'), 0);
+  t.equal(ask('x'), undefined, 'the first time nobody watched');
+});
+
+t.test('calls are alike by caller, method, route, query and parameters, not by headers', async (t) => {
+  const request = {
+    method: 'POST',
+    route: '/a',
+    params: { a: [1] },
+    headers: { x: ['1'] },
+    query: {},
+    keyId: 'k',
+    requestId: 'r',
+  } as const;
+  const like = likeOf({ ...request, params: { a: [1] }, headers: {} });
+  t.equal(likeOf({ ...request, params: { a: [1] }, headers: { x: ['2'] }, requestId: 'other' }), like);
+  for (const more of [{ keyId: 'l' }, { route: '/b' }, { method: 'GET' }, { query: { q: ['1'] } }, { params: {} }]) {
+    t.not(likeOf({ ...request, params: { a: [1] }, headers: {}, ...more } as never), like, JSON.stringify(more));
+  }
 });
