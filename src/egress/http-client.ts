@@ -1,6 +1,7 @@
-import { Agent, buildConnector, type Dispatcher, errors } from 'undici';
+import { Agent, type Dispatcher, errors } from 'undici';
 import { type AddressGuard, BlockedAddressError } from './address-guard.ts';
 import { basicCredentials } from './credentials.ts';
+import { guardedConnector } from './guarded-connector.ts';
 
 export interface HttpPost {
   headers: Record<string, string>;
@@ -43,18 +44,8 @@ export class HttpFailure extends Error {
 
 /** Opens the one pool that all calls under one policy share. */
 export function createHttpClient(guard: AddressGuard, connectTimeoutMs = 2_000): HttpClient {
-  const connect = buildConnector({ timeout: connectTimeoutMs, lookup: guard.lookup });
   const agent = new Agent({
-    // A literal address never reaches the lookup, so every connection is judged by its host first.
-    connect: (options, callback) => {
-      try {
-        guard.checkHost(options.hostname);
-      } catch (error) {
-        callback(error as Error, null);
-        return;
-      }
-      connect(options, callback);
-    },
+    connect: guardedConnector(guard, { timeout: connectTimeoutMs }),
     connections: 64,
     keepAliveTimeout: 30_000,
     // The whole exchange has a limit of its own, which these would only duplicate.

@@ -1,8 +1,9 @@
-import { Agent, buildConnector } from 'undici';
+import { Agent } from 'undici';
 import { type AddressGuard, BlockedAddressError } from './address-guard.ts';
 import { exchange } from './fetch-exchange.ts';
 import { requestHeaders } from './fetch-headers.ts';
 import { redirected } from './fetch-redirect.ts';
+import { guardedConnector } from './guarded-connector.ts';
 import { type FetchAnswer, FetchFailure, type FetchGrants, type FetchRequest, type FetchRule } from './plugin-fetch.ts';
 
 /** For whom a request is made. */
@@ -126,18 +127,8 @@ function withoutFragment(url: URL): string {
 }
 
 function createAgent(guard: AddressGuard): Agent {
-  const connect = buildConnector({ timeout: CONNECT_MS, lookup: guard.lookup, allowH2: false });
   return new Agent({
-    // A literal address never reaches the lookup, so every connection is judged by its host first.
-    connect: (options, callback) => {
-      try {
-        guard.checkHost(options.hostname);
-      } catch (error) {
-        callback(error as Error, null);
-        return;
-      }
-      connect(options, callback);
-    },
+    connect: guardedConnector(guard, { timeout: CONNECT_MS, allowH2: false }),
     allowH2: false,
     maxHeaderSize: HEADER_BYTES,
     keepAliveTimeout: IDLE_MS,
