@@ -125,7 +125,12 @@ export interface ChainClient {
    * The sequence that the next transaction of the account needs, with those that wait in the node's pool counted. Where
    * an identity is given, only of a node that serves that chain.
    */
-  nextSequence(address: string, identity?: string): Promise<bigint>;
+  nextSequence(address: string, identity?: string, least?: bigint | null): Promise<bigint>;
+  /**
+   * Whether the chain is proved to know no more of what was final: a node counts less in a block that was made since,
+   * and none counts as much. One that is stuck, or behind, proves nothing.
+   */
+  hasLost(address: string, identity: string, settled: SettledSequence): Promise<boolean>;
   /** Prices a pending transaction and checks what only the network can tell. Takes no sequence, has no effect. */
   prepare(transaction: Transaction, account: Account, lane: LaneFigures): Promise<Preparation>;
   /**
@@ -155,6 +160,14 @@ export interface ChainClient {
 }
 
 export interface BalanceQuestion {
+/** What was final of an account. */
+export interface SettledSequence {
+  /** The one after the last that was used. */
+  sequence: bigint;
+  /** When that was seen. */
+  at: Timestamp;
+}
+
   identity?: string | undefined;
   least?: bigint | undefined;
 }

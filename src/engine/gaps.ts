@@ -18,7 +18,7 @@ export async function fillGaps(step: LaneStep): Promise<number> {
   let filled = 0;
   try {
     const sender = await step.senders.of(lowest.transaction.relayerId);
-    const gaps = step.planner.gaps(await sequenceFigures(step, [sender]), step.elapsed());
+    const gaps = await step.planner.gaps(await sequenceFigures(step, [sender]), step.elapsed());
     for (const sequence of gaps.slice(0, roomBelow(step, gaps[0]))) {
       if (step.isEnding() || !(await fill(step, sender, sequence))) break;
       filled += 1;

@@ -63,7 +63,7 @@ async function reserve(step: LaneStep, priced: readonly Priced[]): Promise<bigin
   try {
     const senders = priced.map(({ sender }) => sender);
     const figures = await sequenceFigures(step, senders);
-    const plan = step.planner.plan(figures, priced.length, step.elapsed());
+    const plan = await step.planner.plan(figures, priced.length, step.elapsed());
     if (plan.kind === 'use') {
       return plan.sequences;
     }

@@ -3,6 +3,7 @@ import { isDueAt } from '../domain/due.ts';
 import type { Attempt, Timestamp, Transaction } from '../domain/transaction.ts';
 import { isFinal } from '../domain/transaction-state.ts';
 import type { Log } from '../observability/log.ts';
+import type { Settled } from '../store/store.ts';
 import type { Change, Ledger, OpenEntry } from './ledger.ts';
 import type { LifeStep } from './life-steps.ts';
 import type { OfferBook } from './offer-book.ts';
@@ -25,8 +26,8 @@ export interface LaneStep {
   elapsed(): number;
   /** The sequence after the highest that was ever signed in this lane. */
   knownSequence(): Promise<bigint | null>;
-  /** The sequence after the highest of those that ended in a block. */
-  settledSequence(): Promise<bigint | null>;
+  /** How far the lane's final transactions go. */
+  settled(): Promise<Settled | null>;
   /** Whether the engine is to end, or the lane may be another's by now: what is committed is not offered any more. */
   isEnding(): boolean;
   /** A transaction of this lane, whatever its status. */

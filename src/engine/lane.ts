@@ -145,7 +145,8 @@ export class Lane {
     const room = Math.max(timing.inFlight - unmined(step).length, 0);
     const pending = room === 0 ? [] : await store.read.duePending(this.#key, now, Math.min(timing.batch, room));
     if (pending.length > 0) step.reach('found');
-    const renewed = (await renew(step)) + (pending.length === 0 && placed.length > 0 ? await fillGaps(step) : 0);
+    const mayHaveGaps = placed.length > 0 && (pending.length === 0 || this.#planner.isContradicted);
+    const renewed = (await renew(step)) + (mayHaveGaps ? await fillGaps(step) : 0);
     // While the node is offered one batch, the next is priced and signed; what that one signs is offered in the next step.
     const { offered, notTaken } = await bothDone(offer(step), takeUp(step, pending));
     await look(step, notTaken);
@@ -173,10 +174,10 @@ export class Lane {
       elapsed,
       isEnding: () => !this.#mayGoOn(lease),
       knownSequence: () => store.read.laneSequence(this.#key),
-      settledSequence: () => open.settledSequence(),
+      settled: () => open.settled(),
       find: (id) => store.read.transactionOfLane(this.#key, id),
       budgeted: (ids) => store.read.budgeted(ids),
-      ended: ({ sequence }) => open.settled(sequence),
+      ended: ({ sequence }) => open.ended(sequence, now + Math.round(elapsed() - began)),
       distrust: () => {
         this.#open = null;
       },

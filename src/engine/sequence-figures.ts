@@ -9,19 +9,25 @@ export async function sequenceFigures(step: LaneStep, senders: readonly Sender[]
   for (const { transaction } of step.open.values()) {
     if (transaction.sequence !== null) held.add(transaction.sequence);
   }
-  const [chain, known, settled] = await Promise.all([
-    nextSequence(step, senders),
-    step.knownSequence(),
-    step.settledSequence(),
-  ]);
-  return { chain, held, known, settled };
-}
-
-/** The highest answer, when relayers of one account use different endpoints: the lower one lags behind. */
-async function nextSequence({ key }: LaneStep, senders: readonly Sender[]): Promise<bigint> {
-  const byClient = new Map(senders.map((sender) => [sender.client, sender]));
-  const answers = await Promise.all(
-    [...byClient.values()].map(({ client, account }) => client.nextSequence(account.address, chainOfLane(key))),
+  const [known, settled] = await Promise.all([step.knownSequence(), step.settled()]);
+  const sources = [...new Map(senders.map((sender) => [sender.client, sender])).values()];
+  const identity = chainOfLane(step.key);
+  // The highest answer, when relayers of one account use different endpoints: the lower one lags behind.
+  const counts = await Promise.all(
+    sources.map(({ client, account }) => client.nextSequence(account.address, identity, known)),
   );
-  return answers.reduce((highest, answer) => (answer > highest ? answer : highest));
+  const chain = counts.reduce((highest, count) => (count > highest ? count : highest));
+  return {
+    chain,
+    held,
+    known,
+    settled: settled?.sequence ?? null,
+    async isLost() {
+      if (settled === null) return true;
+      const told = await Promise.allSettled(
+        sources.map(({ client, account }) => client.hasLost(account.address, identity, settled)),
+      );
+      return told.every((one) => one.status === 'fulfilled' && one.value);
+    },
+  };
 }

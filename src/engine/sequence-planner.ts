@@ -10,6 +10,8 @@ export interface SequenceFigures {
   known: bigint | null;
   /** The sequence after the highest that was seen in a final block. */
   settled: bigint | null;
+  /** Whether the chain is proved to have lost what was settled, and not just a node to be behind. */
+  isLost(): Promise<boolean>;
 }
 
 /** How long the chain must contradict the store before it is believed, in milliseconds. */
@@ -23,19 +25,20 @@ export interface Doubts {
  * Decides which sequences a lane signs next: from the chain's count upwards, those that no open transaction holds.
  *
  * When nothing went wrong this is the one after the highest that was ever signed. A lower one means that a node lags
- * behind, or that the chain lost what we know: a gap below our open transactions (a reorganisation took somebody
- * else's use of the key back), or a development chain that was started anew. A lagging node catches up; so the chain
- * is only believed after it has contradicted us for a while, and then the gap is filled from below. A higher one means
- * that somebody else used the key, and is believed when it is heard twice: a transaction that is signed under a sequence
- * that a node made up waits for ever.
+ * behind, or that the chain lost what we know. A payment that is signed under a sequence of the past would be lost
+ * itself once the node has caught up, so it waits. Where the chain lost only somebody else's use of the key, below our
+ * open transactions (by a reorganisation), it is believed after it has contradicted us for a while, and gaps are filled
+ * by transactions that pay nobody. Where it would have lost what was final (a development chain that was started anew),
+ * it has to prove that as well. A higher one means that somebody else used the key, and is believed when it is heard
+ * twice: a transaction that is signed under a sequence that a node made up waits for ever.
  *
  * The lane itself never makes a gap: a sequence is committed together with the bytes that use it, all of a batch or
  * none, and a signature that fails moves those behind it down before anything is committed.
  */
 export class SequencePlanner {
   readonly #doubts: Doubts;
-  /** Since when the chain has contradicted this value of `known`. */
-  #contradiction: { known: bigint; since: number } | null = null;
+  /** Since when the chain has contradicted this value of `known`, and whether a loss was proved since. */
+  #contradiction: { known: bigint; since: number; isLost: boolean } | null = null;
   /** The chain's count when it was last beyond this value of `known`, and since when it has been so. */
   #leap: { known: bigint; chain: bigint; since: number } | null = null;
 
@@ -43,8 +46,13 @@ export class SequencePlanner {
     this.#doubts = doubts;
   }
 
+  /** Whether the chain has lately told less than the store knows of. */
+  get isContradicted(): boolean {
+    return this.#contradiction !== null;
+  }
+
   /** `elapsed` in milliseconds on a clock that never goes back. */
-  plan(figures: SequenceFigures, count: number, elapsed: number): SequencePlan {
+  async plan(figures: SequenceFigures, count: number, elapsed: number): Promise<SequencePlan> {
     const sequences = freeSequences(figures, count);
     const { chain, known } = figures;
     const first = sequences[0];
@@ -56,7 +64,7 @@ export class SequencePlanner {
       this.#contradiction = null;
       return { kind: 'use', sequences };
     }
-    if (this.#isBelieved(figures, known, elapsed)) {
+    if ((await this.#isBelieved(figures, known, elapsed)) && isLoss(figures)) {
       return { kind: 'use', sequences };
     }
     return {
@@ -69,7 +77,7 @@ export class SequencePlanner {
    * The sequences below the highest held one that nobody holds and the chain waits for; none before the chain has asked
    * for them long enough.
    */
-  gaps(figures: SequenceFigures, elapsed: number): bigint[] {
+  async gaps(figures: SequenceFigures, elapsed: number): Promise<bigint[]> {
     const highest = [...figures.held].reduce((most, held) => (held > most ? held : most), -1n);
     const gaps: bigint[] = [];
     for (let sequence = figures.chain; sequence < highest && gaps.length < GAPS_AT_ONCE; sequence += 1n) {
@@ -79,16 +87,19 @@ export class SequencePlanner {
       if (figures.held.size > 0) this.#contradiction = null;
       return [];
     }
-    return this.#isBelieved(figures, figures.known, elapsed) ? gaps : [];
+    return (await this.#isBelieved(figures, figures.known, elapsed)) ? gaps : [];
   }
 
-  #isBelieved({ chain, settled }: SequenceFigures, known: bigint, elapsed: number): boolean {
+  async #isBelieved(figures: SequenceFigures, known: bigint, elapsed: number): Promise<boolean> {
     if (this.#contradiction?.known !== known) {
-      this.#contradiction = { known, since: elapsed };
+      this.#contradiction = { known, since: elapsed, isLost: false };
     }
+    const contradiction = this.#contradiction;
     const { driftMs, lossMs } = this.#doubts;
-    const isLoss = settled !== null && chain < settled;
-    return elapsed - this.#contradiction.since >= (isLoss ? lossMs : driftMs);
+    const lasts = elapsed - contradiction.since;
+    if (!isLoss(figures)) return lasts >= driftMs;
+    contradiction.isLost ||= lasts >= lossMs && (await figures.isLost());
+    return contradiction.isLost;
   }
 
   /**
@@ -108,6 +119,11 @@ export class SequencePlanner {
     const isWide = chain - known > FOREIGN_USES;
     return isSame && (!isWide || known === 0n || elapsed - since >= this.#doubts.driftMs);
   }
+}
+
+/** Whether the chain would have to have lost what was final. */
+function isLoss({ chain, settled }: SequenceFigures): boolean {
+  return settled !== null && chain < settled;
 }
 
 /** As many uses of the key by others between two questions are credible. */

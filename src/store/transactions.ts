@@ -113,11 +113,11 @@ export function transactionReads({ db }: Connection): Pick<Reader, TransactionRe
         .selectFrom('lane_sequences')
         .select((on) => ['sequence', on.fn.coalesce('settled_at', on.lit(0)).as('at')])
         .where('lane', '=', lane);
-      const [highest] = [await final.executeTakeFirst(), await pruned.executeTakeFirst()]
-        .filter((row) => row !== undefined)
-        .map(({ sequence, at }) => ({ sequence: sequenceAfter([sequence]) ?? 0n, at }))
-        .sort((one, other) => (one.sequence > other.sequence ? -1 : 1));
-      return highest ?? null;
+      // In one query, so that a pruning is seen as a whole or not at all.
+      const rows = await db.selectFrom(final.as('kept')).selectAll().unionAll(pruned).execute();
+      const sequence = sequenceAfter(rows.map((row) => row.sequence));
+      const highest = rows.find((row) => sequenceAfter([row.sequence]) === sequence);
+      return sequence === null || highest === undefined ? null : { sequence, at: highest.at };
     },
 
     async cancelable(relayerId) {

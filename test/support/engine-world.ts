@@ -218,10 +218,10 @@ export class EngineWorld {
       elapsed: () => performance.now(),
       isEnding: () => false,
       knownSequence: () => store.read.laneSequence(LANE),
-      settledSequence: () => open.settledSequence(),
+      settled: () => open.settled(),
       find: (id) => store.read.transactionOfLane(LANE, id),
       budgeted: (ids) => store.read.budgeted(ids),
-      ended: ({ sequence }) => open.settled(sequence),
+      ended: ({ sequence }) => open.ended(sequence, Date.now()),
       distrust: () => {
         this.distrusted += 1;
       },

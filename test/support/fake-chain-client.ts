@@ -142,6 +142,11 @@ export class FakeChainClient implements ChainClient {
     return this.#ask('nextSequence', truth, () => (this.calls % 2 === 0 ? truth() / 2n : truth() + 1_000_000n));
   }
 
+  /** Nothing that was final is ever lost here. */
+  hasLost(): Promise<boolean> {
+    return this.#ask('hasLost', () => false);
+  }
+
   prepare(transaction: Transaction, _account: Account, lane: LaneFigures): Promise<Preparation> {
     return this.#ask('prepare', () => {
       const cost = BigInt(String(transaction.request['cost'] ?? 1));

@@ -291,7 +291,11 @@ export class Scenario {
     }
   }
 
-  async untilStatus(ids: string | readonly string[], status: string, options = { mining: false }): Promise<void> {
+  async untilStatus(
+    ids: string | readonly string[],
+    status: string,
+    options: { mining?: boolean; withinMs?: number } = {},
+  ): Promise<void> {
     for (const id of typeof ids === 'string' ? [ids] : ids) {
       const holds = async () => (await this.get(id)).status === status;
       await this.until(`${id} is ${status}`, holds, options).catch(async (error: Error) => {

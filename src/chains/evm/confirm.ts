@@ -40,6 +40,8 @@ interface Look {
   rpc: RpcClient;
   wanted: readonly Wanted[];
   confirmations: bigint;
+  /** The highest block in which a node has shown something lately. */
+  floor: bigint;
   /** No node has reached the block in which another showed something: none can deny what was seen. */
   isLate: boolean;
 }
@@ -55,8 +57,8 @@ export async function observe(
   confirmations: bigint,
   floor: HeadFloor = NO_FLOOR,
 ): Promise<Observation[]> {
-  const look: Look = { rpc, wanted: entries.map(asWanted), confirmations, isLate: false };
-  const least = floor.height();
+  const look: Look = { rpc, wanted: entries.map(asWanted), confirmations, floor: floor.height(), isLate: false };
+  const least = look.floor;
   let someLag = false;
   const lookAbove = (read: ReadOne) =>
     lookOn(read, look, (head) => {
@@ -118,7 +120,7 @@ async function lookOn(read: ReadOne, look: Look, checkHead: (head: bigint) => vo
     const receipt = receipts.get(one);
     if (receipt !== undefined) return included(one, receipt, finals.has(one), explained.get(one));
     if (await stillHolds(look, one, head, blockAt)) return asSeen(one);
-    if (!isUsed(one) || !isHigh) return WAITING;
+    if (!isUsed(one) || !isHigh || look.isLate || head < look.floor) return WAITING;
     const reason = await whoUsedNonce(read, one, head - confirmations);
     return reason === undefined || (await isDeniedBySome(look.rpc, one)) ? WAITING : { kind: 'displaced', reason };
   });

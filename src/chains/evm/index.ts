@@ -18,7 +18,7 @@ import { checkReplacement, patienceMs, prepareVersion, vary, voidRequest } from 
 import { parseRequest, requestSchema } from './request.ts';
 import { passThrough } from './rpc.ts';
 import { networkSchema, readSettings } from './schema.ts';
-import { nextNonce } from './sequence.ts';
+import { hasLost, nextNonce, nextNonceOn } from './sequence.ts';
 import { signTransaction } from './signing.ts';
 import { recipientOf, selectorOf, spendOf, spentBy } from './spending.ts';
 import { typedDataSchema } from './typed-data.ts';
@@ -104,10 +104,11 @@ function createEvmClient(network: Network, rpc: RpcClient, clock: Clock): ChainC
       ),
     balance: (address, { identity, least } = {}) =>
       guarded(() => balanceOn(rpc, { chain: chainOf(identity), address, least })),
-    nextSequence: (address, identity) => {
+    nextSequence: (address, identity, least) => {
       const chain = chainOf(identity);
-      return guarded(() => nextNonce(chain === null ? rpc : sideOf(chain.toString()).rpc, address));
+      return guarded(() => (chain === null ? nextNonce(rpc, address) : nextNonceOn(rpc, { chain, address, least })));
     },
+    hasLost: (address, identity, settled) => guarded(() => hasLost(rpc, BigInt(identity), address, settled)),
     prepare: (transaction, account, lane) =>
       guarded(() => prepare(sideFor(transaction).parts, transaction, account, lane)),
     prepareVersion: (entry, version, lane) =>

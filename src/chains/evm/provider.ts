@@ -109,6 +109,14 @@ export function latestBlock(read: ReadOne): Promise<Block> {
   });
 }
 
+/** The node's latest block and when it was made, in milliseconds since the epoch. */
+export function head(read: ReadOne): Promise<{ number: bigint; madeAt: number }> {
+  return read('eth_getBlockByNumber', ['latest', false], (answer) => {
+    const block = object(answer);
+    return { number: quantity(block['number']), madeAt: Number(quantity(block['timestamp'])) * 1_000 };
+  });
+}
+
 /**
  * The node's block of this number; null where it has none, or shows another: one bad answer about the height must not
  * count as depth.
@@ -183,11 +191,11 @@ export function receiptOf(read: ReadOne, transactionHash: string): Promise<Recei
  * a list leaves out can be asked for by its hash.
  */
 export function blockReceipts(read: ReadOne, number: bigint): Promise<Receipt[]> {
-  return read('eth_getBlockReceipts', [toQuantity(number)], (answer) =>
+  const receiptsIn = (answer: Json) =>
     (answer === null ? [] : array(answer))
       .map(receiptIfAny)
-      .filter((one): one is Receipt => one?.blockNumber === number),
-  );
+      .filter((one): one is Receipt => one?.blockNumber === number);
+  return read('eth_getBlockReceipts', [toQuantity(number)], receiptsIn, { isLong: true });
 }
 
 function receiptIfAny(answer: Json): Receipt | null {

@@ -1,19 +1,61 @@
 import { type ReadOne, type RpcClient, RpcError } from '../../egress/rpc-client.ts';
+import type { SettledSequence } from '../chain.ts';
 import { authorityOf } from './authorization.ts';
-import { type BlockAuthorization, blockTransactions, receiptOf, transactionCount } from './provider.ts';
+import { onEach } from './each-endpoint.ts';
+import { type BlockAuthorization, blockTransactions, head, onlyOn, receiptOf, transactionCount } from './provider.ts';
+
+/** Whose next nonce is asked for, and how far it should be. */
+export interface NonceQuestion {
+  chain: bigint;
+  address: string;
+  /** Undefined takes one node's word, null that of most. */
+  least: bigint | null | undefined;
+}
 
 /**
- * The next nonce of an account by one node's view: what is in blocks or in its pool. Pools are asked on nodes that
- * keep none, and some answer `pending` with less than `latest`, so the higher of the two counts.
+ * The next nonce of an account by the view of a node that serves the chain. Where that is less than expected, or nothing
+ * is known of the account, all are asked, for one that is stuck or behind must not hold the account up: of those that
+ * tell enough the lowest counts, as none should be beyond what was ever signed.
  */
+export async function nextNonceOn(rpc: RpcClient, { chain, address, least }: NonceQuestion): Promise<bigint> {
+  const told = await nextNonce(onlyOn(chain, rpc), address);
+  if (rpc.endpointCount < 2 || least === undefined || (least !== null && told >= least)) return told;
+  const all = await onEach(chain, rpc, (read) => nonceBy(read, address));
+  all.sort((one, other) => (one < other ? -1 : 1));
+  if (least === null) return all[Math.floor(all.length / 2)] ?? told;
+  return all.find((one) => one >= least) ?? all.at(-1) ?? told;
+}
+
+/** The next nonce of an account by one node's view: what is in blocks or in its pool. */
 export function nextNonce(rpc: RpcClient, address: string): Promise<bigint> {
-  return rpc.onOne(async (read) => {
-    const [pending, latest] = await Promise.all([
-      transactionCount(read, address, 'pending'),
-      transactionCount(read, address, 'latest'),
-    ]);
-    return pending > latest ? pending : latest;
+  return rpc.onOne((read) => nonceBy(read, address));
+}
+
+/** Pools are asked on nodes that keep none, and some answer `pending` with less than `latest`: so the higher one counts. */
+async function nonceBy(read: ReadOne, address: string): Promise<bigint> {
+  const [pending, latest] = await Promise.all([
+    transactionCount(read, address, 'pending'),
+    transactionCount(read, address, 'latest'),
+  ]);
+  return pending > latest ? pending : latest;
+}
+
+/**
+ * Whether the chain has lost uses of nonces that were final, as a development chain has that was started anew. A node
+ * that is stuck, or catches up, tells the same count, but of a block that is older than what it does not know: so it is
+ * asked for the count in its latest block, and when that was made. Any node that counts as much speaks against a loss.
+ */
+export async function hasLost(
+  rpc: RpcClient,
+  chain: bigint,
+  address: string,
+  { sequence, at }: SettledSequence,
+): Promise<boolean> {
+  const told = await onEach(chain, rpc, async (read) => {
+    const { number, madeAt } = await head(read);
+    return { isNewer: madeAt > at, count: await transactionCount(read, address, number) };
   });
+  return told.some(({ isNewer }) => isNewer) && told.every(({ count }) => count < sequence);
 }
 
 /** A transaction whose nonce is used, though none of its hashes has a receipt. */

@@ -2,7 +2,9 @@
  * The account's counter, as the store knows it, and the chain disagree: nonces that were burnt, restarts, nodes that
  * lag, other users of the key. Each time the two come together again by themselves, and no nonce is used twice.
  */
+
 import t, { type Test } from 'tap';
+import type { Json } from '../../../src/domain/json.ts';
 import { createLog } from '../../../src/observability/log.ts';
 import { applyDeclarations } from '../../../src/services/declarations.ts';
 import { startAnvil } from '../../support/anvil.ts';
@@ -209,12 +211,39 @@ t.test('a count from long ago makes no gap of what is confirmed', async (t) => {
   t.equal(await stage.nonces(), 5);
 });
 
+t.test(
+  'an endpoint that is stuck in the past for long loses no payment: it waits, and goes out when it can',
+  async (t) => {
+    const stage = await open(t);
+    await stage.start();
+    await stage.untilStatus(await stage.sendMany(3), 'confirmed', { mining: true });
+    const block = await stage.anvil.rpc('eth_getBlockByNumber', ['0x0', false]);
+    stage.front.rule(({ method }) => {
+      if (method === 'eth_getTransactionCount') return { result: '0x1' };
+      if (method === 'eth_blockNumber') return { result: '0x0' };
+      return method === 'eth_getBlockByNumber' ? { result: block as Json } : undefined;
+    });
+    const [asked, since] = [stage.front.calls('eth_getTransactionCount'), performance.now()];
+    const id = await stage.send({ value: 9 });
+    await stage.until(
+      'it was asked for longer than a loss takes to be believed',
+      () => stage.front.calls('eth_getTransactionCount') > asked + 10 && performance.now() > since + 1_500,
+    );
+    t.match(await stage.get(id), { status: 'pending', sequence: null, statusReason: /expects sequence 1 / });
+    stage.front.rule();
+    await stage.untilStatus(id, 'confirmed', { mining: true });
+    t.strictSame([await sequences(stage, [id]), await stage.paid()], [[3], 30n]);
+  },
+);
+
 t.test('an old record that is pruned takes nothing from a newer one of the same nonce', async (t) => {
   const stage = await open(t);
   await burn(stage, [0]);
   await stage.start();
   const id = await stage.send();
-  await stage.untilStatus(id, 'submitted');
+  // Blocks show that the chain knows nothing of the one that is gone.
+  const isSigned = async () => (await stage.get(id)).sequence !== null;
+  await stage.until('it is signed', isSigned, { mining: true });
   t.strictSame(await sequences(stage, [id]), [0]);
   t.equal(await stage.store.write((writer) => writer.pruneTransactions(Date.now() + 60_000, 10)), 1);
   t.match(await stage.services.lifecycle.byNonce('r1', 0n), { id });
@@ -228,7 +257,7 @@ t.test('very wide drift is closed completely, up, down and in between', async (t
   const stuck = await stuckAt(stage, 150);
   await burn(stage, [200_000], { gone: true });
   await stage.start();
-  await stage.untilStatus(stuck, 'confirmed', { mining: true });
+  await stage.untilStatus(stuck, 'confirmed', { mining: true, withinMs: 25_000 });
   t.equal(await stage.nonces(), 151);
   t.equal(await stage.transactionCount(), 151, 'one filler for each gap');
   await setNonce(stage, 300_000);

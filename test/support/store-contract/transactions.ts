@@ -168,7 +168,7 @@ export function transactionsContract(t: Test, open: (t: Test) => Promise<Store>)
 
   t.test('the settled sequence of a lane follows the highest that is final', async (t) => {
     const store = await open(t);
-    t.equal(await store.read.settledSequence('one'), null);
+    t.equal(await store.read.settled('one'), null);
     await insert(
       store,
       transactionOf({ lane: 'one', sequence: 2n, status: 'confirmed' }),
@@ -177,8 +177,10 @@ export function transactionsContract(t: Test, open: (t: Test) => Promise<Store>)
       transactionOf({ lane: 'one', status: 'failed' }),
       transactionOf({ lane: 'two', status: 'failed' }),
     );
-    t.equal(await store.read.settledSequence('one'), 2n ** 53n + 2n);
-    t.equal(await store.read.settledSequence('two'), null, 'what never had a sequence settles none');
+    const { sequence, at = 0 } = (await store.read.settled('one')) ?? {};
+    t.equal(sequence, 2n ** 53n + 2n);
+    t.ok(at > 0 && at <= (await store.now()), 'since it was stored as final');
+    t.equal(await store.read.settled('two'), null, 'what never had a sequence settles none');
   });
 
   t.test('open transactions come by sequence, with all their attempts', async (t) => {

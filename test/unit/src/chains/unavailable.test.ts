@@ -18,6 +18,7 @@ t.test('every act is refused in one way, and no endpoint hears of it', async (t)
     identity: 'The network’s identity',
     balance: 'The balance',
     nextSequence: 'The sequence number',
+    hasLost: 'The sequence number',
     prepare: 'Sending transactions',
     prepareVersion: 'Sending transactions',
     sign: 'Sending transactions',

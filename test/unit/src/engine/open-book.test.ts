@@ -5,26 +5,26 @@ t.test('what is settled is read once and then goes up with what ends', async (t)
   let reads = 0;
   const read = {
     openTransactions: async () => [],
-    settledSequence: async () => {
+    settled: async () => {
       reads += 1;
-      return 5n;
+      return { sequence: 5n, at: 1 };
     },
   };
   const book = await OpenBook.read(read, 'lane');
   t.equal(book.entries.size, 0);
-  book.settled(9n);
-  t.equal(await book.settledSequence(), 5n, 'nothing is known before it is read');
-  book.settled(4n);
-  book.settled(null);
-  t.equal(await book.settledSequence(), 5n);
-  book.settled(7n);
-  t.equal(await book.settledSequence(), 8n);
+  book.ended(9n, 2);
+  t.strictSame(await book.settled(), { sequence: 5n, at: 1 }, 'nothing is known before it is read');
+  book.ended(4n, 2);
+  book.ended(null, 2);
+  t.strictSame(await book.settled(), { sequence: 5n, at: 1 });
+  book.ended(7n, 2);
+  t.strictSame(await book.settled(), { sequence: 8n, at: 2 });
   t.equal(reads, 1);
 });
 
 t.test('an account without history begins with what ends first', async (t) => {
-  const book = await OpenBook.read({ openTransactions: async () => [], settledSequence: async () => null }, 'lane');
-  t.equal(await book.settledSequence(), null);
-  book.settled(0n);
-  t.equal(await book.settledSequence(), 1n);
+  const book = await OpenBook.read({ openTransactions: async () => [], settled: async () => null }, 'lane');
+  t.equal(await book.settled(), null);
+  book.ended(0n, 2);
+  t.strictSame(await book.settled(), { sequence: 1n, at: 2 });
 });

@@ -7,10 +7,10 @@ t.test('what chain and store say of an account', async (t) => {
   const world = await EngineWorld.open(t);
   const step = await world.step();
   const sender = await step.senders.of('r1');
-  t.strictSame(await sequenceFigures(step, [sender]), { chain: 0n, held: new Set(), known: null, settled: null });
+  t.match(await sequenceFigures(step, [sender]), { chain: 0n, held: new Set(), known: null, settled: null });
 
   await takeUp(step, [await world.accept('a'), await world.accept('b')]);
-  t.strictSame(await sequenceFigures(step, [sender]), {
+  t.match(await sequenceFigures(step, [sender]), {
     chain: 0n,
     held: new Set([0n, 1n]),
     known: 2n,
@@ -27,4 +27,25 @@ t.test('of several endpoints the one that is furthest counts', async (t) => {
   world.chain.submit(JSON.stringify(foreign));
   t.equal((await sequenceFigures(step, [sender, lagging])).chain, 3n);
   t.equal((await sequenceFigures(step, [sender])).chain, 1n);
+});
+
+t.test('what was final is lost when all endpoints prove it, and nothing can be where nothing was', async (t) => {
+  const world = await EngineWorld.open(t);
+  const step = await world.step();
+  const sender = await step.senders.of('r1');
+  t.ok(await (await sequenceFigures(step, [sender])).isLost());
+  step.settled = async () => ({ sequence: 4n, at: 7 });
+  const asked: unknown[] = [];
+  const saying = (say: () => boolean) => {
+    const hasLost = async (...question: unknown[]) => (asked.push(question), say());
+    return { ...sender, client: Object.assign(Object.create(world.client), { hasLost, nextSequence: async () => 0n }) };
+  };
+  const silent = saying(() => {
+    throw new Error('silent');
+  });
+  const [lost, not] = [saying(() => true), saying(() => false)];
+  t.ok(await (await sequenceFigures(step, [lost])).isLost());
+  t.strictSame(asked, [[ADDRESS, '31337', { sequence: 4n, at: 7 }]]);
+  t.notOk(await (await sequenceFigures(step, [lost, not])).isLost());
+  t.notOk(await (await sequenceFigures(step, [lost, silent])).isLost());
 });

@@ -1,103 +1,122 @@
 import t from 'tap';
-import { SequencePlanner } from '../../../../src/engine/sequence-planner.ts';
+import { type SequenceFigures, SequencePlanner } from '../../../../src/engine/sequence-planner.ts';
 
 const doubts = { driftMs: 100, lossMs: 300 };
+/** What a chain tells that is the one we know, unless it is proved to be lost. */
+const told = (chain: bigint, more: Partial<SequenceFigures> = {}): SequenceFigures => ({
+  chain,
+  held: held(),
+  known: 8n,
+  settled: null,
+  isLost: async () => true,
+  ...more,
+});
 const held = (...sequences: bigint[]) => new Set(sequences);
 
 t.test('an account that never signed begins at the count of the chain', async (t) => {
   const planner = new SequencePlanner(doubts);
-  const first = (chain: bigint) => planner.plan({ chain, held: held(), known: null, settled: null }, 3, 0);
-  t.strictSame(first(0n), { kind: 'use', sequences: [0n, 1n, 2n] });
-  t.match(first(7n), { kind: 'wait' }, 'used before: heard twice');
-  t.strictSame(first(7n), { kind: 'use', sequences: [7n, 8n, 9n] });
+  const first = (chain: bigint) => planner.plan(told(chain, { known: null }), 3, 0);
+  t.strictSame(await first(0n), { kind: 'use', sequences: [0n, 1n, 2n] });
+  t.match(await first(7n), { kind: 'wait' }, 'used before: heard twice');
+  t.strictSame(await first(7n), { kind: 'use', sequences: [7n, 8n, 9n] });
 });
 
 t.test('what is open and unknown to the node is not used again', async (t) => {
-  const plan = new SequencePlanner(doubts).plan({ chain: 5n, held: held(5n, 6n, 7n), known: 8n, settled: null }, 2, 0);
+  const plan = await new SequencePlanner(doubts).plan(told(5n, { held: held(5n, 6n, 7n) }), 2, 0);
   t.strictSame(plan, { kind: 'use', sequences: [8n, 9n] });
 });
 
 t.test('a chain that is ahead is believed when heard twice: somebody else used the key', async (t) => {
   const planner = new SequencePlanner(doubts);
-  const ahead = (chain: bigint) => planner.plan({ chain, held: held(7n), known: 8n, settled: null }, 1, 0);
-  t.match(ahead(12n), { kind: 'wait', reason: /sequence 12 .*; asking once more$/ });
-  t.strictSame(ahead(13n), { kind: 'use', sequences: [13n] }, 'who uses it goes on');
+  const ahead = (chain: bigint) => planner.plan(told(chain, { held: held(7n) }), 1, 0);
+  t.match(await ahead(12n), { kind: 'wait', reason: /sequence 12 .*; asking once more$/ });
+  t.strictSame(await ahead(13n), { kind: 'use', sequences: [13n] }, 'who uses it goes on');
 });
 
 t.test('a made-up count that is far ahead is not followed', async (t) => {
   const planner = new SequencePlanner(doubts);
-  const at = (chain: bigint) => planner.plan({ chain, held: held(), known: 8n, settled: null }, 1, 0);
-  t.match(at(10n ** 12n), { kind: 'wait' });
-  t.strictSame(at(8n), { kind: 'use', sequences: [8n] });
-  t.match(at(10n ** 12n), { kind: 'wait' }, 'counted from anew');
-  t.match(at(9n), { kind: 'wait' });
-  t.strictSame(at(9n), { kind: 'use', sequences: [9n] });
+  const at = (chain: bigint) => planner.plan(told(chain), 1, 0);
+  t.match(await at(10n ** 12n), { kind: 'wait' });
+  t.strictSame(await at(8n), { kind: 'use', sequences: [8n] });
+  t.match(await at(10n ** 12n), { kind: 'wait' }, 'counted from anew');
+  t.match(await at(9n), { kind: 'wait' });
+  t.strictSame(await at(9n), { kind: 'use', sequences: [9n] });
 });
 
 t.test('a node that lags behind makes the lane wait, and is forgotten once it has caught up', async (t) => {
   const planner = new SequencePlanner(doubts);
-  t.match(planner.plan({ chain: 3n, held: held(), known: 8n, settled: null }, 1, 0), {
+  t.match(await planner.plan(told(3n), 1, 0), {
     kind: 'wait',
     reason: /sequence 3 .* up to 7/,
   });
-  t.match(planner.plan({ chain: 8n, held: held(), known: 8n, settled: null }, 1, 90), { kind: 'use', sequences: [8n] });
-  t.match(
-    planner.plan({ chain: 3n, held: held(), known: 8n, settled: null }, 1, 110),
-    { kind: 'wait' },
-    'counted from anew',
-  );
+  t.match(await planner.plan(told(8n), 1, 90), { kind: 'use', sequences: [8n] });
+  t.match(await planner.plan(told(3n), 1, 110), { kind: 'wait' }, 'counted from anew');
 });
 
-t.test('a chain that keeps contradicting us is believed: a development chain was started anew', async (t) => {
+t.test('a gap below open transactions is not for payments: the node may be behind', async (t) => {
   const planner = new SequencePlanner(doubts);
-  planner.plan({ chain: 0n, held: held(), known: 8n, settled: null }, 1, 0);
-  t.strictSame(planner.plan({ chain: 0n, held: held(), known: 8n, settled: null }, 2, 100), {
+  const figures = told(4n, { held: held(6n, 7n), settled: 4n });
+  t.match(await planner.plan(figures, 3, 0), { kind: 'wait' });
+  t.ok(planner.isContradicted);
+  t.match(await planner.plan(figures, 3, 10_000), { kind: 'wait' });
+  t.strictSame(await planner.gaps(figures, 10_000), [4n, 5n], 'it is for what pays nobody');
+  t.strictSame(await planner.plan(told(8n, { held: held(4n, 5n, 6n, 7n) }), 1, 10_001), {
     kind: 'use',
-    sequences: [0n, 1n],
+    sequences: [8n],
   });
-  t.strictSame(planner.plan({ chain: 1n, held: held(1n), known: 8n, settled: null }, 1, 101), {
-    kind: 'use',
-    sequences: [2n],
-  });
+  t.notOk(planner.isContradicted);
 });
 
-t.test('a gap below open transactions is filled from below', async (t) => {
+t.test('what was final is only taken for lost when that is proved, however long it is told', async (t) => {
   const planner = new SequencePlanner(doubts);
-  const figures = { chain: 4n, held: held(6n, 7n), known: 8n, settled: null };
-  t.match(planner.plan(figures, 3, 0), { kind: 'wait' });
-  t.strictSame(planner.plan(figures, 3, 100), { kind: 'use', sequences: [4n, 5n, 8n] });
+  const behind = told(0n, { held: held(9n), known: 10n, settled: 6n, isLost: async () => false });
+  for (const elapsed of [0, 300, 3_600_000]) {
+    t.match(await planner.plan(behind, 1, elapsed), { kind: 'wait', reason: /expects sequence 0/ });
+    t.strictSame(await planner.gaps(behind, elapsed), []);
+  }
+  const lost = { ...behind, isLost: async () => true };
+  t.strictSame(await planner.plan(lost, 2, 3_600_001), { kind: 'use', sequences: [0n, 1n] });
+  t.equal((await planner.gaps(lost, 3_600_001)).length, 9);
+});
+
+t.test('nobody is asked for a proof before it has been told for long', async (t) => {
+  const planner = new SequencePlanner(doubts);
+  let asked = 0;
+  const isLost = async () => ((asked += 1), true);
+  for (const elapsed of [0, 299]) await planner.plan(told(0n, { settled: 6n, isLost }), 1, elapsed);
+  t.equal(asked, 0);
 });
 
 t.test('a chain that has lost what was final is believed only after much longer', async (t) => {
   const planner = new SequencePlanner(doubts);
-  const figures = { chain: 0n, held: held(), known: 8n, settled: 6n };
-  planner.plan(figures, 1, 0);
-  t.match(planner.plan(figures, 1, 299), { kind: 'wait' });
-  t.strictSame(planner.plan(figures, 1, 300), { kind: 'use', sequences: [0n] });
+  const figures = told(0n, { settled: 6n });
+  await planner.plan(figures, 1, 0);
+  t.match(await planner.plan(figures, 1, 299), { kind: 'wait' });
+  t.strictSame(await planner.plan(figures, 1, 300), { kind: 'use', sequences: [0n] });
 });
 
 t.test('a gap is one when the chain has asked for it long enough, and nothing above waits in vain', async (t) => {
   const planner = new SequencePlanner(doubts);
-  const figures = { chain: 4n, held: held(6n, 9n), known: 10n, settled: 4n };
-  t.strictSame(planner.gaps(figures, 0), []);
-  t.strictSame(planner.gaps(figures, 99), []);
-  t.strictSame(planner.gaps(figures, 100), [4n, 5n, 7n, 8n]);
-  t.strictSame(planner.gaps({ ...figures, chain: 10n }, 101), [], 'the chain has gone on');
-  t.strictSame(planner.gaps(figures, 102), [], 'counted from anew');
+  const figures = told(4n, { held: held(6n, 9n), known: 10n, settled: 4n });
+  t.strictSame(await planner.gaps(figures, 0), []);
+  t.strictSame(await planner.gaps(figures, 99), []);
+  t.strictSame(await planner.gaps(figures, 100), [4n, 5n, 7n, 8n]);
+  t.strictSame(await planner.gaps({ ...figures, chain: 10n }, 101), [], 'the chain has gone on');
+  t.strictSame(await planner.gaps(figures, 102), [], 'counted from anew');
 });
 
 t.test('what a lagging node still waits for is no gap', async (t) => {
   const planner = new SequencePlanner(doubts);
-  const figures = { chain: 4n, held: held(6n), known: 7n, settled: 6n };
-  planner.gaps(figures, 0);
-  t.strictSame(planner.gaps(figures, 299), []);
+  const figures = told(4n, { held: held(6n), known: 7n, settled: 6n });
+  await planner.gaps(figures, 0);
+  t.strictSame(await planner.gaps(figures, 299), []);
 });
 
 t.test('a very wide gap is filled in parts', async (t) => {
   const planner = new SequencePlanner(doubts);
-  const figures = { chain: 0n, held: held(100_000n), known: 100_001n, settled: null };
-  planner.gaps(figures, 0);
-  const gaps = planner.gaps(figures, 100);
+  const figures = told(0n, { held: held(100_000n), known: 100_001n });
+  await planner.gaps(figures, 0);
+  const gaps = await planner.gaps(figures, 100);
   t.equal(gaps.length, 32);
   t.equal(gaps[0], 0n);
 });

@@ -1,6 +1,12 @@
 import { Wallet } from 'ethers';
 import t, { type Test } from 'tap';
-import { type LostNonce, nextNonce, whoUsedNonce } from '../../../../../src/chains/evm/sequence.ts';
+import {
+  hasLost,
+  type LostNonce,
+  nextNonce,
+  nextNonceOn,
+  whoUsedNonce,
+} from '../../../../../src/chains/evm/sequence.ts';
 import { startAnvil } from '../../../../support/anvil.ts';
 import { openRpc } from '../../../../support/evm.ts';
 import { answersByMethod, type DoubleHandler, startRpcDouble } from '../../../../support/rpc-double.ts';
@@ -197,4 +203,59 @@ t.test('without proof nothing is given up', async (t) => {
   );
   double.answer(() => ({ status: 503 }));
   await t.rejects(ask(), { name: 'RpcError' }, 'no answer at all is not an absence');
+});
+
+/** Endpoints that each count so many, in a latest block that was made at that second. */
+async function openMany(
+  t: Test,
+  nodes: readonly { count: number; madeAt?: number; counts?: Record<string, number> }[],
+) {
+  const doubles = await Promise.all(
+    nodes.map(({ count, madeAt = 0, counts = {} }) => {
+      const answer = (_address: string, at: string) => `0x${(counts[at] ?? count).toString(16)}`;
+      const block = { number: '0x9', timestamp: `0x${madeAt.toString(16)}` };
+      const answers = { eth_chainId: '0x7a69', eth_getTransactionCount: answer, eth_getBlockByNumber: block };
+      return startRpcDouble(answersByMethod(answers));
+    }),
+  );
+  const rpc = openRpc(doubles.map(({ url }) => url));
+  t.teardown(() => Promise.all([rpc.close(), ...doubles.map((double) => double.stop())]));
+  return rpc;
+}
+
+t.test('one endpoint that is behind does not hold up an account that has signed more', async (t) => {
+  const ask = async (counts: number[], least: bigint | null | undefined) => {
+    const rpc = await openMany(
+      t,
+      counts.map((count) => ({ count })),
+    );
+    return nextNonceOn(rpc, { chain: 31_337n, address: ACCOUNT, least });
+  };
+  t.equal(await ask([5, 9], 9n), 9n);
+  t.equal(await ask([5, 9, 1_000_000], 9n), 9n, 'nor does one that makes up a count');
+  t.equal(await ask([5, 7], 9n), 7n, 'all are behind');
+  t.equal(await ask([5], 9n), 5n, 'nobody else is there');
+  t.equal(await ask([5, 9], null), 9n, 'nothing is known of the account');
+  t.equal(await ask([5, 9, 1_000_000], null), 9n);
+});
+
+t.test('what was final is lost when a newer block knows nothing of it, and no endpoint does', async (t) => {
+  const ask = async (nodes: Parameters<typeof openMany>[1]) =>
+    hasLost(await openMany(t, nodes), 31_337n, ACCOUNT, { sequence: 6n, at: 100_500 });
+  t.ok(await ask([{ count: 0, madeAt: 101 }]), 'started anew');
+  t.notOk(await ask([{ count: 0, madeAt: 100 }]), 'stuck in the past');
+  t.notOk(await ask([{ count: 0, madeAt: 101, counts: { '0x9': 6 } }]), 'counts from the past beside a new block');
+  t.notOk(
+    await ask([
+      { count: 0, madeAt: 101 },
+      { count: 6, madeAt: 99 },
+    ]),
+    'another one knows',
+  );
+  t.ok(
+    await ask([
+      { count: 0, madeAt: 101 },
+      { count: 3, madeAt: 99 },
+    ]),
+  );
 });
