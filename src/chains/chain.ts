@@ -123,7 +123,8 @@ export interface ChainClient {
   balance(address: string, asked?: BalanceQuestion): Promise<bigint>;
   /**
    * The sequence that the next transaction of the account needs, with those that wait in the node's pool counted. Where
-   * an identity is given, only of a node that serves that chain.
+   * an identity is given, only of a node that serves that chain. Where a least is given, less is only told when no such
+   * endpoint tells as much; null is for an account of which nothing is known, where one endpoint's word is not enough.
    */
   nextSequence(address: string, identity?: string, least?: bigint | null): Promise<bigint>;
   /**
@@ -159,7 +160,6 @@ export interface ChainClient {
   rpc(body: unknown): Promise<RpcOutcome>;
 }
 
-export interface BalanceQuestion {
 /** What was final of an account. */
 export interface SettledSequence {
   /** The one after the last that was used. */
@@ -168,6 +168,7 @@ export interface SettledSequence {
   at: Timestamp;
 }
 
+export interface BalanceQuestion {
   identity?: string | undefined;
   least?: bigint | undefined;
 }

@@ -136,11 +136,9 @@ export interface Reader {
   ): Promise<Timestamp | null>;
 }
 
-/** The end of what is final in a lane. */
+/** The end of what is final in a lane: the sequence after the highest of a final transaction, and when that became so. */
 export interface Settled {
-  /** The one after the highest that a final transaction has. */
   sequence: bigint;
-  /** When that transaction became final. */
   at: Timestamp;
 }
 
