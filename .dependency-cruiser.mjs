@@ -14,8 +14,8 @@ const layers = [
   ['domain'],
 ];
 
-/** Files of src/ that only test code, the demo, the benchmarks and the soaks may drive besides main.ts and the commands. */
-const outside = '^(test|bench|soak|demo)/';
+/** Files of src/ that only test code, the demo, the benchmarks, the soaks and the gauntlet may drive besides main.ts and the commands. */
+const outside = '^(test|bench|soak|gauntlet|demo)/';
 
 const forbid = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
 
@@ -65,7 +65,7 @@ export default {
     forbid(
       'declared',
       'the package is not declared in package.json',
-      { path: '^(src|sandbox|plugins|demo|bench|soak|test)/' },
+      { path: '^(src|sandbox|plugins|demo|bench|soak|gauntlet|test)/' },
       { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
     ),
     forbid(
@@ -197,7 +197,7 @@ export default {
     forbid(
       'only-owner-imports-openzeppelin',
       "the public packages serve as counterparts in tests; in a plugin the SDK's name stands for our own module",
-      { path: '^(src|sandbox|demo|bench|soak)/' },
+      { path: '^(src|sandbox|demo|bench|soak|gauntlet)/' },
       { path: npm('@openzeppelin') },
     ),
     forbid(

@@ -5,7 +5,7 @@ import { statementsOf } from './syntax.ts';
 /** A file that only passes on what others export hides where things live, and ties knots of imports. */
 export const noBarrels: Rule = (files) =>
   files
-    .filter(({ path }) => /^(src|sandbox|demo|bench|soak|test)\/.*\.ts$/.test(path))
+    .filter(({ path }) => /^(src|sandbox|demo|bench|soak|gauntlet|test)\/.*\.ts$/.test(path))
     // The guest's importable specifiers exist to give a name to what is elsewhere.
     .filter(({ path }) => !path.startsWith('sandbox/guest/modules/'))
     .filter(isBarrel)

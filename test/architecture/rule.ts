@@ -9,5 +9,5 @@ export type Rule = (files: readonly SourceFile[]) => string[];
 
 /** Whether a file is shipped or shown: everything but the tests. */
 export function isOurCode(path: string): boolean {
-  return /^(src|sandbox|plugins|demo|bench|soak)\/.*\.ts$/.test(path);
+  return /^(src|sandbox|plugins|demo|bench|soak|gauntlet)\/.*\.ts$/.test(path);
 }

@@ -10,7 +10,11 @@ import { typesStep } from './types-step.ts';
 const steps = [
   formatStep,
   lintStep,
-  typesStep({ path: '.', folders: ['src', 'sandbox', 'demo', 'bench', 'soak', 'test'], without: ['sandbox/guest'] }),
+  typesStep({
+    path: '.',
+    folders: ['src', 'sandbox', 'demo', 'bench', 'soak', 'gauntlet', 'test'],
+    without: ['sandbox/guest'],
+  }),
   typesStep({ path: 'sandbox/guest', folders: ['sandbox/guest'] }),
   // Without our own module the compiler would quietly take the public package of that name.
   typesStep({ path: 'plugins', folders: ['plugins'], finds: ['sandbox/guest/modules/relayer-sdk.ts'] }),

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { SourceFile } from '../architecture/rule.ts';
 
 /** The folders that hold the project's own TypeScript. */
-export const sourceFolders = ['src', 'sandbox', 'plugins', 'demo', 'bench', 'soak', 'test'] as const;
+export const sourceFolders = ['src', 'sandbox', 'plugins', 'demo', 'bench', 'soak', 'gauntlet', 'test'] as const;
 
 /** Lists the project's files below some folders, by a pattern; installed packages and what tools leave are not ours. */
 export function listFiles(root: string, folders: readonly string[], pattern = '**/*.ts'): string[] {

@@ -1,0 +1,74 @@
+/**
+ * `npm run gauntlet`: every attack of the tests against the real server, which serves honest plugins and relays
+ * transactions meanwhile. Ends with 1 when a promise was broken, or when nothing was tried.
+ */
+import { writeFile } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+import { ATTACKS } from '../test/support/attacks/attacks.ts';
+import { describeGauntlet } from './report.ts';
+import { runGauntlet } from './run.ts';
+
+const USAGE = `npm run gauntlet -- [options]
+  --minutes <number>   default 10; a sixth of them quiet, the rest under attack
+  --seed <number>      default: another one each time
+  --only <text>        only attacks whose name holds it
+  --log <file>         where to write what the server wrote`;
+
+const MINUTE_MS = 60_000;
+const WARM_UP_MS = 10_000;
+const QUIET = 1 / 6;
+const PACE_MS = 500;
+const PATIENCE_MS = 120_000;
+
+class UsageError extends Error {}
+
+const say = (text: string) => void process.stdout.write(`${text}\n`);
+
+try {
+  const { minutes, seed, only, log } = readArguments();
+  const attacks = ATTACKS.filter(({ name }) => name.includes(only));
+  if (attacks.length === 0) throw new UsageError(`No attack is named "${only}".`);
+  say(`seed ${seed}, ${attacks.length} attacks`);
+  const ms = minutes * MINUTE_MS;
+  const result = await runGauntlet({
+    attacks,
+    seed,
+    warmUpMs: WARM_UP_MS,
+    quietMs: ms * QUIET,
+    siegeMs: ms * (1 - QUIET),
+    paceMs: PACE_MS,
+    patienceMs: PATIENCE_MS,
+    say,
+  });
+  if (log !== undefined) await writeFile(log, result.output);
+  const good = result.verdict.broken.length === 0;
+  say(`\n${describeGauntlet(result)}`);
+  say(good ? '\nKept: every attack contained, nobody else disturbed, nothing lost.' : '\nBROKEN.');
+  process.exitCode = good ? 0 : 1;
+} catch (error) {
+  say(
+    error instanceof UsageError ? `${error.message}\n${USAGE}` : String(error instanceof Error ? error.stack : error),
+  );
+  process.exitCode = 1;
+}
+
+function readArguments() {
+  const text = { type: 'string' } as const;
+  try {
+    const { values } = parseArgs({ options: { minutes: text, seed: text, only: text, log: text } });
+    return {
+      minutes: number(values.minutes ?? '10'),
+      seed: number(values.seed ?? String(Date.now() % 1_000_000)),
+      only: values.only ?? '',
+      log: values.log,
+    };
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function number(text: string): number {
+  const value = Number(text);
+  if (text === '' || !Number.isFinite(value) || value < 0) throw new UsageError(`"${text}" is not a number`);
+  return value;
+}

@@ -1,0 +1,164 @@
+import { monitorEventLoopDelay, type RecordableHistogram } from 'node:perf_hooks';
+import { readChain } from '../soak/chain-record.ts';
+import { planOf } from '../soak/plan.ts';
+import { listAll, settle } from '../soak/settling.ts';
+import { judge as judgeTransactions, type Verdict as Transactions } from '../soak/verdict.ts';
+import type { Attack } from '../test/support/attacks/attack.ts';
+import { survivors } from '../test/support/processes.ts';
+import { seededRandom } from '../test/support/seeded.ts';
+import { type Arena, openArena } from './arena.ts';
+import { HonestLoad, TRANSACTIONS_PER_SECOND } from './honest-load.ts';
+import { type HostilePlugin, hostilePlugins } from './hostile-plugins.ts';
+import { errorsIn } from './server-log.ts';
+import { Siege } from './siege.ts';
+import { type Evidence, judge, type Verdict } from './verdict.ts';
+import { Watching } from './watching.ts';
+
+/** What a gauntlet is asked for; times in milliseconds. */
+export interface GauntletOptions {
+  readonly attacks: readonly Attack[];
+  readonly seed: number;
+  /** Honest load that nothing is measured of, honest load alone, and honest load under attack. */
+  readonly warmUpMs: number;
+  readonly quietMs: number;
+  readonly siegeMs: number;
+  /** The least time from the beginning of one attack to that of the next. */
+  readonly paceMs: number;
+  /** How long the last transactions may take to end. */
+  readonly patienceMs: number;
+  /** Progress, a line at a time. */
+  say(text: string): void;
+}
+
+/** What came of a gauntlet. */
+export interface GauntletResult {
+  readonly evidence: Evidence;
+  readonly verdict: Verdict;
+  /** How often all attacks were begun. */
+  readonly rounds: number;
+  /** Attacks for which there was no time. */
+  readonly untried: readonly string[];
+  /** How long plugins were refused, in seconds. */
+  readonly backOffs: readonly number[];
+  /** How often an attack was refused otherwise. */
+  readonly refused: number;
+  /** The longest stalls of the main loop, in milliseconds. */
+  readonly stallMs: { readonly quiet: number; readonly siege: number };
+  /** The same of the process that asks: what it counts against the server, and is not the server's. */
+  readonly ownStallMs: { readonly quiet: number; readonly siege: number };
+  /** What the server wrote. */
+  readonly output: string;
+}
+
+const LAST_PROCESS_MS = 5_000;
+const RESOLUTION_MS = 10;
+/** The plan has more requests than the load will make. */
+const SPARE = 1.2;
+
+/** Attacks a server under honest load, and judges what became of attacks, honest requests and transactions. */
+export async function runGauntlet(options: GauntletOptions): Promise<GauntletResult> {
+  const hostile = hostilePlugins(options.attacks);
+  const arena = await openArena(hostile);
+  try {
+    return await run(options, arena, hostile);
+  } finally {
+    await arena.close();
+  }
+}
+
+async function run(options: GauntletOptions, arena: Arena, hostile: readonly HostilePlugin[]): Promise<GauntletResult> {
+  const { seed, warmUpMs, quietMs, siegeMs, paceMs, say } = options;
+  const { service } = arena;
+  const seconds = (warmUpMs + quietMs + siegeMs) / 1_000 + 60;
+  const plan = planOf(seed, Math.ceil(seconds * TRANSACTIONS_PER_SECOND * SPARE), arena.relayers);
+  const load = new HonestLoad(arena, plan);
+  const watching = new Watching(service);
+  const siege = new Siege(service, { hostile, random: seededRandom(seed, 'siege'), paceMs, say });
+  let endedEarly: string | null = null;
+  const ending = { expected: false };
+  const ended = service.exited.then((code) => {
+    if (!ending.expected) endedEarly = `by itself, with ${code}`;
+    return code;
+  });
+
+  await load.rehearse();
+  load.start();
+  await pass(warmUpMs);
+  watching.start();
+  say('quiet');
+  const quietAt = performance.now();
+  const own = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  own.enable();
+  await pass(quietMs);
+  say('under attack');
+  const siegeAt = performance.now();
+  const ownQuietMs = longestOf(own);
+  await siege.run(siegeMs);
+  const siegeEnd = performance.now();
+  const ownSiegeMs = longestOf(own);
+  await load.stop();
+  say('waiting for the ends');
+  const transactions = await judgeLoad(options, arena, load);
+  await watching.stop();
+  ending.expected = true;
+  await service.stop();
+  const code = await ended;
+  const left = await survivors(watching.processes, LAST_PROCESS_MS);
+
+  const during = (from: number, to: number) => (one: { at: number }) => one.at >= from && one.at < to;
+  const looks = watching.looks.filter(during(siegeAt, siegeEnd));
+  const stall = (from: number, to: number) =>
+    Math.max(...watching.looks.filter(during(from, to)).map(({ stallMs }) => stallMs));
+  const evidence: Evidence = {
+    attempts: siege.attempts,
+    recoveries: siege.recoveries,
+    quiet: load.samples.filter(during(quietAt, siegeAt)),
+    siege: load.samples.filter(during(siegeAt, siegeEnd)),
+    failures: [...load.failures, ...siege.failures],
+    looks,
+    transactions,
+    left: left.map(({ pid, command }) => `${pid} ${command}`),
+    serverEnd: endedEarly ?? (code === 0 ? null : `with ${code} when it was told to`),
+    errors: errorsIn(service.output()),
+  };
+  const tried = new Set(siege.attempts.map(({ attack }) => attack));
+  return {
+    evidence,
+    verdict: judge(evidence),
+    rounds: siege.rounds,
+    untried: options.attacks.map(({ name }) => name).filter((name) => !tried.has(name)),
+    backOffs: siege.backOffs,
+    refused: siege.refused,
+    // The first look of the quiet time tells of the time before it.
+    stallMs: { quiet: stall(quietAt + 1_000, siegeAt), siege: stall(siegeAt + 1_000, siegeEnd) },
+    ownStallMs: { quiet: ownQuietMs, siege: ownSiegeMs },
+    output: service.output(),
+  };
+}
+
+/** Waits until every transaction has an end, and asks the chain itself what came of each. */
+async function judgeLoad(
+  { patienceMs, say }: GauntletOptions,
+  { anvil, service, relayers }: Arena,
+  load: HonestLoad,
+): Promise<Transactions> {
+  const relayerIds = relayers.map(({ relayerId }) => relayerId);
+  const addresses = relayers.map(({ address }) => address);
+  const open = await settle(service, relayerIds, patienceMs);
+  if (open.length > 0) say(`${open.length} transactions have no end yet, as ${JSON.stringify(open[0])}`);
+  const shown = await listAll(service, relayerIds);
+  const chain = await readChain(anvil, addresses, load.sent);
+  const wishes = { canceled: new Set<string>(), replaced: new Map() };
+  return judgeTransactions({ intentions: load.sent, asked: load.client.asked, wishes, shown, chain });
+}
+
+/** The longest delay beyond the timer's own, in milliseconds, since it was asked for last. */
+function longestOf(histogram: Pick<RecordableHistogram, 'max' | 'reset'>): number {
+  const ms = histogram.max / 1e6 - RESOLUTION_MS;
+  histogram.reset();
+  return ms;
+}
+
+function pass(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,22 @@
+/** pino's number for the level error. */
+const ERROR = 50;
+/** What the server logs as an error because of what an attack does to its own plugin. */
+const OF_ATTACKS: ReadonlySet<string> = new Set(['A plugin is backed off']);
+const SHOWN = 300;
+
+/** What a server has logged as an error or written past its log as one, with how often. */
+export function errorsIn(output: string): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const line of output.split('\n')) {
+    const text = errorOf(line);
+    if (text !== null) counts.set(text, (counts.get(text) ?? 0) + 1);
+  }
+  return counts;
+}
+
+function errorOf(line: string): string | null {
+  if (!line.startsWith('{')) return /Error\b|^\(node:\d+\)/.test(line) ? line.slice(0, SHOWN) : null;
+  const { level, msg, err } = JSON.parse(line) as { level?: number; msg?: string; err?: { message?: string } };
+  if (level === undefined || level < ERROR || msg === undefined || OF_ATTACKS.has(msg)) return null;
+  return [msg, ...(err?.message === undefined ? [] : [err.message])].join(': ').slice(0, SHOWN);
+}

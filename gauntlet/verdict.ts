@@ -1,0 +1,166 @@
+import { isKept, type Verdict as Transactions } from '../soak/verdict.ts';
+import { floorsOf, percentile, slopeOf } from './figures.ts';
+import { HONEST_KINDS, type HonestKind, type Sample } from './honest-load.ts';
+import type { Attempt, Recovery } from './siege.ts';
+import type { Look } from './watching.ts';
+
+/** What was seen of a run. */
+export interface Evidence {
+  readonly attempts: readonly Attempt[];
+  readonly recoveries: readonly Recovery[];
+  /** Honest requests before the attacks and during them. */
+  readonly quiet: readonly Sample[];
+  readonly siege: readonly Sample[];
+  /** Honest requests that were not answered rightly. */
+  readonly failures: readonly string[];
+  /** How the main process fared during the attacks. */
+  readonly looks: readonly Look[];
+  readonly transactions: Transactions;
+  /** Command lines of processes that live on after the server. */
+  readonly left: readonly string[];
+  /** How the server ended before it was told to, or with what but 0 after it was; null when all is well. */
+  readonly serverEnd: string | null;
+  /** What the server logged as an error, with how often, but for what it has to say of an attack. */
+  readonly errors: ReadonlyMap<string, number>;
+}
+
+/** In milliseconds. */
+export interface Spread {
+  readonly count: number;
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+}
+
+/** One kind of honest request, or all of them. */
+export interface Comparison {
+  readonly kind: HonestKind | 'all';
+  readonly quiet: Spread;
+  readonly siege: Spread;
+  /** Of the two p99; null where there are too few requests to tell. */
+  readonly ratio: number | null;
+}
+
+export interface Verdict {
+  readonly uncontained: readonly Attempt[];
+  readonly same: Spread;
+  readonly other: Spread;
+  readonly comparisons: readonly Comparison[];
+  /** In MiB a minute; null where the attacks were too short to tell. */
+  readonly heapSlope: number | null;
+  readonly residentSlope: number | null;
+  /** The promises that were broken, a sentence for each; empty when all were kept. */
+  readonly broken: readonly string[];
+}
+
+export const LIMITS = {
+  /** Milliseconds. */
+  recoveryP99: 1_000,
+  ratio: 3,
+  /**
+   * MiB a minute, of the heap and of the resident memory. An attack each second that leaves 20 KiB behind, or a request
+   * in five that leaves 4 KiB, makes 1; twice that in resident memory, whose floor the system moves by some MiB on its own.
+   */
+  heapSlope: 1,
+  residentSlope: 2,
+} as const;
+
+/** Below so many requests a p99 is hardly more than the longest one. */
+const LEAST_SAMPLES = 100;
+/** The first half of the attacks warms up; of the second, the lowest point of each stretch is looked at. */
+const FLOOR_MS = 10_000;
+const LEAST_SLOPE_MS = 120_000;
+const MINUTE_MS = 60_000;
+const MIB = 1_048_576;
+
+/** Judges a run by what was seen from outside. */
+export function judge(evidence: Evidence): Verdict {
+  const { attempts, recoveries, looks } = evidence;
+  const known = (ms: number | null) => (ms === null ? [] : [ms]);
+  const figures = {
+    uncontained: attempts.filter(({ contained }) => !contained),
+    same: spreadOf(recoveries.filter(({ backedOff }) => !backedOff).flatMap(({ sameMs }) => known(sameMs))),
+    other: spreadOf(recoveries.flatMap(({ otherMs }) => known(otherMs))),
+    comparisons: compare(evidence),
+    heapSlope: slopeOfHalf(looks, ({ heap }) => heap),
+    residentSlope: slopeOfHalf(looks, ({ resident }) => resident),
+  };
+  const broken = [
+    ...nothingTried(evidence),
+    ...brokenByAttacks(evidence, figures),
+    ...brokenForHonest(evidence, figures),
+    ...brokenByServer(evidence, figures),
+  ];
+  return { ...figures, broken };
+}
+
+function nothingTried({ attempts, quiet, siege, transactions }: Evidence): string[] {
+  return [
+    ...(attempts.length === 0 ? ['no attack was tried'] : []),
+    ...(quiet.length === 0 || siege.length === 0 ? ['no honest request was answered'] : []),
+    ...(transactions.accepted === 0 ? ['no transaction was accepted'] : []),
+  ];
+}
+
+type Figures = Omit<Verdict, 'broken'>;
+
+function brokenByAttacks({ recoveries }: Evidence, { uncontained, same, other }: Figures): string[] {
+  const never = recoveries.filter(({ sameMs, otherMs }) => sameMs === null || otherMs === null);
+  const slow = (what: string, { p99 }: Spread) =>
+    p99 > LIMITS.recoveryP99 ? [`p99 of the recovery of ${what} is ${Math.round(p99)} ms`] : [];
+  return [
+    ...uncontained.map(({ attack, answer }) => `uncontained: ${attack}: ${answer}`),
+    ...never.map(({ attack, wrong }) => `no honest call was served after ${attack}: ${wrong.at(-1)}`),
+    ...slow('the same plugin', same),
+    ...slow('another plugin', other),
+  ];
+}
+
+function brokenForHonest({ failures, transactions }: Evidence, { comparisons }: Figures): string[] {
+  const slow = comparisons.filter(({ ratio }) => ratio !== null && ratio > LIMITS.ratio);
+  return [
+    ...slow.map(({ kind, ratio }) => `p99 of ${kind} is ${ratio?.toFixed(1)} times that of the quiet time`),
+    ...counted(failures).map(([failure, count]) => `honest requests failed, ${count}: ${failure}`),
+    ...(isKept(transactions) ? [] : ['transactions were lost, doubled, or not told as the chain has them']),
+  ];
+}
+
+function brokenByServer({ left, serverEnd, errors }: Evidence, { heapSlope, residentSlope }: Figures): string[] {
+  const grows = (what: string, slope: number | null, most: number) =>
+    slope !== null && slope > most ? [`the ${what} grows by ${slope.toFixed(1)} MiB a minute`] : [];
+  return [
+    ...left.map((command) => `a process is left: ${command}`),
+    ...grows('heap', heapSlope, LIMITS.heapSlope),
+    ...grows('resident memory', residentSlope, LIMITS.residentSlope),
+    ...(serverEnd === null ? [] : [`the server ended: ${serverEnd}`]),
+    ...[...errors].map(([text, count]) => `the server logged ${count} times: ${text}`),
+  ];
+}
+
+function compare({ quiet, siege }: Evidence): Comparison[] {
+  const kinds = Object.keys(HONEST_KINDS) as HonestKind[];
+  const of = (samples: readonly Sample[], kind: HonestKind | 'all') =>
+    spreadOf(samples.filter((sample) => kind === 'all' || sample.kind === kind).map(({ tookMs }) => tookMs));
+  return [...kinds, 'all' as const].map((kind) => {
+    const [before, during] = [of(quiet, kind), of(siege, kind)];
+    const isEnough = Math.min(before.count, during.count) >= LEAST_SAMPLES;
+    return { kind, quiet: before, siege: during, ratio: isEnough ? during.p99 / before.p99 : null };
+  });
+}
+
+function counted(texts: readonly string[]): [string, number][] {
+  return [...Map.groupBy(texts, (text) => text)].map(([text, all]) => [text, all.length]);
+}
+
+function spreadOf(values: readonly number[]): Spread {
+  const at = (share: number) => percentile(values, share);
+  return { count: values.length, p50: at(0.5), p99: at(0.99), max: at(1) };
+}
+
+function slopeOfHalf(looks: readonly Look[], figure: (look: Look) => number): number | null {
+  const half = looks.slice(Math.floor(looks.length / 2));
+  const [first, last] = [half[0], half.at(-1)];
+  if (first === undefined || last === undefined || last.at - first.at < LEAST_SLOPE_MS) return null;
+  const points = half.map((look) => ({ x: look.at - first.at, y: figure(look) / MIB }));
+  return slopeOf(floorsOf(points, FLOOR_MS)) * MINUTE_MS;
+}

@@ -1,0 +1,89 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { descendantsOf, type WatchedProcess } from '../test/support/processes.ts';
+import type { RunningService } from '../test/support/service.ts';
+
+/** What the main process says of itself. */
+export interface Look {
+  /** In milliseconds, on the clock of `performance`. */
+  readonly at: number;
+  /** Bytes. */
+  readonly heap: number;
+  readonly resident: number;
+  /** The longest time for which its loop did nothing else since the look before, in milliseconds. */
+  readonly stallMs: number;
+}
+
+const EVERY_MS = 1_000;
+/** prom-client's histogram of the loop's delay counts its own timer of 10 ms. */
+const TIMER_MS = 10;
+const PATIENCE_MS = 10_000;
+
+/** Looks at a server each second: its memory, its loop, and every process that it has started. */
+export class Watching {
+  readonly looks: Look[] = [];
+  readonly #service: RunningService;
+  readonly #processes = new Map<string, WatchedProcess>();
+  readonly #stopped = new AbortController();
+  #watching: Promise<void> = Promise.resolve();
+
+  constructor(service: RunningService) {
+    this.#service = service;
+  }
+
+  /** All processes that were seen below the server. */
+  get processes(): WatchedProcess[] {
+    return [...this.#processes.values()];
+  }
+
+  start(): void {
+    this.#watching = this.#watch();
+  }
+
+  /** Looks for the last time. */
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    await this.#watching;
+    await this.#look();
+  }
+
+  async #watch(): Promise<void> {
+    const { signal } = this.#stopped;
+    while (!signal.aborted) {
+      await this.#look();
+      await sleep(EVERY_MS, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  async #look(): Promise<void> {
+    for (const one of await descendantsOf(this.#service.pid)) {
+      this.#processes.set(`${one.pid} ${one.startTime}`, one);
+    }
+    const text = await this.#scrape();
+    if (text === null) return;
+    this.looks.push({
+      at: performance.now(),
+      heap: figureOf(text, 'nodejs_heap_size_used_bytes'),
+      resident: figureOf(text, 'process_resident_memory_bytes'),
+      stallMs: figureOf(text, 'nodejs_eventloop_lag_max_seconds') * 1_000 - TIMER_MS,
+    });
+  }
+
+  /** Null where there is no answer: that is found out by those who ask the server for something. */
+  async #scrape(): Promise<string | null> {
+    try {
+      const response = await fetch(`${this.#service.url}/api/v1/debug/metrics/scrape`, {
+        headers: { authorization: `Bearer ${this.#service.apiKey}` },
+        signal: AbortSignal.timeout(PATIENCE_MS),
+      });
+      return await response.text();
+    } catch {
+      return null;
+    }
+  }
+}
+
+function figureOf(exposition: string, name: string): number {
+  const [, figure] = new RegExp(`^${name} (\\S+)$`, 'm').exec(exposition) ?? [];
+  if (figure === undefined) throw new Error(`the server does not tell ${name}`);
+  return Number(figure);
+}

@@ -1,0 +1,43 @@
+/**
+ * The gauntlet of `npm run gauntlet`, small: three attacks on a real server that relays honest transactions meanwhile.
+ * Threat: guest code that keeps the processor, kills its process or goes on after its return, and with it disturbs
+ * others. How fast anything was on this machine is not judged here.
+ */
+import t from 'tap';
+import { describeGauntlet } from '../../gauntlet/report.ts';
+import { runGauntlet } from '../../gauntlet/run.ts';
+import { isKept } from '../../soak/verdict.ts';
+import { ATTACKS } from '../support/attacks/attacks.ts';
+
+const NAMES = ['an endless loop', 'splitting a rope of 2^28 characters', 'capability calls after the return'];
+
+t.test('attacks are contained, and nobody else is disturbed', async (t) => {
+  const attacks = ATTACKS.filter(({ name }) => NAMES.includes(name));
+  t.equal(attacks.length, NAMES.length);
+  const result = await runGauntlet({
+    attacks,
+    seed: 7,
+    warmUpMs: 0,
+    quietMs: 2_000,
+    siegeMs: 5_000,
+    paceMs: 100,
+    patienceMs: 30_000,
+    say: (text) => t.comment(text),
+  });
+  const { evidence, verdict } = result;
+  const told = describeGauntlet(result);
+  t.ok(evidence.attempts.length > 0, told);
+  t.same(verdict.uncontained, [], told);
+  t.equal(evidence.recoveries.length, evidence.attempts.length);
+  t.ok(
+    evidence.recoveries.every(({ sameMs, otherMs }) => sameMs !== null && otherMs !== null),
+    told,
+  );
+  t.same(evidence.failures, []);
+  t.ok(isKept(evidence.transactions), told);
+  t.ok(evidence.transactions.accepted > 0);
+  t.ok(evidence.looks.length > 0);
+  t.same(evidence.left, []);
+  t.equal(evidence.serverEnd, null);
+  t.same([...evidence.errors], []);
+});

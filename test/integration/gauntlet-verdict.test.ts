@@ -1,0 +1,239 @@
+/** The judge of the gauntlet: it must see each way in which a promise can be broken, or its silence means nothing. */
+import t, { type Test } from 'tap';
+import { isBackOff } from '../../gauntlet/answer.ts';
+import { floorsOf, percentile, slopeOf } from '../../gauntlet/figures.ts';
+import { HONEST_KINDS, type HonestKind } from '../../gauntlet/honest-load.ts';
+import { describeGauntlet } from '../../gauntlet/report.ts';
+import { errorsIn } from '../../gauntlet/server-log.ts';
+import { type Evidence, judge } from '../../gauntlet/verdict.ts';
+
+const MIB = 1_048_576;
+const KINDS = Object.keys(HONEST_KINDS) as HonestKind[];
+const EACH = 200;
+
+/** A run in which everything went well: memory up and down, no trend; each request as fast as in the quiet time. */
+function goodRun() {
+  const samples = KINDS.flatMap((kind) =>
+    Array.from({ length: EACH }, (_, at) => ({ kind, at, tookMs: 2 + (at % 10) / 10 })),
+  );
+  return {
+    attempts: ['loop', 'bomb'].map((attack) => ({
+      attack,
+      end: 'CPU_LIMIT' as const,
+      tookMs: 510,
+      contained: true as boolean,
+      answer: 'CPU_LIMIT after 510 ms',
+    })),
+    recoveries: ['loop', 'bomb'].map((attack) => ({
+      attack,
+      sameMs: 90 as number | null,
+      otherMs: 5 as number | null,
+      backedOff: false as boolean,
+      wrong: [] as string[],
+    })),
+    quiet: structuredClone(samples),
+    siege: structuredClone(samples),
+    failures: [] as string[],
+    looks: Array.from({ length: 480 }, (_, second) => ({
+      at: second * 1_000,
+      heap: (60 + (second % 17)) * MIB,
+      resident: (250 + (second % 5)) * MIB,
+      stallMs: 3,
+    })),
+    transactions: {
+      accepted: 9,
+      confirmed: 9,
+      lost: [] as string[],
+      doubled: [] as string[],
+      gaps: [] as string[],
+      wrong: [] as string[],
+      givenUp: [] as string[],
+    },
+    left: [] as string[],
+    serverEnd: null as string | null,
+    errors: new Map<string, number>(),
+  } satisfies Evidence;
+}
+
+type Run = ReturnType<typeof goodRun>;
+
+function finds(t: Test, spoil: (run: Run) => void, message: RegExp): void {
+  const run = goodRun();
+  spoil(run);
+  const { broken } = judge(run);
+  t.equal(broken.length, 1, broken.join('\n'));
+  t.match(broken[0], message);
+}
+
+t.test('a run in which all went well', (t) => {
+  const { broken, comparisons, same, heapSlope } = judge(goodRun());
+  t.same(broken, []);
+  t.equal(same.p99, 90);
+  t.equal(comparisons.length, KINDS.length + 1);
+  for (const { kind, ratio } of comparisons) t.equal(ratio, 1, kind);
+  t.ok(heapSlope !== null && Math.abs(heapSlope) < 0.5, `${heapSlope}`);
+  t.end();
+});
+
+t.test('nothing was tried', (t) => {
+  finds(t, (run) => void run.attempts.splice(0), /no attack/);
+  finds(t, (run) => void run.quiet.splice(0), /no honest request/);
+  finds(t, (run) => void run.siege.splice(0), /no honest request/);
+  finds(t, (run) => void (run.transactions.accepted = 0), /no transaction/);
+  t.end();
+});
+
+t.test('attacks that go too far', (t) => {
+  const loose = (run: Run) => {
+    for (const attempt of run.attempts) attempt.contained = attempt.attack !== 'loop';
+  };
+  finds(t, loose, /^uncontained: loop: CPU_LIMIT after/);
+  t.end();
+});
+
+t.test('recovery that is late or does not come', (t) => {
+  const first = (run: Run, change: Partial<Run['recoveries'][number]>) => {
+    const [recovery] = run.recoveries;
+    if (recovery === undefined) throw new Error('no recovery in the run');
+    Object.assign(recovery, change);
+  };
+  finds(t, (run) => first(run, { sameMs: 1_001 }), /recovery of the same plugin is 1001 ms/);
+  finds(t, (run) => first(run, { otherMs: 1_001 }), /recovery of another plugin is 1001 ms/);
+  finds(t, (run) => first(run, { sameMs: null, wrong: ['503'] }), /no honest call was served after loop: 503/);
+  finds(t, (run) => first(run, { otherMs: null }), /no honest call was served after loop/);
+
+  const backedOff = goodRun();
+  first(backedOff, { sameMs: 3_000, backedOff: true });
+  t.same(judge(backedOff).broken, [], 'a plugin that is backed off is meant to be refused');
+  t.end();
+});
+
+t.test('honest requests that are slowed or fail', (t) => {
+  const slow = (run: Run, times: number) => {
+    for (const sample of run.siege) if (sample.kind === 'REST, read') sample.tookMs *= times;
+  };
+  t.same(judge(withChange((run) => slow(run, 2.9))).broken, []);
+  const { broken } = judge(withChange((run) => slow(run, 3.2)));
+  t.match(broken, [/p99 of REST, read is 3\.2 times/, /p99 of all is 3\.2 times/]);
+  finds(t, (run) => run.failures.push('a 503', 'a 503'), /honest requests failed, 2: a 503/);
+
+  const few = withChange((run) => {
+    slow(run, 9);
+    run.quiet.splice(0, run.quiet.length, ...run.quiet.filter(({ at }) => at < 10));
+  });
+  t.same(judge(few).broken, [], 'of ten requests no p99 is told');
+  t.ok(judge(few).comparisons.every(({ ratio }) => ratio === null));
+  t.end();
+
+  function withChange(change: (run: Run) => void): Run {
+    const run = goodRun();
+    change(run);
+    return run;
+  }
+});
+
+t.test('transactions that the chain has otherwise', (t) => {
+  for (const what of ['lost', 'doubled', 'gaps', 'wrong', 'givenUp'] as const) {
+    finds(t, (run) => run.transactions[what].push('one'), /transactions were lost, doubled/);
+  }
+  t.end();
+});
+
+t.test('a server that leaks, leaves something behind, fails or ends', (t) => {
+  const leak = (figure: 'heap' | 'resident', perMinute: number) => (run: Run) => {
+    for (const look of run.looks) look[figure] += (perMinute * MIB * look.at) / 60_000;
+  };
+  finds(t, leak('heap', 1.5), /the heap grows by 1\.\d MiB a minute/);
+  finds(t, leak('resident', 3), /the resident memory grows by [23]\.\d MiB a minute/);
+  finds(t, (run) => run.left.push('77 node'), /a process is left: 77 node/);
+  finds(t, (run) => void (run.serverEnd = 'by itself, with null'), /the server ended: by itself/);
+  finds(t, (run) => void run.errors.set('oh', 3), /logged 3 times: oh/);
+
+  const short = goodRun();
+  short.looks.splice(120);
+  leak('heap', 50)(short);
+  t.equal(judge(short).heapSlope, null, 'a minute tells no trend');
+  t.end();
+});
+
+t.test('the figures', (t) => {
+  t.equal(percentile([5, 1, 4, 2, 3], 0.5), 3);
+  t.equal(
+    percentile(
+      Array.from({ length: 100 }, (_, i) => i + 1),
+      0.99,
+    ),
+    99,
+  );
+  t.ok(Number.isNaN(percentile([], 0.5)));
+  const line = Array.from({ length: 20 }, (_, x) => ({ x, y: 3 * x }));
+  t.equal(slopeOf(line), 3);
+  t.equal(slopeOf(line.map((point) => (point.x % 5 === 0 ? { ...point, y: 1e9 } : point))), 3, 'wild points');
+  t.equal(slopeOf([{ x: 1, y: 1 }]), 0);
+  t.same(
+    floorsOf(
+      [
+        { x: 0, y: 5 },
+        { x: 9, y: 2 },
+        { x: 10, y: 7 },
+      ],
+      10,
+    ),
+    [
+      { x: 9, y: 2 },
+      { x: 10, y: 7 },
+    ],
+  );
+  t.end();
+});
+
+t.test('errors in what a server wrote', (t) => {
+  const output = [
+    '{"level":30,"msg":"ready"}',
+    '{"level":50,"msg":"A plugin is backed off"}',
+    '{"level":50,"msg":"Something failed","err":{"message":"why"}}',
+    '{"level":50,"msg":"Something failed","err":{"message":"why"}}',
+    'TypeError: not a function',
+    'Isolayer is ready at http://127.0.0.1:1',
+  ].join('\n');
+  t.same(
+    [...errorsIn(output)],
+    [
+      ['Something failed: why', 2],
+      ['TypeError: not a function', 1],
+    ],
+  );
+  t.end();
+});
+
+t.test('a back-off is told from other refusals', (t) => {
+  const refusal = { status: 503, data: null, retryAfter: 4, tookMs: 1 };
+  t.ok(isBackOff({ ...refusal, end: 'SERVICE_UNAVAILABLE', text: 'Plugin a is backed off for 4 s, because …' }));
+  t.notOk(isBackOff({ ...refusal, end: 'SERVICE_UNAVAILABLE', text: 'No sandbox process became free' }));
+  t.notOk(isBackOff({ ...refusal, end: 'threw', text: 'Plugin a is backed off' }), 'a plugin may say anything');
+  t.end();
+});
+
+t.test('the report has the figures and each broken promise', (t) => {
+  const evidence = goodRun();
+  evidence.left.push('77 node');
+  const result = {
+    evidence,
+    verdict: judge(evidence),
+    rounds: 1,
+    untried: ['a bomb that nobody threw'],
+    backOffs: [1, 4],
+    refused: 0,
+    stallMs: { quiet: 2, siege: 12 },
+    ownStallMs: { quiet: 1, siege: 3 },
+    output: '',
+  };
+  const text = describeGauntlet(result);
+  t.match(text, /attacks run +2 in 1 rounds\n/);
+  t.match(text, /not tried +a bomb that nobody threw\n/);
+  t.match(text, /recovery, same plugin +p50 90, p99 90, longest 90 ms, of 2\n/);
+  t.match(text, /back-offs +2, the longest 4 s\n/);
+  t.match(text, /REST, read, p50\/p99 in ms +quiet 2\.\d\/2\.\d, attacked 2\.\d\/2\.\d: 1\.00×/);
+  t.match(text, /\nbroken: a process is left: 77 node$/);
+  t.end();
+});
