@@ -211,7 +211,7 @@ export const MEMORY_ATTACKS: readonly Attack[] = [
   },
   {
     name: 'texts of half a gigabyte',
-    threat: 22,
+    threat: null,
     recovery: 'R0',
     body: "const kept = []; for (let i = 0; ; i++) { const s = (i + 'x').repeat(2 ** 24); s.at(-1); kept.push(s + s.toUpperCase()); }",
     ends: ANY_DEATH,

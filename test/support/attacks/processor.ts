@@ -175,7 +175,7 @@ export const PROCESSOR_ATTACKS: readonly Attack[] = [
   },
   {
     name: 'a loop in WebAssembly',
-    threat: 15,
+    threat: null,
     recovery: 'R0',
     body: `const code = [0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 7, 5, 1, 1, 102, 0, 0, 10, 9, 1, 7, 0, 3, 64, 12, 0, 11, 11];
       new WebAssembly.Instance(new WebAssembly.Module(new Uint8Array(code))).exports.f();`,

@@ -39,11 +39,16 @@ export function attackSource(attack: Attack): string {
 `;
 }
 
+export interface StageOptions extends WorkspaceOptions {
+  /** What has to be done before the server starts. */
+  prepare?(workspace: Workspace): Promise<unknown>;
+}
+
 /** Starts a server on a folder with a plugin for each attack and the plugin `honest`. */
 export async function openStage(
   t: Test,
   attacks: readonly Attack[],
-  { plugins = [], pluginFiles = {}, env = {}, ...more }: WorkspaceOptions = {},
+  { plugins = [], pluginFiles = {}, env = {}, prepare, ...more }: StageOptions = {},
 ): Promise<AttackStage> {
   const ids = new Map(attacks.map((attack, index) => [attack, `attack-${index}`]));
   const idOf = (attack: Attack): string => ids.get(attack) ?? '';
@@ -67,6 +72,7 @@ export async function openStage(
     env: { RATE_LIMIT_REQUESTS_PER_SECOND: '100000', RATE_LIMIT_BURST_SIZE: '100000', ...env },
   });
   t.teardown(() => workspace.remove());
+  await prepare?.(workspace);
   const service = await startService(workspace.env);
   t.teardown(() => service.kill());
   return { service, workspace, idOf, attack: (attack) => service.call(idOf(attack)) };

@@ -1,0 +1,107 @@
+import type { Test } from 'tap';
+import { END_CODES, type EndCode } from '../../../sandbox/protocol.ts';
+import { descendantsOf, survivors } from '../processes.ts';
+import type { Attack } from './attack.ts';
+import { restlessBelow } from './calm.ts';
+import { type Answer, type AttackStage, endOf, openStage } from './stage.ts';
+
+/** Attacks under way at once; each takes a processor for itself. */
+const WIDTH = 3;
+/** A second on a machine that does nothing else. */
+const SERVED_WITHIN_MS = 6000;
+const CALM_WITHIN_MS = 10_000;
+const GONE_WITHIN_MS = 5000;
+
+/** An answer, and how long it took in milliseconds. */
+interface Timed extends Answer {
+  ms: number;
+}
+
+/** What came of one attack, and of the honest calls right after it. */
+interface Course {
+  end: string;
+  answer: Answer;
+  /** The next call of the same plugin. */
+  same: Timed;
+  /** A call of another plugin. */
+  other: Timed;
+}
+
+/** Attacks on one server: all of them begin at once, a few at a time, and the tests of their rows look at what came of it. */
+export class Siege {
+  readonly stage: AttackStage;
+  readonly #courses: Map<Attack, Promise<Course>>;
+  readonly #looked = new Set<Attack>();
+
+  private constructor(stage: AttackStage, attacks: readonly Attack[]) {
+    this.stage = stage;
+    const turns: Promise<unknown>[] = Array.from({ length: WIDTH }, () => Promise.resolve());
+    this.#courses = new Map(
+      attacks.map((attack, index) => {
+        const course = (turns[index % WIDTH] ?? Promise.resolve()).then(() => courseOf(stage, attack));
+        turns[index % WIDTH] = course.catch(() => undefined);
+        return [attack, course];
+      }),
+    );
+  }
+
+  static async open(t: Test, attacks: readonly Attack[]): Promise<Siege> {
+    const stage = await openStage(t, attacks);
+    await stage.service.call('honest');
+    return new Siege(stage, attacks);
+  }
+
+  /** Asserts that every attack of one row of the list of threats was contained; null: those of no row. */
+  async assertContained(t: Test, threat: number | null): Promise<void> {
+    const attacks = [...this.#courses.keys()].filter((attack) => attack.threat === threat);
+    t.ok(attacks.length > 0, 'there is such an attack');
+    for (const attack of attacks) {
+      this.#looked.add(attack);
+      const course = await this.#courses.get(attack);
+      if (course !== undefined) assertCourse(t, attack, course);
+    }
+  }
+
+  /** Asserts that no attack was forgotten, that nothing goes on, and that nothing outlives the server. */
+  async assertOver(t: Test): Promise<void> {
+    const { service } = this.stage;
+    await Promise.all(this.#courses.values());
+    const forgotten = [...this.#courses.keys()].filter((attack) => !this.#looked.has(attack));
+    t.strictSame(forgotten, [], 'every attack was looked at');
+    t.strictSame(await restlessBelow(service.pid, CALM_WITHIN_MS), [], 'no process goes on working');
+    const children = await descendantsOf(service.pid);
+    t.ok(children.length > 0, 'there are children to look for');
+    t.equal(await service.stop(), 0, 'the server ends in good order');
+    t.strictSame(await survivors(children, GONE_WITHIN_MS), [], 'no process is left');
+  }
+}
+
+async function courseOf(stage: AttackStage, attack: Attack): Promise<Course> {
+  const answer = await stage.attack(attack);
+  const [same, other] = await Promise.all([
+    timed(() => stage.service.call(stage.idOf(attack), { honest: true })),
+    timed(() => stage.service.call('honest')),
+  ]);
+  return { answer, end: endOf(answer), same, other };
+}
+
+async function timed(ask: () => Promise<Answer>): Promise<Timed> {
+  const began = performance.now();
+  const answer = await ask();
+  return { ...answer, ms: Math.round(performance.now() - began) };
+}
+
+function assertCourse(t: Test, { name, ends }: Attack, { answer, end, same, other }: Course): void {
+  const said = JSON.stringify(answer.body.error ?? answer.body.data).slice(0, 300);
+  t.ok(
+    ends.some((one) => one === end),
+    `${name}: ends with ${end} of ${ends.join(', ')}: ${said}`,
+  );
+  if (end in END_CODES) t.equal(answer.status, END_CODES[end as EndCode].status, `${name}: ${end} has its status`);
+  t.match(answer.body.metadata?.logs?.[0], { level: 'log', message: 'before' }, `${name}: its logs are kept`);
+  t.match(same, { status: 200, body: { data: 'honest' } }, `${name}: the same plugin serves`);
+  t.strictSame(same.body.metadata?.logs, [], `${name}: and hears nothing of the attack`);
+  t.match(other, { status: 200, body: { data: 'honest' } }, `${name}: another plugin serves`);
+  const slower = Math.max(same.ms, other.ms);
+  t.ok(slower < SERVED_WITHIN_MS, `${name}: honest calls are served after ${slower} ms`);
+}
