@@ -23,6 +23,7 @@ import { createMetricsServer } from './http/metrics-server.ts';
 import { RateLimitOfInstances } from './http/rate-limit-of-instances.ts';
 import { createHttpServer, HTTP_LIMITS } from './http/server.ts';
 import { TokenBuckets } from './http/token-buckets.ts';
+import { logEndpoint } from './observability/endpoint-log.ts';
 import { createHealth } from './observability/health.ts';
 import type { Log } from './observability/log.ts';
 import { createMetrics } from './observability/metrics.ts';
@@ -135,6 +136,10 @@ async function build(
       pauseMs: environment.PROVIDER_PAUSE_DURATION_SECS * 1000,
     },
     onRpcCall: (_, report) => metrics.rpc.called(report),
+    onEndpoint: ({ name }, news) => {
+      metrics.rpc.endpointChanged(name, news);
+      logEndpoint(log, name, news, clock.now());
+    },
   });
   opened.later('networks', () => connections.close());
   const webhooks = createWebhookClient({
@@ -187,7 +192,10 @@ async function build(
     newId: randomUUID,
   });
 
-  const idempotencyKeys = new IdempotencyKeys({ store, clock, log, newId: randomUUID });
+  const idempotencyKeys = new IdempotencyKeys({
+    ...{ store, clock, log, newId: randomUUID },
+    onBegun: (result) => metrics.http.keyed(result),
+  });
   opened.later('idempotency keys', () => idempotencyKeys.close());
   const pluginHost = createPluginHost({
     services,
@@ -228,6 +236,7 @@ async function build(
   metrics.atScrape(async () => metrics.engine.open(await store.read.openCounts(), await store.now()));
   metrics.atScrape(async () => metrics.engine.intentsWaiting(await store.read.waitingIntents()));
   metrics.atScrape(() => metrics.engine.parked(engine.parked()));
+  metrics.atScrape(() => metrics.rpc.endpoints(connections.endpoints()));
   metrics.atScrape(() => metrics.plugins.uses(pluginHost.status().uses));
 
   delivery.start();

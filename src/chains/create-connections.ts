@@ -1,11 +1,11 @@
 import type { Clock } from '../domain/clock.ts';
+import type { EndpointNews, EndpointStatus } from '../domain/endpoint-news.ts';
 import { AppError } from '../domain/errors.ts';
 import type { Network } from '../domain/network.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { Relayer } from '../domain/relayer.ts';
 import type { HttpClient } from '../egress/http-client.ts';
-import { createRpcClient, type RpcCallReport, type RpcSettings } from '../egress/json-rpc.ts';
-import type { RpcClient } from '../egress/rpc-client.ts';
+import { createRpcClient, type RpcCallReport, type RpcSettings, type WatchedRpcClient } from '../egress/json-rpc.ts';
 import type { Chain, ChainClient } from './chain.ts';
 import type { ChainConnections } from './connections.ts';
 
@@ -20,18 +20,35 @@ export interface ConnectionParts {
   /** What differs from the defaults of `json-rpc.ts`. */
   settings?: Partial<RpcSettings> | undefined;
   onRpcCall?: ((network: Network, report: RpcCallReport) => void) | undefined;
+  /** Told when an endpoint is left alone, and when it serves again. */
+  onEndpoint?: ((network: Network, news: EndpointNews) => void) | undefined;
+}
+
+/** Connections that can be looked at. */
+export interface WatchedConnections extends ChainConnections {
+  /** Every endpoint that was ever connected to, as it stands now. */
+  endpoints(): (EndpointStatus & { network: string })[];
+}
+
+interface Connected {
+  rpc: WatchedRpcClient;
+  client: ChainClient;
+  network: string;
 }
 
 /** Connects to networks when they are first needed, all over one pool of HTTP connections. */
-export function createConnections(parts: ConnectionParts): ChainConnections {
-  const { chains, http, clock, random, settings, onRpcCall } = parts;
+export function createConnections(parts: ConnectionParts): WatchedConnections {
+  const { chains, http, clock, random, settings, onRpcCall, onEndpoint } = parts;
   const networks = new Map(parts.networks.map((network) => [`${network.type}:${network.name}`, network]));
-  const clients = new Map<string, { rpc: RpcClient; client: ChainClient }>();
+  const clients = new Map<string, Connected>();
 
-  function connect(chain: Chain, network: Network): { rpc: RpcClient; client: ChainClient } {
+  function connect(chain: Chain, network: Network): Connected {
     const onCall = onRpcCall && ((report: RpcCallReport) => onRpcCall(network, report));
-    const rpc = createRpcClient({ endpoints: network.rpcUrls, http, clock, random, settings, onCall });
-    return { rpc, client: chain.connect(network, rpc) };
+    const onNews = onEndpoint && ((news: EndpointNews) => onEndpoint(network, news));
+    const rpc = createRpcClient({
+      ...{ endpoints: network.rpcUrls, http, clock, random, settings, onCall, onEndpoint: onNews },
+    });
+    return { rpc, network: network.name, client: chain.connect(network, rpc) };
   }
 
   return {
@@ -51,6 +68,8 @@ export function createConnections(parts: ConnectionParts): ChainConnections {
       clients.set(key, known);
       return known.client;
     },
+    endpoints: () =>
+      [...clients.values()].flatMap(({ rpc, network }) => rpc.endpoints().map((one) => ({ ...one, network }))),
     async close() {
       await Promise.all([...clients.values()].map(({ rpc }) => rpc.close()));
     },

@@ -25,6 +25,8 @@ export interface LineParts extends RequestParts {
 /** The way to one endpoint: no more calls at once than it bears, and those of one turn of the loop in one request. */
 export interface EndpointLine {
   readonly endpoint: Endpoint;
+  /** Calls that it is given at once at most, as it has shown to bear. */
+  readonly concurrency: number;
   /**
    * A call without effect. It may share its request with others, and is sent again alone when that was the trouble.
    * @throws RpcError
@@ -151,7 +153,8 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
   }
 
   function note(answers: readonly PromiseSettledResult<Json>[]): void {
-    if (answers.some((answer) => speaksAgainst(answer))) pool.failed(endpoint);
+    const blame = answers.find((answer) => speaksAgainst(answer));
+    if (blame?.status === 'rejected') pool.failed(endpoint, (blame.reason as RpcError).message);
   }
 
   function noRoom(): RpcError {
@@ -168,13 +171,16 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
 
   return {
     endpoint,
-    read: (method, params, { bestEffort = false } = {}) =>
+    get concurrency() {
+      return limit.places;
+    },
+    read: (method, params, { bestEffort = false, isLong = false } = {}) =>
       new Promise((resolve, reject) => {
         if (isClosed) throw closed();
         const expiresAt = clock.elapsed() + settings.timeoutMs;
         const text = request.textOf(method, params);
         // What may well fail must not take others with it.
-        waiting.push({ ...text, isAlone: bestEffort, isBestEffort: bestEffort, expiresAt, resolve, reject });
+        waiting.push({ ...text, isAlone: bestEffort || isLong, isBestEffort: bestEffort, expiresAt, resolve, reject });
         collect();
       }),
 

@@ -1,4 +1,5 @@
 import type { Clock } from '../domain/clock.ts';
+import type { EndpointNews, EndpointState } from '../domain/endpoint-news.ts';
 import type { Endpoint } from './endpoint.ts';
 
 export interface PoolSettings {
@@ -19,16 +20,21 @@ export interface EndpointPool {
    */
   order(): Endpoint[];
   /** Notes a failure of this very endpoint. */
-  failed(endpoint: Endpoint): void;
+  failed(endpoint: Endpoint, reason: string): void;
+  /** Notes that the endpoint did what it was asked. */
+  served(endpoint: Endpoint): void;
+  /** Notes that the endpoint is a little behind, for which it is not blamed. */
+  lagged(endpoint: Endpoint, reason: string): void;
   /** The endpoint asked to be left alone (`Retry-After`). */
   hold(endpoint: Endpoint, ms: number): void;
   /**
    * Leaves an endpoint out of the order for a while, because what it would answer is not to be had. False, and
    * nothing done, when it is the only one that is left.
    */
-  setAside(endpoint: Endpoint, ms: number): boolean;
+  setAside(endpoint: Endpoint, ms: number, reason: string): boolean;
   /** Whether nothing speaks against the endpoint at the moment. */
   isReady(endpoint: Endpoint): boolean;
+  stateOf(endpoint: Endpoint): EndpointState;
   /** Milliseconds until an endpoint is there that did not ask to be left alone. */
   heldForMs(): number;
 }
@@ -38,7 +44,25 @@ interface Health {
   pausedUntil: number;
   heldUntil: number;
   asideUntil: number;
+  /** What was last told of it. */
+  told: Exclude<EndpointNews['kind'], 'back'> | undefined;
+  behindSince: number | undefined;
 }
+
+/** What weighs more is told even when something lighter was told before. */
+const BY_WEIGHT: readonly Health['told'][] = [undefined, 'behind', 'limited', 'paused', 'unfit'];
+
+/** Nodes are a block behind each other now and then; only who stays so is spoken of. */
+const BEHIND_FOR_MS = 30_000;
+
+const NEW_HEALTH: Readonly<Health> = {
+  failures: [],
+  pausedUntil: 0,
+  heldUntil: 0,
+  asideUntil: 0,
+  told: undefined,
+  behindSince: undefined,
+};
 
 /** Starts with every endpoint in good health. */
 export function createEndpointPool(
@@ -46,14 +70,23 @@ export function createEndpointPool(
   settings: PoolSettings,
   clock: Clock,
   random: () => number,
+  onNews: (news: EndpointNews) => void = () => {},
 ): EndpointPool {
   const endpoints = all.filter(({ weight }) => weight > 0);
   const records = new Map<Endpoint, Health>();
 
   function healthOf(endpoint: Endpoint): Health {
-    const known = records.get(endpoint) ?? { failures: [], pausedUntil: 0, heldUntil: 0, asideUntil: 0 };
+    const known = records.get(endpoint) ?? { ...NEW_HEALTH };
     records.set(endpoint, known);
     return known;
+  }
+
+  /** The same again is no news. */
+  function tell(endpoint: Endpoint, news: Exclude<EndpointNews, { kind: 'back' }>): void {
+    const health = healthOf(endpoint);
+    if (BY_WEIGHT.indexOf(news.kind) <= BY_WEIGHT.indexOf(health.told)) return;
+    health.told = news.kind;
+    onNews(news);
   }
 
   const isAside = (endpoint: Endpoint) => healthOf(endpoint).asideUntil > clock.elapsed();
@@ -68,22 +101,48 @@ export function createEndpointPool(
       const ready = usable.filter((endpoint) => !resting.includes(endpoint));
       return [...drawByWeight(ready, random), ...resting.sort((a, b) => restsUntil(a) - restsUntil(b))];
     },
-    failed(endpoint) {
+    failed(endpoint, reason) {
       const now = clock.elapsed();
       const health = healthOf(endpoint);
       health.failures = [...health.failures.filter((at) => at > now - settings.failureMemoryMs), now];
-      if (health.failures.length >= settings.failureThreshold) health.pausedUntil = now + settings.pauseMs;
+      if (health.failures.length >= settings.failureThreshold) {
+        health.pausedUntil = now + settings.pauseMs;
+        tell(endpoint, { kind: 'paused', endpoint: endpoint.name, reason, forMs: settings.pauseMs });
+      }
       // A burst of failures needs no longer memory than the threshold.
       health.failures = health.failures.slice(-settings.failureThreshold);
+    },
+    served(endpoint) {
+      const health = healthOf(endpoint);
+      health.behindSince = undefined;
+      if (health.told === undefined || isAside(endpoint) || restsUntil(endpoint) > clock.elapsed()) return;
+      health.told = undefined;
+      onNews({ kind: 'back', endpoint: endpoint.name });
+    },
+    lagged(endpoint, reason) {
+      const health = healthOf(endpoint);
+      health.behindSince ??= clock.elapsed();
+      if (clock.elapsed() - health.behindSince >= BEHIND_FOR_MS)
+        tell(endpoint, { kind: 'behind', endpoint: endpoint.name, reason });
     },
     hold(endpoint, ms) {
       const health = healthOf(endpoint);
       health.heldUntil = Math.max(health.heldUntil, clock.elapsed() + ms);
+      if (ms > 0)
+        tell(endpoint, { kind: 'limited', endpoint: endpoint.name, reason: 'it asked for a pause', forMs: ms });
     },
-    setAside(endpoint, ms) {
-      const isLast = endpoints.every((other) => other === endpoint || isAside(other));
-      if (!isLast) healthOf(endpoint).asideUntil = Math.max(healthOf(endpoint).asideUntil, clock.elapsed() + ms);
-      return !isLast;
+    setAside(endpoint, ms, reason) {
+      if (endpoints.every((other) => other === endpoint || isAside(other))) return false;
+      const health = healthOf(endpoint);
+      health.asideUntil = Math.max(health.asideUntil, clock.elapsed() + ms);
+      tell(endpoint, { kind: 'unfit', endpoint: endpoint.name, reason, forMs: ms });
+      return true;
+    },
+    stateOf(endpoint) {
+      const now = clock.elapsed();
+      if (isAside(endpoint)) return 'unfit';
+      if (healthOf(endpoint).heldUntil > now) return 'limited';
+      return healthOf(endpoint).pausedUntil > now ? 'paused' : 'ready';
     },
     isReady: (endpoint) => !isAside(endpoint) && restsUntil(endpoint) <= clock.elapsed(),
     heldForMs() {

@@ -42,8 +42,13 @@ export class HttpFailure extends Error {
   }
 }
 
+/** Answers beyond the first size give way when all that are being read come to the second: memory is not theirs. */
+const SMALL_BYTES = 1_048_576;
+const MOST_BYTES_AT_ONCE = 128 * 1_048_576;
+
 /** Opens the one pool that all calls under one policy share. */
 export function createHttpClient(guard: AddressGuard, connectTimeoutMs = 2_000): HttpClient {
+  const reading: Reading = { bytes: 0 };
   const agent = new Agent({
     connect: guardedConnector(guard, { timeout: connectTimeoutMs }),
     connections: 64,
@@ -56,7 +61,7 @@ export function createHttpClient(guard: AddressGuard, connectTimeoutMs = 2_000):
   return {
     post: (url, request) =>
       new Promise((resolve, reject) => {
-        const exchange = new Exchange(request, resolve, reject);
+        const exchange = new Exchange(request, reading, resolve, reject);
         try {
           guard.checkUrl(url);
           agent.dispatch(
@@ -79,21 +84,34 @@ export function createHttpClient(guard: AddressGuard, connectTimeoutMs = 2_000):
   };
 }
 
+/** What answers hold that are being read, together. */
+interface Reading {
+  bytes: number;
+}
+
 /** One request under way; settles once, whatever arrives later. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #request: HttpPost;
+  readonly #reading: Reading;
   readonly #resolve: (answer: HttpAnswer) => void;
   readonly #reject: (failure: HttpFailure) => void;
   readonly #timer: NodeJS.Timeout;
   readonly #chunks: Buffer[] = [];
   #size = 0;
+  #held = 0;
   #status = 0;
   #headers: HttpAnswer['headers'] = {};
   #controller: Dispatcher.DispatchController | undefined;
   #failure: HttpFailure | undefined;
 
-  constructor(request: HttpPost, resolve: (answer: HttpAnswer) => void, reject: (failure: HttpFailure) => void) {
+  constructor(
+    request: HttpPost,
+    reading: Reading,
+    resolve: (answer: HttpAnswer) => void,
+    reject: (failure: HttpFailure) => void,
+  ) {
     this.#request = request;
+    this.#reading = reading;
     this.#resolve = resolve;
     this.#reject = reject;
     this.#timer = setTimeout(() => this.fail(this.#expired()), request.timeoutMs);
@@ -116,11 +134,27 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#size += chunk.length;
     const { maxBytes } = this.#request;
     if (this.#size > maxBytes) this.fail(new HttpFailure('too-large', `the answer is larger than ${maxBytes} bytes`));
-    else if (this.#request.reads !== 'status') this.#chunks.push(chunk);
+    else if (this.#request.reads !== 'status') this.#keep(chunk);
+  }
+
+  #keep(chunk: Buffer): void {
+    if (this.#failure !== undefined) return;
+    this.#chunks.push(chunk);
+    this.#held += chunk.length;
+    this.#reading.bytes += chunk.length;
+    if (this.#held > SMALL_BYTES && this.#reading.bytes > MOST_BYTES_AT_ONCE) {
+      this.fail(new HttpFailure('transport', 'too much is being read at once'));
+    }
+  }
+
+  #letGo(): void {
+    this.#reading.bytes -= this.#held;
+    this.#held = 0;
   }
 
   onResponseEnd(): void {
     clearTimeout(this.#timer);
+    this.#letGo();
     const body = this.#chunks.length === 1 ? this.#chunks[0] : undefined;
     this.#resolve({ status: this.#status, headers: this.#headers, body: body ?? Buffer.concat(this.#chunks) });
   }
@@ -133,6 +167,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   fail(error: unknown): void {
     if (this.#failure !== undefined) return;
     clearTimeout(this.#timer);
+    this.#letGo();
+    this.#chunks.length = 0;
     this.#failure = asFailure(error);
     this.#controller?.abort(this.#failure);
     this.#reject(this.#failure);

@@ -1,8 +1,13 @@
 import { z } from 'zod';
 import type { Json, JsonObject } from '../domain/json.ts';
 import type { Endpoint } from './endpoint.ts';
-import type { HttpAnswer } from './http-client.ts';
 import { RpcError } from './rpc-client.ts';
+
+/** What came back for a request; the body is undefined where it is no JSON, such as one that was cut off. */
+export interface ReadBody {
+  readonly status: number;
+  readonly body: Json | undefined;
+}
 
 /** One call as it was sent, to hold its answer against. */
 export interface JsonRpcCall {
@@ -17,9 +22,8 @@ const errorSchema = z.object({ code: z.int(), message: z.string(), data: z.unkno
  * Takes the result out of an HTTP answer, by JSON-RPC 2.0 section 5.
  * @throws RpcError `node` when the node answered with an error, whatever the HTTP status; `http`; `malformed`
  */
-export function readAnswer(call: JsonRpcCall, { status, body }: HttpAnswer): Json {
-  const parsed = parseJson(body);
-  const answer = isObject(parsed) ? parsed : undefined;
+export function readAnswer(call: JsonRpcCall, { status, body }: ReadBody): Json {
+  const answer = isObject(body) ? body : undefined;
   const failure = answer === undefined ? undefined : nodeError(call, answer, status);
   if (failure !== undefined) throw failure;
   if (!isSuccess(status)) throw httpError(call.endpoint, status);
@@ -44,15 +48,6 @@ export function retryAfterMs(header: string | string[] | undefined, now: number)
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1_000;
   const date = Date.parse(text);
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
-}
-
-/** Undefined when the body is not JSON, such as one that was cut off. */
-export function parseJson(body: Buffer): Json | undefined {
-  try {
-    return JSON.parse(body.toString('utf8')) as Json;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Whether it is an object, and neither null nor an array. */

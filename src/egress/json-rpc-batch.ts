@@ -1,5 +1,4 @@
 import type { Json, JsonObject } from '../domain/json.ts';
-import type { HttpAnswer } from './http-client.ts';
 import {
   errorOf,
   httpError,
@@ -8,7 +7,7 @@ import {
   type JsonRpcCall,
   malformed,
   nodeError,
-  parseJson,
+  type ReadBody,
   resultOf,
 } from './json-rpc-answer.ts';
 import { RpcError } from './rpc-client.ts';
@@ -44,9 +43,7 @@ const NOT_TAKEN = new Set([400, 405, 413, 415, 422, 501]);
  * Holds the answer to a batch against its calls, by JSON-RPC 2.0 section 6: in any order, each matched by its id. What
  * is missing, doubled or foreign costs only the call that it belongs to.
  */
-export function readBatch(calls: readonly [JsonRpcCall, ...JsonRpcCall[]], response: HttpAnswer): BatchReading {
-  const { status } = response;
-  const body = parseJson(response.body);
+export function readBatch(calls: readonly [JsonRpcCall, ...JsonRpcCall[]], { status, body }: ReadBody): BatchReading {
   const whole = Array.isArray(body) ? errorOfAll(calls, body) : body;
   if (isObject(whole) && isObject(whole['error'])) {
     const error = errorOf(calls[0].endpoint, whole, status);

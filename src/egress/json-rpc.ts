@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../domain/clock.ts';
+import type { EndpointNews, EndpointStatus } from '../domain/endpoint-news.ts';
 import type { Json } from '../domain/json.ts';
 import type { RpcUrl } from '../domain/relayer.ts';
 import { createEndpoint, type Endpoint } from './endpoint.ts';
@@ -17,7 +18,7 @@ import {
   type RpcClient,
   RpcError,
 } from './rpc-client.ts';
-import { judgeFailure } from './rpc-verdict.ts';
+import { judgeFailure, type RpcVerdict } from './rpc-verdict.ts';
 
 /** How long and how often endpoints are tried. Times in milliseconds. */
 export interface RpcSettings extends PoolSettings, LineSettings {
@@ -49,7 +50,8 @@ export interface RpcCallReport {
   /** Scheme, host and port. */
   endpoint: string;
   method: string;
-  outcome: 'ok' | RpcError['kind'];
+  /** What the failure means, if it failed. */
+  outcome: 'ok' | RpcVerdict['meaning'];
   /** From the call to its answer, its share in a batch included. */
   ms: number;
 }
@@ -63,16 +65,23 @@ export interface RpcClientParts {
   random: () => number;
   settings?: Partial<RpcSettings> | undefined;
   onCall?: ((report: RpcCallReport) => void) | undefined;
+  /** Told when an endpoint is left alone, and when it serves again; not for each call. */
+  onEndpoint?: ((news: EndpointNews) => void) | undefined;
+}
+
+/** A client that can be looked at. */
+export interface WatchedRpcClient extends RpcClient {
+  endpoints(): EndpointStatus[];
 }
 
 /** The longest `Retry-After` that a call sits out; a longer one ends it. */
 const LONGEST_HOLD_MS = 10_000;
 
 /** JSON-RPC 2.0 over HTTP to the given endpoints. */
-export function createRpcClient(parts: RpcClientParts): RpcClient {
+export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
   const { http, clock, random } = parts;
   const settings: RpcSettings = { ...DEFAULT_RPC_SETTINGS, ...parts.settings };
-  const pool = createEndpointPool(parts.endpoints.map(createEndpoint), settings, clock, random);
+  const pool = createEndpointPool(parts.endpoints.map(createEndpoint), settings, clock, random, parts.onEndpoint);
   const lines = new Map(pool.endpoints.map((endpoint) => [endpoint, lineTo(endpoint)]));
   const closing = new AbortController();
   let lastId = 0;
@@ -93,7 +102,7 @@ export function createRpcClient(parts: RpcClientParts): RpcClient {
   }
 
   function report({ endpoint }: EndpointLine, method: string, startedAt: number, error?: unknown): void {
-    const outcome = error === undefined ? 'ok' : error instanceof RpcError ? error.kind : 'malformed';
+    const outcome = error === undefined ? 'ok' : error instanceof RpcError ? judgeFailure(error).meaning : 'endpoint';
     parts.onCall?.({ endpoint: endpoint.name, method, outcome, ms: clock.elapsed() - startedAt });
   }
 
@@ -133,10 +142,11 @@ export function createRpcClient(parts: RpcClientParts): RpcClient {
       return parse(answer);
     } catch (error) {
       if (error instanceof EndpointUnfit) throw error;
-      if (options?.bestEffort !== true) pool.failed(endpoint);
       // Its text may repeat the answer, and the answer the key: so it is no cause, which a log would show in full.
       const reason = error instanceof Error ? endpoint.scrub(error.message) : 'not what was asked for';
-      throw new RpcError('malformed', `${endpoint.name} answered ${method} with nonsense: ${reason}`);
+      const failure = new RpcError('malformed', `${endpoint.name} answered ${method} with nonsense: ${reason}`);
+      if (options?.bestEffort !== true) pool.failed(endpoint, failure.message);
+      throw failure;
     }
   }
 
@@ -150,7 +160,9 @@ export function createRpcClient(parts: RpcClientParts): RpcClient {
       if (round > 0) await pauseBefore(round, failure);
       for (const line of linesOf(left().slice(0, 1 + settings.failovers))) {
         try {
-          return await use(line);
+          const done = await use(line);
+          pool.served(line.endpoint);
+          return done;
         } catch (error) {
           failure = failureOf(line.endpoint, error);
           const { retry } = judgeFailure(failure);
@@ -167,9 +179,11 @@ export function createRpcClient(parts: RpcClientParts): RpcClient {
   }
 
   function unfit(endpoint: Endpoint, reason: EndpointUnfit): RpcError {
-    if (reason.pauseMs > 0 && !pool.setAside(endpoint, reason.pauseMs)) pool.failed(endpoint);
-    const message = `${endpoint.name} cannot serve this: ${endpoint.scrub(reason.message)}`;
-    return new RpcError('malformed', message, { cause: new EndpointUnfit(endpoint.scrub(reason.message), reason) });
+    const why = endpoint.scrub(reason.message);
+    if (reason.pauseMs === 0) pool.lagged(endpoint, why);
+    else if (!pool.setAside(endpoint, reason.pauseMs, why)) pool.failed(endpoint, why);
+    const message = `${endpoint.name} cannot serve this: ${why}`;
+    return new RpcError('malformed', message, { cause: new EndpointUnfit(why, reason) });
   }
 
   async function pauseBefore(round: number, failure: RpcError): Promise<void> {
@@ -187,6 +201,7 @@ export function createRpcClient(parts: RpcClientParts): RpcClient {
     for (const entry of settled) {
       report(line, method, startedAt, entry.status === 'fulfilled' ? undefined : entry.reason);
     }
+    if (settled.some(({ status }) => status === 'fulfilled')) pool.served(line.endpoint);
     return settled.map((entry) => ({ ...entry, endpoint: line.endpoint.name }));
   }
 
@@ -269,6 +284,10 @@ export function createRpcClient(parts: RpcClientParts): RpcClient {
     },
     each: (method, params, check) =>
       Promise.allSettled([...lines.values()].map((line) => askChecked(line, method, params, check))),
+    endpoints: () =>
+      [...lines.values()].map(({ endpoint, concurrency }) => ({
+        ...{ endpoint: endpoint.name, state: pool.stateOf(endpoint), concurrency },
+      })),
     async close() {
       closing.abort();
       for (const line of lines.values()) line.close();

@@ -60,6 +60,8 @@ export type OfferAnswer = PromiseSettledResult<Json> & { readonly endpoint?: str
 export interface ReadOptions {
   /** For what may well fail, such as tracing: no failure is held against an endpoint. */
   bestEffort?: boolean;
+  /** Its answer may be long: it goes in a request of its own. */
+  isLong?: boolean;
 }
 
 /** How something is offered. */

@@ -1,10 +1,12 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../domain/clock.ts';
 import type { Json } from '../domain/json.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { EndpointPool } from './endpoint-pool.ts';
 import { type HttpAnswer, type HttpClient, HttpFailure } from './http-client.ts';
-import { type JsonRpcCall, readAnswer, retryAfterMs } from './json-rpc-answer.ts';
+import { type JsonRpcCall, type ReadBody, readAnswer, retryAfterMs } from './json-rpc-answer.ts';
 import { type BatchReading, readBatch } from './json-rpc-batch.ts';
+import { parseLargeJson } from './large-json.ts';
 import { RpcError } from './rpc-client.ts';
 
 /** Times in milliseconds. */
@@ -41,6 +43,15 @@ export interface RpcRequest {
   send(texts: readonly CallText[]): Promise<BatchReading>;
 }
 
+/**
+ * The longest answer to several calls: what they ask for is small. One that is longer is refused, and its calls are asked
+ * again in smaller company, at last alone, where the limit is that of one answer.
+ */
+const BATCH_ANSWER_BYTES = 4 * 1_048_576;
+
+/** How long the reading of an answer may keep others from their turn, in milliseconds. */
+const TURN_MS = 2;
+
 /** Opens nothing before the first call. */
 export function createRpcRequest({ endpoint, http, clock, pool, settings, nextId }: RequestParts): RpcRequest {
   async function post(texts: readonly CallText[]): Promise<HttpAnswer> {
@@ -49,11 +60,21 @@ export function createRpcRequest({ endpoint, http, clock, pool, settings, nextId
       headers: { 'content-type': 'application/json', accept: 'application/json' },
       body: texts.length === 1 ? body : `[${body}]`,
       timeoutMs: settings.timeoutMs,
-      maxBytes: settings.maxAnswerBytes,
+      maxBytes: texts.length === 1 ? settings.maxAnswerBytes : Math.min(settings.maxAnswerBytes, BATCH_ANSWER_BYTES),
     });
     const wait = response.status === 429 ? retryAfterMs(response.headers['retry-after'], clock.now()) : undefined;
     if (wait !== undefined) pool.hold(endpoint, Math.min(wait, settings.pauseMs));
     return response;
+  }
+
+  async function bodyOf({ status, body }: HttpAnswer): Promise<ReadBody> {
+    let since = clock.elapsed();
+    const pause = async () => {
+      if (clock.elapsed() - since < TURN_MS) return;
+      await setImmediate();
+      since = clock.elapsed();
+    };
+    return { status, body: await parseLargeJson(body, pause).catch(() => undefined) };
   }
 
   /** What is not of this layer stays what it is. */
@@ -75,7 +96,7 @@ export function createRpcRequest({ endpoint, http, clock, pool, settings, nextId
       const [first, ...others] = calls;
       if (first === undefined) return { kind: 'answers', answers: [] };
       try {
-        const response = await post(texts);
+        const response = await bodyOf(await post(texts));
         if (others.length > 0) return readBatch([first, ...others], response);
         return { kind: 'answers', answers: [{ status: 'fulfilled', value: readAnswer(first, response) }] };
       } catch (error) {

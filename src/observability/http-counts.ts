@@ -9,6 +9,7 @@ export class HttpCounts {
   readonly #inFlight;
   readonly #timeouts;
   readonly #pluginCalls;
+  readonly #keyed;
 
   constructor(instruments: Instruments) {
     this.#requests = instruments.counter('requests_total');
@@ -16,12 +17,18 @@ export class HttpCounts {
     this.#latency = instruments.histogram('request_latency_seconds');
     this.#inFlight = instruments.gauge('in_flight_requests');
     this.#timeouts = instruments.counter('request_timeouts_total');
+    this.#keyed = instruments.counter('idempotency_requests_total');
     this.#pluginCalls = instruments.counter('plugin_calls_total');
   }
 
   /** Of a plugin that exists; other ids are not labels. */
   pluginCalled(pluginId: string, method: string, status: number): void {
     this.#pluginCalls.inc({ plugin_id: pluginId, method, status: String(status) });
+  }
+
+  /** A request came with an idempotency key. */
+  keyed(result: string): void {
+    this.#keyed.inc({ result });
   }
 
   began(endpoint: string): void {

@@ -159,8 +159,28 @@ export const METRICS = {
   },
   api_rpc_failures_total: {
     kind: 'counter',
-    help: 'Calls without a usable answer, by kind.',
+    help: 'Calls that failed, by what it means: permanent, state, endpoint, transport.',
     labels: ['endpoint', 'operation_name', 'error_type'],
+  },
+  rpc_endpoints: {
+    kind: 'gauge',
+    help: 'Endpoints of a network under one name, by how they stand: ready, paused, limited, unfit.',
+    labels: ['network', 'endpoint', 'state'],
+  },
+  rpc_endpoint_pauses_total: {
+    kind: 'counter',
+    help: 'Times that an endpoint began to be left alone or was found behind, by reason.',
+    labels: ['network', 'endpoint', 'reason'],
+  },
+  rpc_concurrency_limit: {
+    kind: 'gauge',
+    help: 'Calls that an endpoint is given at once at most, as it has shown to bear.',
+    labels: ['network', 'endpoint'],
+  },
+  idempotency_requests_total: {
+    kind: 'counter',
+    help: 'Requests with an Idempotency-Key by result: first, again, replayed, mismatch, in-progress.',
+    labels: ['result'],
   },
   webhook_delivery_seconds: {
     kind: 'histogram',

@@ -1,3 +1,4 @@
+import { ENDPOINT_STATES, type EndpointNews, type EndpointStatus } from '../domain/endpoint-news.ts';
 import type { Instruments } from './instruments.ts';
 
 /** Names of methods that are labels of their own. */
@@ -7,11 +8,17 @@ const MOST_OPERATIONS = 64;
 export class RpcCounts {
   readonly #latency;
   readonly #failures;
+  readonly #pauses;
+  readonly #endpoints;
+  readonly #places;
   readonly #operations = new Set<string>();
 
   constructor(instruments: Instruments) {
     this.#latency = instruments.histogram('rpc_call_latency_seconds');
     this.#failures = instruments.counter('api_rpc_failures_total');
+    this.#pauses = instruments.counter('rpc_endpoint_pauses_total');
+    this.#endpoints = instruments.gauge('rpc_endpoints');
+    this.#places = instruments.gauge('rpc_concurrency_limit');
   }
 
   /** `endpoint` is scheme, host and port, never a path. */
@@ -19,6 +26,22 @@ export class RpcCounts {
     const labels = { endpoint, operation_name: this.#operation(method) };
     this.#latency.observe(labels, ms / 1000);
     if (outcome !== 'ok') this.#failures.inc({ ...labels, error_type: outcome });
+  }
+
+  /** An endpoint is left alone for a while, or serves again. */
+  endpointChanged(network: string, { kind, endpoint }: Pick<EndpointNews, 'kind' | 'endpoint'>): void {
+    if (kind !== 'back') this.#pauses.inc({ network, endpoint, reason: kind });
+  }
+
+  /** Replaces what was known of the endpoints; those of one name (two keys at one provider) are added up. */
+  endpoints(all: readonly (EndpointStatus & { network: string })[]): void {
+    this.#endpoints.reset();
+    this.#places.reset();
+    for (const { network, endpoint, state, concurrency } of all) {
+      for (const each of ENDPOINT_STATES)
+        this.#endpoints.inc({ network, endpoint, state: each }, each === state ? 1 : 0);
+      this.#places.inc({ network, endpoint }, concurrency);
+    }
   }
 
   /** Callers of the pass-through choose the method: beyond a number of names, all further ones are `other`. */

@@ -31,7 +31,12 @@ export interface IdempotencyKeysDeps {
   /** A new UUID v4. */
   newId(): string;
   timing?: IdempotencyTiming;
+  /** Told once for each request with a key. */
+  onBegun?(result: KeyedResult): void;
 }
+
+/** What a request with a key met: nothing; a run without an answer; its answer; another request; a run under way. */
+export type KeyedResult = 'first' | 'again' | 'replayed' | 'mismatch' | 'in-progress';
 
 /** What came of a keyed request: it is to run now, or was answered before. */
 export type Begun = { kind: 'run'; run: KeyedRun } | { kind: 'answered'; answer: KeptAnswer & { body: string } };
@@ -72,7 +77,7 @@ export class IdempotencyKeys {
    * @throws AppError `IDEMPOTENCY_MISMATCH`, `IDEMPOTENCY_RUNNING`, `ANSWER_NOT_KEPT`, `UNAVAILABLE`
    */
   async begin(request: KeyedRequest, isGone: () => boolean): Promise<Begun> {
-    const { store, clock, newId } = this.#deps;
+    const { store, clock, newId, onBegun = () => {} } = this.#deps;
     const { claimMs, waitMs } = this.#timing;
     const giveUpAt = clock.elapsed() + waitMs;
     for (;;) {
@@ -80,13 +85,17 @@ export class IdempotencyKeys {
       const state = await store.write((writer) => writer.claimKey(request, claimant));
       switch (state.kind) {
         case 'claimed':
+          onBegun(state.claim.token === 1 ? 'first' : 'again');
           return { kind: 'run', run: this.#started({ claim: state.claim, request }) };
         case 'answered':
+          onBegun('replayed');
           return { kind: 'answered', answer: kept(state.answer) };
         case 'other-request':
+          onBegun('mismatch');
           throw new AppError('IDEMPOTENCY_MISMATCH', {});
         case 'running':
           if (isGone() || clock.elapsed() >= giveUpAt) {
+            onBegun('in-progress');
             throw new AppError('IDEMPOTENCY_RUNNING', {}, { retryAfterSeconds: RETRY_AFTER_SECONDS });
           }
           await this.#pause(request);

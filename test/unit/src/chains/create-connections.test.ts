@@ -61,3 +61,24 @@ t.test('a network that nobody declared', async (t) => {
   const message = 'The RPC endpoints of network nowhere failed: no evm network has this name';
   t.throws(() => connections.clientOf(relayer(null, 'nowhere')), { code: 'PROVIDER_FAILED', message });
 });
+
+t.test('its endpoints can be looked at, and news of them is told with their network', async (t) => {
+  const node = await startRpcDouble(() => ({ status: 500 }));
+  t.teardown(() => node.stop());
+  const http = createHttpClient(createAddressGuard({ allowedHosts: [], blockPrivate: false }));
+  t.teardown(() => http.close());
+  const news: string[] = [];
+  const connections = createConnections({
+    networks: [
+      { type: 'evm', name: 'local', rpcUrls: [{ url: `${node.url}/secret-key-1`, weight: 100 }], settings: {} },
+    ],
+    ...{ chains: createChains(systemClock), http, clock: systemClock, random: () => 0 },
+    settings: { tries: 3, baseDelayMs: 1, maxDelayMs: 1 },
+    onEndpoint: ({ name }, { kind, endpoint }) => void news.push(`${name} ${kind} ${endpoint}`),
+  });
+  t.teardown(() => connections.close());
+  t.strictSame(connections.endpoints(), [], 'nothing is connected to before it is needed');
+  await t.rejects(connections.clientOf(relayer()).balance('0xab'), { code: 'PROVIDER_FAILED' });
+  t.match(connections.endpoints(), [{ network: 'local', endpoint: node.url, state: 'paused' }]);
+  t.strictSame(news, [`local paused ${node.url}`]);
+});

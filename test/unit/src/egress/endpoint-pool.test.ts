@@ -1,5 +1,6 @@
 import t from 'tap';
 import type { Clock } from '../../../../src/domain/clock.ts';
+import type { EndpointNews } from '../../../../src/domain/endpoint-news.ts';
 import { createEndpoint } from '../../../../src/egress/endpoint.ts';
 import { createEndpointPool } from '../../../../src/egress/endpoint-pool.ts';
 
@@ -17,14 +18,17 @@ class ManualClock implements Clock {
 
 function poolOf(weights: Record<string, number>, random = () => 0) {
   const clock = new ManualClock();
-  const all = Object.entries(weights).map(([name, weight]) => createEndpoint({ url: `http://${name}`, weight }));
-  const pool = createEndpointPool(all, SETTINGS, clock, random);
+  const all = Object.entries(weights).map(([name, weight]) =>
+    createEndpoint({ url: `http://${name}/key-of-the-operator`, weight }),
+  );
+  const news: EndpointNews[] = [];
+  const pool = createEndpointPool(all, SETTINGS, clock, random, (one) => void news.push(one));
   const endpoint = (name: string) => {
     const found = all.find(({ url }) => url.host === name);
     if (found === undefined) throw new Error(name);
     return found;
   };
-  return { pool, clock, endpoint, order: () => pool.order().map(({ url }) => url.host) };
+  return { pool, clock, news, endpoint, order: () => pool.order().map(({ url }) => url.host) };
 }
 
 t.test('weight 0 is off, and the rest is drawn by weight', async (t) => {
@@ -43,10 +47,10 @@ t.test('weight 0 is off, and the rest is drawn by weight', async (t) => {
 
 t.test('three failures within a minute pause an endpoint, which stays the last resort', async (t) => {
   const { pool, clock, endpoint, order } = poolOf({ a: 100, b: 100 });
-  pool.failed(endpoint('a'));
-  pool.failed(endpoint('a'));
+  pool.failed(endpoint('a'), 'HTTP status 500');
+  pool.failed(endpoint('a'), 'HTTP status 500');
   t.same(order(), ['a', 'b']);
-  pool.failed(endpoint('a'));
+  pool.failed(endpoint('a'), 'HTTP status 500');
   t.same(order(), ['b', 'a']);
   clock.time = 59_999;
   t.same(order(), ['b', 'a']);
@@ -58,16 +62,16 @@ t.test('failures that lie further apart are forgotten', async (t) => {
   const { pool, clock, endpoint, order } = poolOf({ a: 100, b: 100 });
   for (const at of [0, 30_000, 60_001]) {
     clock.time = at;
-    pool.failed(endpoint('a'));
+    pool.failed(endpoint('a'), 'HTTP status 500');
   }
   t.same(order(), ['a', 'b']);
 });
 
 t.test('when all are paused, the one whose pause ends first is tried first', async (t) => {
   const { pool, clock, endpoint, order } = poolOf({ a: 100, b: 100 });
-  for (let count = 0; count < 3; count += 1) pool.failed(endpoint('b'));
+  for (let count = 0; count < 3; count += 1) pool.failed(endpoint('b'), 'HTTP status 500');
   clock.time = 5;
-  for (let count = 0; count < 3; count += 1) pool.failed(endpoint('a'));
+  for (let count = 0; count < 3; count += 1) pool.failed(endpoint('a'), 'HTTP status 500');
   t.same(order(), ['b', 'a']);
 });
 
@@ -85,7 +89,7 @@ t.test('an endpoint that asks to be left alone is', async (t) => {
 
 t.test('an endpoint that is set aside is left out, and comes back by itself', async (t) => {
   const { pool, clock, endpoint, order } = poolOf({ a: 100, b: 100 });
-  t.ok(pool.setAside(endpoint('a'), 1_000));
+  t.ok(pool.setAside(endpoint('a'), 1_000, 'other chain'));
   t.same(order(), ['b']);
   t.notOk(pool.isReady(endpoint('a')));
   clock.time = 1_000;
@@ -95,20 +99,89 @@ t.test('an endpoint that is set aside is left out, and comes back by itself', as
 
 t.test('the last that is left is never set aside, however badly the others do', async (t) => {
   const { pool, clock, endpoint, order } = poolOf({ a: 100, b: 100, off: 0 });
-  for (let count = 0; count < 3; count += 1) pool.failed(endpoint('b'));
-  t.ok(pool.setAside(endpoint('a'), 1_000));
-  t.notOk(pool.setAside(endpoint('b'), 1_000));
+  for (let count = 0; count < 3; count += 1) pool.failed(endpoint('b'), 'HTTP status 500');
+  t.ok(pool.setAside(endpoint('a'), 1_000, 'other chain'));
+  t.notOk(pool.setAside(endpoint('b'), 1_000, 'other chain'));
   t.same(order(), ['b']);
   t.notOk(pool.isReady(endpoint('b')), 'it is paused');
   clock.time = 999;
-  t.notOk(pool.setAside(endpoint('b'), 1_000));
+  t.notOk(pool.setAside(endpoint('b'), 1_000, 'other chain'));
   const single = poolOf({ only: 100 });
-  t.notOk(single.pool.setAside(single.endpoint('only'), 1_000));
+  t.notOk(single.pool.setAside(single.endpoint('only'), 1_000, 'other chain'));
 });
 
 t.test('one that is set aside gives no hope to those that wait', async (t) => {
   const { pool, endpoint } = poolOf({ a: 100, b: 100 });
-  pool.setAside(endpoint('a'), 1_000);
+  pool.setAside(endpoint('a'), 1_000, 'other chain');
   pool.hold(endpoint('b'), 500);
   t.equal(pool.heldForMs(), 500);
+});
+
+t.test('a pause is told once, with its reason, and the first service after it', (t) => {
+  const { pool, clock, news, endpoint } = poolOf({ a: 1, b: 1 });
+  const a = endpoint('a');
+  pool.served(a);
+  for (let count = 0; count < 9; count += 1) pool.failed(a, 'http://a: no answer within 10 ms');
+  t.strictSame(news, [
+    { kind: 'paused', endpoint: 'http://a', reason: 'http://a: no answer within 10 ms', forMs: 60_000 },
+  ]);
+  t.equal(pool.stateOf(a), 'paused');
+  pool.served(a);
+  clock.time = 60_001;
+  t.equal(pool.stateOf(a), 'ready');
+  pool.failed(a, 'again');
+  t.equal(news.length, 1, 'neither what was under way nor a further failure is news');
+  clock.time = 121_000;
+  pool.served(a);
+  pool.served(a);
+  t.strictSame(news.slice(1), [{ kind: 'back', endpoint: 'http://a' }]);
+  t.notMatch(JSON.stringify(news), 'key-of-the-operator');
+  t.end();
+});
+
+t.test('an endpoint that refuses in turn with and without a time is told of once each', (t) => {
+  const { pool, news, endpoint } = poolOf({ a: 1, b: 1 });
+  for (let count = 0; count < 9; count += 1) {
+    pool.hold(endpoint('a'), 500);
+    pool.failed(endpoint('a'), 'http://a answered with HTTP status 429');
+  }
+  t.match(news, [{ kind: 'limited', forMs: 500 }, { kind: 'paused' }]);
+  t.equal(news.length, 2);
+  t.equal(pool.stateOf(endpoint('a')), 'limited');
+  t.end();
+});
+
+t.test('one of another chain is unfit until its time is over, whatever it takes meanwhile', (t) => {
+  const { pool, clock, news, endpoint } = poolOf({ a: 1, b: 1 });
+  pool.setAside(endpoint('a'), 1_000, 'it serves chain 5, not 1');
+  pool.setAside(endpoint('a'), 1_000, 'it serves chain 5, not 1');
+  pool.served(endpoint('a'));
+  t.match(news, [{ kind: 'unfit', reason: 'it serves chain 5, not 1' }]);
+  t.equal(news.length, 1);
+  t.equal(pool.stateOf(endpoint('a')), 'unfit');
+  clock.time = 1_001;
+  pool.served(endpoint('a'));
+  t.match(news[1], { kind: 'back' });
+  t.end();
+});
+
+t.test('who is behind for a moment is not spoken of, who stays behind is, once', (t) => {
+  const { pool, clock, news, endpoint } = poolOf({ a: 1, b: 1 });
+  const lag = (at: number) => {
+    clock.time = at;
+    pool.lagged(endpoint('a'), 'its head is block 3, and block 9 was seen');
+  };
+  lag(0);
+  lag(29_000);
+  pool.served(endpoint('a'));
+  lag(31_000);
+  lag(60_000);
+  t.strictSame(news, []);
+  lag(61_000);
+  lag(99_000);
+  t.match(news, [{ kind: 'behind', endpoint: 'http://a' }]);
+  pool.served(endpoint('a'));
+  t.match(news[1], { kind: 'back' });
+  t.equal(news.length, 2);
+  t.end();
 });

@@ -1,10 +1,19 @@
 import t from 'tap';
+import type { Json } from '../../../../src/domain/json.ts';
 import { createEndpoint } from '../../../../src/egress/endpoint.ts';
 import { readAnswer, retryAfterMs } from '../../../../src/egress/json-rpc-answer.ts';
 
 const endpoint = createEndpoint({ url: 'https://rpc.example.com/v3/0123456789abcdef', weight: 100 });
 const call = { endpoint, id: 7, method: 'eth_test' };
-const read = (body: string, status = 200) => readAnswer(call, { status, headers: {}, body: Buffer.from(body, 'utf8') });
+const read = (body: string, status = 200) => readAnswer(call, { status, body: jsonOr(body) });
+
+function jsonOr(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
 
 t.test('a result is a result, also null', async (t) => {
   t.same(read('{"jsonrpc":"2.0","id":7,"result":{"a":1}}'), { a: 1 });

@@ -1,4 +1,5 @@
 import t from 'tap';
+import type { Json } from '../../../../src/domain/json.ts';
 import { createEndpoint } from '../../../../src/egress/endpoint.ts';
 import { type BatchReading, blamesBatch, readBatch } from '../../../../src/egress/json-rpc-batch.ts';
 import { RpcError } from '../../../../src/egress/rpc-client.ts';
@@ -7,8 +8,16 @@ const endpoint = createEndpoint({ url: 'https://rpc.example.com/v3/0123456789abc
 const call = (id: number) => ({ endpoint, id, method: `method_${id}` });
 
 function read(body: unknown, status = 200): BatchReading {
-  const text = typeof body === 'string' ? body : JSON.stringify(body);
-  return readBatch([call(1), call(2), call(3)], { status, headers: {}, body: Buffer.from(text) });
+  return readBatch([call(1), call(2), call(3)], { status, body: parsed(body) });
+}
+
+/** A string stands for a body as it came. */
+function parsed(body: unknown): Json | undefined {
+  try {
+    return JSON.parse(typeof body === 'string' ? body : JSON.stringify(body)) as Json;
+  } catch {
+    return undefined;
+  }
 }
 
 const ok = (id: unknown, result: unknown = `r${String(id)}`) => ({ jsonrpc: '2.0', id, result });

@@ -76,7 +76,7 @@ t.test('429, 502, resets and the like move a read to the next endpoint at once, 
 t.test('silence costs one time limit, then the next endpoint answers', async (t) => {
   const { rpc, reports } = await open(t, [() => 'silence', says('0x1')], { settings: { timeoutMs: 50 } });
   t.equal(await rpc.read('eth_chainId', []), '0x1');
-  t.match(reports, [{ outcome: 'timeout' }, { outcome: 'ok' }]);
+  t.match(reports, [{ outcome: 'transport' }, { outcome: 'ok' }]);
 });
 
 t.test('a single endpoint is tried three times, and used again after it failed', async (t) => {
@@ -322,7 +322,7 @@ t.test('each call of a batch is reported and parsed on its own', async (t) => {
     reports.map(({ method, outcome }) => [method, outcome]),
     [
       ['a', 'ok'],
-      ['bad', 'malformed'],
+      ['bad', 'transport'],
       ['c', 'ok'],
     ],
   );
@@ -408,7 +408,7 @@ t.test('failure attributed to the right provider when many calls run at once', a
   release();
   t.same(new Set(await Promise.all(pending)), new Set(['0x1']));
   const [first, second] = doubles.map(({ url }) => reports.filter(({ endpoint }) => endpoint === url));
-  t.same(new Set(first?.map(({ outcome }) => outcome)), new Set(['http']));
+  t.same(new Set(first?.map(({ outcome }) => outcome)), new Set(['endpoint']));
   t.same(new Set(second?.map(({ outcome }) => outcome)), new Set(['ok']));
   t.equal(await rpc.read('eth_chainId', []), '0x1');
   t.equal(doubles[0]?.calls.length, 12, 'the one that failed is paused, the other is not');

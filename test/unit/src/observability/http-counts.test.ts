@@ -17,3 +17,13 @@ t.test('HTTP requests have the names and labels of the reference', async (t) => 
   t.match(text, 'request_timeouts_total{endpoint="/x",method="POST",timeout_type="handler"} 1');
   t.match(text, 'plugin_calls_total{plugin_id="echo",method="POST",status="200"} 1');
 });
+
+t.test('requests with a key are counted by what they met', async (t) => {
+  const metrics = createMetrics();
+  metrics.http.keyed('first');
+  metrics.http.keyed('replayed');
+  metrics.http.keyed('replayed');
+  const text = await metrics.text();
+  t.match(text, 'idempotency_requests_total{result="first"} 1');
+  t.match(text, 'idempotency_requests_total{result="replayed"} 2');
+});

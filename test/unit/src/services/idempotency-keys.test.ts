@@ -18,15 +18,17 @@ const OK = { status: 200, body: '{"ok":true}' };
 
 function keysOf(t: Test, store: Store, timing: Partial<IdempotencyTiming> = {}) {
   const lines: string[] = [];
+  const results: string[] = [];
   const keys = new IdempotencyKeys({
     store,
     clock: systemClock,
     log: createLog('debug', { write: (line) => void lines.push(line) }),
     newId: randomUUID,
     timing: { claimMs: 60_000, renewMs: 60_000, waitMs: 60_000, askMs: 2, ...timing },
+    onBegun: (result) => void results.push(result),
   });
   t.teardown(() => keys.close());
-  return { keys, lines };
+  return { keys, lines, results };
 }
 
 /** As one of several instances sees it: somebody else may be there. */
@@ -153,4 +155,15 @@ t.test('a store that fails at the end keeps the answer from nobody, and the clai
   t.equal(runOf(await keys.begin(REQUEST, there)).claim.token, 2);
   keys.close();
   keys.close();
+});
+
+t.test('each request with a key is told of by what it met', async (t) => {
+  const store = await storeFor(t);
+  const { keys, results } = keysOf(t, store, { waitMs: 0 });
+  const run = runOf(await keys.begin(REQUEST, there));
+  await t.rejects(keys.begin(REQUEST, there), { code: 'IDEMPOTENCY_RUNNING' });
+  await t.rejects(keys.begin({ ...REQUEST, fingerprint: 'other' }, there), { code: 'IDEMPOTENCY_MISMATCH' });
+  await keys.end(run, OK, 'always');
+  await keys.begin(REQUEST, there);
+  t.strictSame(results, ['first', 'in-progress', 'mismatch', 'replayed']);
 });
