@@ -199,6 +199,7 @@ async function build(
   opened.later('idempotency keys', () => idempotencyKeys.close());
   const pluginHost = createPluginHost({
     services,
+    books: store.read,
     entries: configuration.plugins,
     pluginsDir: resolve(environment.PLUGINS_DIR),
     sandboxDir: SANDBOX_DIR,
@@ -238,6 +239,7 @@ async function build(
   metrics.atScrape(() => metrics.engine.parked(engine.parked()));
   metrics.atScrape(() => metrics.rpc.endpoints(connections.endpoints()));
   metrics.atScrape(() => metrics.plugins.uses(pluginHost.status().uses));
+  metrics.atScrape(() => metrics.plugins.usage(pluginHost.usage()));
 
   delivery.start();
   retention.start();

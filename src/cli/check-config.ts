@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { Configuration } from '../config/configuration.ts';
 import { createSecretResolver } from '../config/secrets.ts';
+import { systemClock } from '../domain/clock.ts';
 import { createLog } from '../observability/log.ts';
 import { Catalog, type CatalogPlugin, pluginsRoot } from '../plugin-host/catalog.ts';
 import { createCompiler } from '../plugin-host/compiler.ts';
@@ -48,7 +49,11 @@ async function compiledPlugins({ cwd }: CommandContext, configuration: Configura
   const root = await pluginsRoot(resolve(cwd, environment.PLUGINS_DIR));
   const compiler = createCompiler({ root, sandboxDir: SANDBOX_DIR });
   const log = createLog('silent');
-  const catalog = new Catalog({ entries: plugins, root, compiler, environment: (name) => variables[name], log });
+  const catalog = new Catalog({
+    ...{ entries: plugins, root, compiler, environment: (name: string) => variables[name], log },
+    clock: systemClock,
+    tryOut: () => false,
+  });
   try {
     await catalog.refresh();
     return catalog.list();

@@ -80,6 +80,7 @@ export const pluginEntrySchema = z.strictObject({
   timeout: z.int().min(1).max(86_400).default(300).describe('Wall limit of a call, in seconds'),
   emit_logs: z.boolean().default(false).describe('Whether answers carry what the plugin logged'),
   emit_traces: z.boolean().default(false).describe('Whether answers carry the relayer calls that it made'),
+  emit_usage: z.boolean().default(false).describe('Whether answers carry what the call came to'),
   forward_logs: z.boolean().default(false).describe('Whether its logs go into the log of the service'),
   raw_response: z.boolean().default(false).describe('Whether the result is the whole answer, without the envelope'),
   allow_get_invocation: z.boolean().default(false).describe('Whether GET calls it too'),

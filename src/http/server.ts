@@ -32,7 +32,7 @@ import { healthRoutes } from './routes/health.ts';
 import { lifecycleRoutes } from './routes/lifecycle.ts';
 import { metricRoutes } from './routes/metrics.ts';
 import { notificationRoutes } from './routes/notifications.ts';
-import { pluginRoutes } from './routes/plugins.ts';
+import { pluginRoutes, pluginViewRoutes } from './routes/plugins.ts';
 import { relayerRoutes } from './routes/relayers.ts';
 import { rpcRoutes } from './routes/rpc.ts';
 import { signingRoutes } from './routes/signing.ts';
@@ -125,6 +125,7 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
       relayerRoutes(api, services.relayers);
       transactionRoutes(api, services.transactions);
       lifecycleRoutes(api, services.lifecycle);
+      pluginViewRoutes(api, pluginHost);
       notificationRoutes(api, services.notifications);
       signingRoutes(api, services.signing);
       rpcRoutes(api, services.rpc);

@@ -46,6 +46,26 @@ export const METRICS = {
     labels: ['plugin_id'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
   },
+  plugin_cpu_seconds_total: {
+    kind: 'counter',
+    help: 'Time that the code of plugins ran, by how the call ended, in seconds.',
+    labels: ['plugin_id', 'outcome'],
+  },
+  plugin_in_bytes_total: {
+    kind: 'counter',
+    help: 'What plugins were given: requests and answers to capability calls, by how the call ended.',
+    labels: ['plugin_id', 'outcome'],
+  },
+  plugin_out_bytes_total: {
+    kind: 'counter',
+    help: 'What plugins gave: results and capability calls, by how the call ended.',
+    labels: ['plugin_id', 'outcome'],
+  },
+  plugin_heap_peak_bytes: {
+    kind: 'gauge',
+    help: 'Largest heap of an isolate at the end of a call, within the last hour.',
+    labels: ['plugin_id'],
+  },
   plugin_capability_calls_total: {
     kind: 'counter',
     help: 'What plugins asked of the service.',

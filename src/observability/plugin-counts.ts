@@ -11,6 +11,10 @@ export class PluginCounts {
   readonly #queued;
   readonly #isolates;
   readonly #memory;
+  readonly #cpu;
+  readonly #bytesIn;
+  readonly #bytesOut;
+  readonly #heapPeaks;
 
   constructor(instruments: Instruments) {
     this.#ends = instruments.counter('plugin_call_outcomes_total');
@@ -22,6 +26,10 @@ export class PluginCounts {
     this.#queued = instruments.gauge('plugin_calls_queued');
     this.#isolates = instruments.gauge('plugin_isolates');
     this.#memory = instruments.gauge('plugin_resident_memory_bytes');
+    this.#cpu = instruments.counter('plugin_cpu_seconds_total');
+    this.#bytesIn = instruments.counter('plugin_in_bytes_total');
+    this.#bytesOut = instruments.counter('plugin_out_bytes_total');
+    this.#heapPeaks = instruments.gauge('plugin_heap_peak_bytes');
   }
 
   callEnded(pluginId: string, end: string, seconds: number): void {
@@ -43,6 +51,19 @@ export class PluginCounts {
     this.#queued.set(queued);
   }
 
+  /** Replaces what was known of the usage: sums that somebody else keeps, so that a call costs nothing here. */
+  usage({ totals, heapPeaks }: Usage): void {
+    for (const counter of [this.#cpu, this.#bytesIn, this.#bytesOut]) counter.reset();
+    for (const { pluginId, outcome, cpuMs, bytesIn, bytesOut } of totals) {
+      const labels = { plugin_id: pluginId, outcome };
+      this.#cpu.inc(labels, cpuMs / 1000);
+      this.#bytesIn.inc(labels, bytesIn);
+      this.#bytesOut.inc(labels, bytesOut);
+    }
+    this.#heapPeaks.reset();
+    for (const [pluginId, bytes] of heapPeaks) this.#heapPeaks.set({ plugin_id: pluginId }, bytes);
+  }
+
   /** Replaces what was known of the processes; those of one plugin are added up. */
   uses(processes: readonly ProcessUse[]): void {
     this.#isolates.reset();
@@ -52,6 +73,12 @@ export class PluginCounts {
       this.#memory.inc({ plugin_id: pluginId }, residentBytes);
     }
   }
+}
+
+/** What the calls of plugins came to since the start, by the way they ended, and their largest heaps lately. */
+interface Usage {
+  totals: Iterable<{ pluginId: string; outcome: string; cpuMs: number; bytesIn: number; bytesOut: number }>;
+  heapPeaks: ReadonlyMap<string, number>;
 }
 
 /** One process, as last metered; `pluginId` is empty for a spare. */

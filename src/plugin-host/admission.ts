@@ -56,6 +56,11 @@ export class Admission {
     return count;
   }
 
+  /** The calls of one plugin. */
+  load(pluginId: string): { running: number; queued: number } {
+    return { running: this.running.get(pluginId) ?? 0, queued: this.queues.get(pluginId)?.length ?? 0 };
+  }
+
   /** A place at once when there is one, else after a wait. */
   enter(applicant: Applicant): Seat | Promise<Seat | NoSeat> {
     const queue = this.queues.get(applicant.pluginId);

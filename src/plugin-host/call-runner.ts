@@ -1,5 +1,6 @@
 import {
   type CallReport,
+  type CallUsage,
   END_CODES,
   type InvocationContext,
   type LogEntry,
@@ -13,11 +14,11 @@ import type { Admission, NoSeat, Seat } from './admission.ts';
 import type { CallRecord, RunningCalls } from './call-record.ts';
 import type { CatalogPlugin } from './catalog.ts';
 import { forwardLogs } from './forwarded-logs.ts';
-import { answerOf, ended, failureAnswer, type HostFailure } from './outcome.ts';
+import { answerOf, ended, failureAnswer, type HostFailure, type ShownUsage } from './outcome.ts';
 import type { PluginAnswer, PluginRequest } from './plugin-host.ts';
 import type { PluginMetrics } from './plugin-metrics.ts';
 import type { DriverPool } from './pool.ts';
-import type { Quarantine } from './quarantine.ts';
+import { likeOf, type Quarantine } from './quarantine.ts';
 
 export interface CallRunnerDeps {
   pool: DriverPool;
@@ -28,7 +29,7 @@ export interface CallRunnerDeps {
   plugin: (id: string) => CatalogPlugin | undefined;
   clock: Clock;
   log: Log;
-  metrics: PluginMetrics;
+  metrics: Pick<PluginMetrics, 'callEnded'>;
 }
 
 /** A call may wait for a place for half of its plugin's timeout, within these bounds, in ms. */
@@ -38,9 +39,7 @@ const LONGEST_WAIT_MS = 10_000;
 /** Below this many ms before its deadline a lost call is not begun again. */
 const LEAST_RERUN_MS = 100;
 
-const NO_USAGE = { cpu_ms: 0, calls: 0, heap_bytes: 0, bytes_in: 0, bytes_out: 0 };
-
-const NO_TRAIL = { logs: [], traces: [] };
+const NO_USAGE: CallUsage = { cpu_ms: 0, calls: 0, heap_bytes: 0, bytes_in: 0, bytes_out: 0 };
 
 /** Takes one plugin call from admission to its answer; every end is an answer. */
 export class CallRunner {
@@ -54,7 +53,12 @@ export class CallRunner {
     const { clock, metrics, quarantine } = this.deps;
     const { entry, serving } = plugin;
     const began = clock.elapsed();
-    const backOff = quarantine.backOff(entry.id);
+    let alike: string | undefined;
+    const like = () => {
+      alike ??= likeOf(request);
+      return alike;
+    };
+    const backOff = quarantine.refusal(entry.id, like);
     if (backOff !== undefined) return this.refuse(entry, backedOff(entry.id, backOff), began);
     if (serving === undefined) {
       const failure = plugin.failure ?? ended('COMPILE_ERROR', `Plugin ${entry.id} has no version that can run`);
@@ -64,6 +68,7 @@ export class CallRunner {
     const context = contextText(entry, request);
     // The timeout is the plugin's own time: it counts from the first time that the call has its place.
     let deadline: number | undefined;
+    let usage = NO_USAGE;
     for (let mayRerun = true; ; mayRerun = false) {
       const applicant = {
         pluginId: entry.id,
@@ -84,17 +89,20 @@ export class CallRunner {
         callerKeyId: request.keyId,
         claimId: request.claimId,
       });
+      quarantine.began(entry.id, record.call, like);
       const report = await this.drive(seat, record, context, deadline - clock.elapsed(), signal);
+      usage = sumOf(usage, report.usage);
       const timeLeft = deadline - clock.elapsed() > LEAST_RERUN_MS;
       // The effects of a keyed call have names: a further run finds those that happened.
       const isHarmless = !record.hadEffect || record.claimId !== undefined;
       if (report.lost && mayRerun && timeLeft && isHarmless && !signal.aborted && !record.failure) continue;
 
       const outcome = restated(report.outcome, entry);
-      metrics.callEnded(entry.id, outcome.kind === 'ended' ? outcome.code : outcome.kind, since(began, clock));
+      metrics.callEnded(entry.id, outcome.kind === 'ended' ? outcome.code : outcome.kind, since(began, clock), usage);
       if (outcome.kind !== 'ended') quarantine.endedWell(entry.id);
       if (record.failure !== undefined) throw record.failure;
-      return this.answer(entry, outcome, report, record, seat.version);
+      const shown = { ...usage, duration_ms: durationSince(began, clock) };
+      return this.answer(entry, outcome, { ...report, usage: shown }, record, seat.version);
     }
   }
 
@@ -135,7 +143,7 @@ export class CallRunner {
   private answer(
     entry: PluginEntry,
     outcome: Outcome,
-    report: CallReport,
+    report: CallReport & { usage: ShownUsage },
     record: CallRecord,
     version: PluginVersion,
   ): PluginAnswer {
@@ -148,13 +156,18 @@ export class CallRunner {
       forwardLogs(this.deps.log, logs, { pluginId: entry.id, requestId: record.requestId });
     }
     const shown = outcome.kind === 'threw' ? { ...outcome, message: mapped(outcome.message) } : outcome;
-    return answerOf(shown, entry, { logs, traces: record.traces.entries() });
+    return answerOf(shown, entry, {
+      logs,
+      traces: record.traces.entries(this.deps.clock.elapsed()),
+      usage: report.usage,
+    });
   }
 
   private refuse(entry: PluginEntry, failure: HostFailure, began: number): PluginAnswer {
     const code = failure.code in END_CODES ? failure.code : 'COMPILE_ERROR';
-    this.deps.metrics.callEnded(entry.id, code, since(began, this.deps.clock));
-    return failureAnswer(failure, entry, NO_TRAIL);
+    this.deps.metrics.callEnded(entry.id, code, since(began, this.deps.clock), NO_USAGE);
+    const usage = { ...NO_USAGE, duration_ms: durationSince(began, this.deps.clock) };
+    return failureAnswer(failure, entry, { logs: [], traces: [], usage });
   }
 }
 
@@ -217,6 +230,22 @@ function lostReport(): CallReport {
     usage: NO_USAGE,
     lost: true,
   };
+}
+
+/** Of all runs of a call; the heap is the largest of them. */
+function sumOf(a: CallUsage, b: CallUsage): CallUsage {
+  return {
+    cpu_ms: a.cpu_ms + b.cpu_ms,
+    calls: a.calls + b.calls,
+    heap_bytes: Math.max(a.heap_bytes, b.heap_bytes),
+    bytes_in: a.bytes_in + b.bytes_in,
+    bytes_out: a.bytes_out + b.bytes_out,
+  };
+}
+
+/** Whole milliseconds. */
+function durationSince(began: number, clock: Clock): number {
+  return Math.round(clock.elapsed() - began);
 }
 
 function since(began: number, clock: Clock): number {

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { basename, sep } from 'node:path';
-import type { PluginVersion } from '../../sandbox/protocol.ts';
+import type { Outcome, PluginVersion } from '../../sandbox/protocol.ts';
+import type { Clock } from '../domain/clock.ts';
 import type { PluginEntry } from '../domain/plugin.ts';
 import type { Log } from '../observability/log.ts';
 import type { CallingPlugin } from './call-record.ts';
@@ -9,26 +10,48 @@ import type { Bundle, Compiler } from './compiler.ts';
 import { discoverPlugins } from './discovery.ts';
 import { environmentReads } from './environment-use.ts';
 import { type FolderWatch, type WatchTiming, watchFolders } from './folder-watch.ts';
-import { grantsOf } from './grants.ts';
+import { type Grants, grantsOf } from './grants.ts';
+import { hostRefusal, networkUse } from './network-use.ts';
 import type { HostFailure } from './outcome.ts';
 import { findPluginFile } from './plugin-file.ts';
-import { changedFiles, INSTALL_RECORD, type PluginTree, readPluginTree } from './plugin-tree.ts';
-import type { SourcePositions } from './source-positions.ts';
+import { changedFiles, INSTALL_RECORD, type PluginTree, readPluginTree, settledTree } from './plugin-tree.ts';
+import { type Reads, type ServingVersion, VersionSwap } from './version-swap.ts';
 
 /** A plugin as it stands now. */
 export interface CatalogPlugin {
   readonly entry: PluginEntry;
   readonly caller: CallingPlugin;
-  /** What calls run; absent when no version ever compiled. */
+  /** What calls run; undefined when no version ever compiled. */
   serving: ServingVersion | undefined;
   /** Why the newest version does not serve. */
   failure: HostFailure | undefined;
 }
 
-export interface ServingVersion {
-  version: PluginVersion;
-  positions: SourcePositions;
-  inputs: ReadonlySet<string>;
+/** A plugin whose versions come and go. */
+class KnownPlugin implements CatalogPlugin {
+  readonly entry: PluginEntry;
+  readonly caller: CallingPlugin;
+  readonly versions: VersionSwap;
+
+  constructor(entry: PluginEntry, versions: VersionSwap) {
+    const { calls: maxCalls, kv_keys: keys, kv_bytes: bytes, kv_value_bytes: valueBytes } = entry.limits;
+    const kvQuota = { keys, bytes, valueBytes };
+    this.entry = entry;
+    this.caller = { id: entry.id, grants: grantsOf(entry), maxCalls, kvQuota, timeoutMs: entry.timeout * 1000 };
+    this.versions = versions;
+  }
+
+  get serving(): ServingVersion | undefined {
+    return this.versions.serving;
+  }
+
+  get failure(): HostFailure | undefined {
+    return this.versions.failure;
+  }
+
+  get failedAt(): number | undefined {
+    return this.versions.failedAt;
+  }
 }
 
 export interface CatalogDeps {
@@ -38,10 +61,19 @@ export interface CatalogDeps {
   compiler: Compiler;
   environment: (name: string) => string | undefined;
   log: Log;
+  clock: Clock;
+  /** Has the processes of the version's plugin load it; false when it has none. */
+  tryOut: (version: PluginVersion) => boolean;
   watch?: WatchTiming;
 }
 
 const WATCH: WatchTiming = { debounceMs: 100, pollMs: 2000 };
+
+/** How long a dropped-in plugin whose file is gone serves on: editors and deployments take files away and back. */
+const GONE_MS = 2000;
+
+/** What a plugin may be made of. */
+const SOURCE = /\.([cm]?[jt]sx?|json)$/;
 
 /** Builds that run at once. */
 const BUILDS = 4;
@@ -52,23 +84,29 @@ const BUILDS = 4;
  */
 export class Catalog {
   private readonly deps: CatalogDeps;
-  private readonly plugins = new Map<string, CatalogPlugin>();
+  private readonly plugins = new Map<string, KnownPlugin>();
   private tree: PluginTree = { files: new Map(), folders: [] };
   private ignored = new Set<string>();
   private watch: FolderWatch | undefined;
   private reading: Promise<void> | undefined;
   private again = false;
+  /** Whose files changed while they were built. */
+  private unsettled = new Set<string>();
+  /** Dropped-in plugins whose files are gone, with the moment on the clock's `elapsed`. */
+  private readonly missing = new Map<string, number>();
+  private closed = false;
+  private lookAgain: NodeJS.Timeout | undefined;
 
   constructor(deps: CatalogDeps) {
     this.deps = deps;
   }
 
-  get(id: string): CatalogPlugin | undefined {
+  get(id: string): KnownPlugin | undefined {
     return this.plugins.get(id);
   }
 
   /** By id. */
-  list(): CatalogPlugin[] {
+  list(): KnownPlugin[] {
     return [...this.plugins.values()].sort((a, b) => (a.entry.id < b.entry.id ? -1 : 1));
   }
 
@@ -80,9 +118,33 @@ export class Catalog {
 
   /** Stops following. A build that runs comes to its end. Safe to call twice. */
   async close(): Promise<void> {
+    this.closed = true;
     this.watch?.close();
+    clearTimeout(this.lookAgain);
     this.again = false;
     await this.reading;
+  }
+
+  /**
+   * What a process found when it loaded a version.
+   * @returns whether calls are to meet that version, and its failure, in that process
+   */
+  loaded(pluginId: string, version: string, failure: Outcome | null): boolean {
+    const versions = this.plugins.get(pluginId)?.versions;
+    if (versions === undefined) return true;
+    const [served, refused] = [versions.serving, versions.failure];
+    const meets = versions.loaded(version, failure, this.deps.clock.now());
+    if (versions.serving !== served && versions.failure === undefined) this.reportReady(pluginId, versions);
+    if (versions.failure !== refused) this.reportBroken(pluginId, versions);
+    return meets;
+  }
+
+  /** A process ended while it loaded a version. */
+  lost(pluginId: string, version: string): void {
+    const versions = this.plugins.get(pluginId)?.versions;
+    const refused = versions?.failure;
+    versions?.lost(version, this.deps.tryOut, this.deps.clock.now());
+    if (versions !== undefined && versions.failure !== refused) this.reportBroken(pluginId, versions);
   }
 
   /** Reads the folder and compiles what changed; one reading at a time. */
@@ -102,56 +164,89 @@ export class Catalog {
       } catch (error) {
         this.deps.log.error({ err: error }, 'Reading the plugins folder failed');
       }
-    } while (this.again);
+    } while (this.again && !this.closed);
   }
 
   private async readOnce(): Promise<void> {
-    const tree = await readPluginTree(this.deps.root);
-    const changed = changedFiles(this.tree, tree);
     const first = this.tree.folders.length === 0 && this.plugins.size === 0;
+    const { debounceMs } = this.deps.watch ?? WATCH;
+    const read = await readPluginTree(this.deps.root);
+    const hasChanged = !first && changedFiles(this.tree, read).size > 0;
+    const tree = hasChanged ? await settledTree(this.deps.root, read, debounceMs, () => this.closed) : read;
+    const changed = changedFiles(this.tree, tree);
     this.tree = tree;
     this.watch?.follow(tree.folders);
-    if (changed.size === 0 && !first) return;
+    if (changed.size === 0 && !first && this.unsettled.size === 0 && this.missing.size === 0) return;
 
     const { entries, ignored } = discoverPlugins(this.deps.root, tree.files.keys(), this.deps.entries);
     this.reportIgnored(ignored);
-    for (const id of [...this.plugins.keys()].filter((known) => !entries.some((entry) => entry.id === known))) {
-      this.plugins.delete(id);
-      this.deps.log.info({ pluginId: id }, 'A plugin is gone');
-    }
-    const stale = entries.filter((entry) => this.isStale(entry, changed));
+    this.dropMissing(new Set(entries.map(({ id }) => id)));
+    const { unsettled } = this;
+    this.unsettled = new Set();
+    const stale = entries.filter((entry) => unsettled.has(entry.id) || this.isStale(entry, changed));
     const build = async () => {
       for (let entry = stale.shift(); entry !== undefined; entry = stale.shift()) await this.compile(entry);
     };
     await Promise.all(Array.from({ length: BUILDS }, build));
   }
 
+  private dropMissing(found: ReadonlySet<string>): void {
+    const now = this.deps.clock.elapsed();
+    for (const id of [...this.plugins.keys(), ...this.missing.keys()]) {
+      if (found.has(id) || !this.plugins.has(id)) this.missing.delete(id);
+      else if (!this.missing.has(id)) this.missing.set(id, now);
+      else if (now - (this.missing.get(id) ?? now) >= GONE_MS) {
+        this.plugins.delete(id);
+        this.missing.delete(id);
+        this.deps.log.info({ pluginId: id }, 'A plugin is gone');
+      }
+    }
+    clearTimeout(this.lookAgain);
+    if (this.missing.size > 0) this.lookAgain = setTimeout(() => void this.refresh(), GONE_MS).unref();
+  }
+
   /** A failed version may have failed for want of any file; the others know what they are made of. */
   private isStale(entry: PluginEntry, changed: ReadonlySet<string>): boolean {
     const known = this.plugins.get(entry.id);
-    if (known === undefined || known.entry.path !== entry.path || known.failure !== undefined) return true;
-    const inputs = known.serving?.inputs ?? new Set();
+    if (known === undefined || known.entry.path !== entry.path || known.versions.failure !== undefined) return true;
+    const inputs = known.versions.newest?.inputs ?? new Set();
     const usesPackages = () => [...inputs].some((input) => input.includes(`${sep}node_modules${sep}`));
     return [...changed].some((file) => inputs.has(file) || (basename(file) === INSTALL_RECORD && usesPackages()));
   }
 
   private async compile(entry: PluginEntry): Promise<void> {
-    const { log } = this.deps;
-    const old = this.plugins.get(entry.id);
+    const { clock, tryOut } = this.deps;
     const built = await this.build(entry);
-    const serving = 'version' in built ? built : old?.serving;
-    const failure = 'version' in built ? undefined : built;
-    const { calls: maxCalls, kv_keys: keys, kv_bytes: bytes, kv_value_bytes: valueBytes } = entry.limits;
-    const kvQuota = { keys, bytes, valueBytes };
-    const caller = { id: entry.id, grants: grantsOf(entry), maxCalls, kvQuota, timeoutMs: entry.timeout * 1000 };
-    this.plugins.set(entry.id, { entry, caller, serving, failure });
-
-    if (failure === undefined) {
-      log.info({ pluginId: entry.id, version: serving?.version.version }, 'A plugin is ready');
-    } else if (failure.message !== old?.failure?.message) {
-      const what = serving === undefined ? 'A plugin is broken' : 'A new version is broken, the old one keeps serving';
-      log.error({ pluginId: entry.id, code: failure.code, reason: failure.message }, what);
+    const versions = this.plugins.get(entry.id)?.versions ?? new VersionSwap();
+    if (versions.serving !== undefined && (await this.changedMeanwhile(built))) {
+      this.unsettled.add(entry.id);
+      this.again = true;
+      return;
     }
+    this.plugins.set(entry.id, new KnownPlugin(entry, versions));
+
+    const refused = versions.failure;
+    if ('version' in built) versions.built(built, tryOut);
+    else versions.broken(built, clock.now());
+    if (versions.failure === undefined && versions.newest === versions.serving) this.reportReady(entry.id, versions);
+    else if (versions.failure?.message !== refused?.message) this.reportBroken(entry.id, versions);
+  }
+
+  private reportReady(pluginId: string, { serving }: VersionSwap): void {
+    this.deps.log.info({ pluginId, version: serving?.version.version }, 'A plugin is ready');
+  }
+
+  private reportBroken(pluginId: string, { serving, failure }: VersionSwap): void {
+    if (failure === undefined) return;
+    const what = serving === undefined ? 'A plugin is broken' : 'A new version is broken, the old one keeps serving';
+    this.deps.log.error({ pluginId, code: failure.code, reason: failure.message }, what);
+  }
+
+  /** Whether what was just built is of yesterday, or a mixture: the next reading builds it again. */
+  private async changedMeanwhile(built: ServingVersion | HostFailure): Promise<boolean> {
+    const changed = changedFiles(this.tree, await readPluginTree(this.deps.root));
+    const isInput = (file: string) => ('version' in built ? built.inputs.has(file) : SOURCE.test(file));
+    return [...changed].some(isInput);
   }
 
   private async build(entry: PluginEntry): Promise<ServingVersion | HostFailure> {
@@ -162,18 +257,26 @@ export class Catalog {
   }
 
   private version(entry: PluginEntry, filename: string, { code, positions, inputs }: Bundle): ServingVersion {
-    const env = grantsOf(entry).env(this.deps.environment);
-    const missing = environmentReads(code).filter((name) => !(name in env));
-    if (missing.length > 0) {
-      const hint = `grant what it needs with permissions.env of its entry in config.json`;
-      this.deps.log.warn(
-        { pluginId: entry.id, missing, hint },
-        'A plugin reads environment entries that it does not see',
-      );
-    }
+    const grants = grantsOf(entry);
+    const env = grants.env(this.deps.environment);
+    const reads = { environment: environmentReads(code), ...networkUse(code) };
+    this.reportMissing(entry, reads, env, grants);
     const parts = { pluginId: entry.id, code, filename, env, limits: entry.limits, isolation: entry.isolation };
     const hash = createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
-    return { version: { ...parts, version: hash }, positions, inputs };
+    return { version: { ...parts, version: hash }, positions, inputs, since: this.deps.clock.now(), reads };
+  }
+
+  private reportMissing({ id }: PluginEntry, reads: Reads, env: Record<string, string>, { hosts }: Grants): void {
+    const missing = reads.environment.filter((name) => !(name in env));
+    if (missing.length > 0) {
+      const hint = `grant what it needs with permissions.env of its entry in config.json`;
+      this.deps.log.warn({ pluginId: id, missing, hint }, 'A plugin reads environment entries that it does not see');
+    }
+    const refused = reads.hosts.filter((host) => hostRefusal(host, hosts) !== undefined);
+    if (refused.length > 0) {
+      const hint = `grant what it needs with permissions.hosts of its entry in config.json`;
+      this.deps.log.warn({ pluginId: id, missing: refused, hint }, 'A plugin names hosts that it may not fetch from');
+    }
   }
 
   private reportIgnored(ignored: { file: string; reason: string }[]): void {

@@ -61,14 +61,26 @@ export class Gateway {
       assertSize(message.params, FIXED_LIMITS.request_bytes);
       prepared = capability.prepare(message.params);
     } catch (error) {
-      return refused(method, `Invalid payload: ${reasonOf(error)}`);
+      const reason = `Invalid payload: ${reasonOf(error)}`;
+      this.traceUnread(record, capability, message.params);
+      return refused(method, reason);
     }
     const refusal = record.plugin.grants.refusal(prepared.need);
     if (refusal !== undefined) {
+      const now = this.deps.clock.elapsed();
+      if (prepared.trace) record.traces.begin({ ...prepared.trace, requestId: this.deps.uuid() }, now)('refused', now);
       this.noteRefusal(record, method, refusal);
       return refused(method, refusal);
     }
     return this.run(record, capability, prepared);
+  }
+
+  /** A relayer call whose payload was not understood is one all the same. */
+  private traceUnread(record: CallRecord, { traceMethod: method }: BoundCapability, params: unknown): void {
+    if (method === undefined) return;
+    const now = this.deps.clock.elapsed();
+    const relayerId = relayerNamedIn(params);
+    record.traces.begin({ method, relayerId, requestId: this.deps.uuid(), payload: null }, now)('error', now);
   }
 
   /** The first of each call is for the operator; a plugin that asks a thousand times does not fill the log. */
@@ -83,17 +95,17 @@ export class Gateway {
     const { method } = capability;
     const requestId = uuid();
     const began = clock.elapsed();
-    const endTrace = prepared.trace && record.traces.begin({ ...prepared.trace, requestId });
+    const endTrace = prepared.trace && record.traces.begin({ ...prepared.trace, requestId }, began);
     if (prepared.effect) record.hadEffect = true;
     const effect = prepared.effect ? record.nextEffect(() => payloadHash(method, prepared.payload())) : undefined;
     try {
       const principal = new CallPrincipal(record, effect);
       const value = guestValue(await prepared.run(principal), FIXED_LIMITS.request_bytes);
-      endTrace?.('ok', clock.elapsed() - began);
+      endTrace?.('ok', clock.elapsed());
       return { method, result: 'ok', reply: { ok: true, value } };
     } catch (error) {
-      endTrace?.('error', clock.elapsed() - began);
       const exceeded = error instanceof AppError ? spendingFailure(error) : undefined;
+      endTrace?.(exceeded === undefined ? 'error' : 'refused', clock.elapsed());
       if (error instanceof AppError && exceeded !== undefined) {
         this.noteRefusal(record, method, error.message);
         return {
@@ -128,6 +140,9 @@ export class Gateway {
     return refuse(INTERNAL_FAILURE);
   }
 }
+
+/** What a trace shows of a relayer's id that is none. */
+const LONGEST_RELAYER = 256;
 
 /** Errors after which a run of a keyed request cannot do what its first run did. */
 const LEFT_THE_WAY: ReadonlySet<string> = new Set(['EFFECT_MISMATCH', 'EFFECT_UNKNOWN', 'LOCK_HELD_ELSEWHERE']);
@@ -190,6 +205,12 @@ function refuse(message: string): CapabilityReply {
 
 function refused(method: string, message: string): Answer {
   return { method, result: 'refused', reply: refuse(message) };
+}
+
+/** What a payload that was not understood says of its relayer: shown to whoever reads the trace, and to nobody else. */
+function relayerNamedIn(params: unknown): string {
+  const named: unknown = typeof params === 'object' && params !== null && 'relayerId' in params ? params.relayerId : '';
+  return typeof named === 'string' ? named.slice(0, LONGEST_RELAYER) : '';
 }
 
 /** The first thing that is wrong with a payload, with the place where it is. */

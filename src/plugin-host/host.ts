@@ -14,16 +14,20 @@ import { type Compiler, createCompiler } from './compiler.ts';
 import type { WatchTiming } from './folder-watch.ts';
 import { Gateway } from './gateway.ts';
 import { createOrphans, killProcess, type Orphans, systemStartTime } from './orphans.ts';
-import type { PluginHost, PluginStatus } from './plugin-host.ts';
+import type { PluginHost, PluginStatus, ProcessUse } from './plugin-host.ts';
 import type { PluginMetrics } from './plugin-metrics.ts';
+import { type PluginBooks, PluginViews } from './plugin-view.ts';
 import { createDriverPool, type DriverPool } from './pool.ts';
 import { Quarantine } from './quarantine.ts';
 import type { Slot } from './slot.ts';
 import { type Closed, Slots } from './slots.ts';
 import { Turns } from './turns.ts';
+import { UsageLedger } from './usage.ts';
 
 export interface PluginHostDeps {
   services: Services;
+  /** What the store knows of plugins. */
+  books: PluginBooks;
   /** The `plugins` of the configuration. */
   entries: readonly PluginEntry[];
   pluginsDir: string;
@@ -63,6 +67,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
   const capabilities = bindCapabilities(deps.services);
   const gateway = new Gateway({ capabilities, calls, log, metrics, clock, uuid: deps.uuid });
   const turns = new Turns(clock);
+  const usage = new UsageLedger(clock);
   const orphans: Orphans | undefined =
     deps.dataDir === undefined ? undefined : createOrphans(deps.dataDir, systemStartTime, killProcess);
 
@@ -72,6 +77,8 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
   let runner: CallRunner | undefined;
   let ticking: NodeJS.Timeout | undefined;
   let closing: Promise<void> | undefined;
+  /** Calls that have come in, those that wait for a place among them. */
+  let underWay = 0;
 
   const slots = new Slots(
     {
@@ -82,9 +89,31 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
       maxProcesses: deps.maxProcesses,
       idleMs: deps.idleMs ?? IDLE_MS,
     },
-    { changed: () => admission.pump(), spawned, gone },
+    {
+      changed: () => admission.pump(),
+      spawned,
+      loaded: ({ pluginId }, version, failure) => catalog?.loaded(pluginId, version, failure) ?? true,
+      gone,
+    },
   );
   const admission = new Admission(slots, clock);
+  const views = new PluginViews({
+    books: deps.books,
+    plugins: () => catalog?.list() ?? [],
+    lastHour: (pluginId) => usage.lastHour(pluginId),
+    uses: (pluginId) => uses().filter((use) => use.pluginId === pluginId),
+    load: (pluginId) => admission.load(pluginId),
+    backOff: (pluginId) => quarantine.backOff(pluginId),
+    clock,
+  });
+
+  function uses(): ProcessUse[] {
+    return [...slots.list()].map(({ pluginId, isolates, rssBytes }) => ({
+      pluginId,
+      isolates,
+      residentBytes: rssBytes,
+    }));
+  }
 
   function spawned(slot: Slot): void {
     if (slots.confinement?.pdeathsig === true) return;
@@ -95,15 +124,23 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     if (!watched) for (const pid of slot.pids) killProcess(pid);
     orphans?.forget(slot.pids);
     const { pluginId } = slot;
+    if (slot.loading !== undefined) catalog?.lost(pluginId, slot.loading);
     if (cause === 'closed') return;
     metrics.processKilled(pluginId, cause);
     if (pluginId === '') return;
     log.warn({ pluginId, cause, detail, culprit, stderr }, 'A sandbox process was lost');
-    const backOffMs = watched ? quarantine.killed(pluginId, `${cause}: ${detail}`) : 0;
+    const backOffMs = watched ? quarantine.killed(pluginId, `${cause}: ${detail}`, culprit) : 0;
     if (backOffMs > 0) log.error({ pluginId, cause, backOffMs }, 'A plugin is backed off');
     // A module that kills each process before it is loaded would do so for as long as somebody waits for it.
     if (backOffMs > 0 && slot.version === undefined) admission.sendAway(pluginId);
   }
+
+  const counted: Pick<PluginMetrics, 'callEnded'> = {
+    callEnded(pluginId, end, seconds, spent) {
+      usage.add(pluginId, end, spent);
+      metrics.callEnded(pluginId, end, seconds, spent);
+    },
+  };
 
   function heard(thread: number, message: DriverMessage): void {
     if (message.type !== 'request') {
@@ -138,6 +175,8 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
       compiler,
       environment: deps.environment,
       log,
+      clock,
+      tryOut: (version) => slots.tryOut(version),
     });
     catalog = plugins;
     const [runtime] = await Promise.all([compiler.runtime(), plugins.start()]);
@@ -152,15 +191,15 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     );
     pool = threads;
     const plugin = (id: string) => plugins.get(id);
-    runner = new CallRunner({ pool: threads, admission, calls, quarantine, plugin, clock, log, metrics });
+    runner = new CallRunner({ pool: threads, admission, calls, quarantine, plugin, clock, log, metrics: counted });
     slots.fill(0);
     ticking = setInterval(tick, TICK_MS);
     await until(() => slots.settled, CHILD_MS);
   }
 
   async function close(graceMs: number): Promise<void> {
+    await until(() => underWay === 0, graceMs);
     admission.close();
-    await until(() => calls.size === 0, graceMs);
     clearInterval(ticking);
     await catalog?.close();
     await Promise.race([slots.closeAll(), until(() => slots.size === 0, LAST_CHILD_MS)]);
@@ -175,21 +214,31 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
       const plugin = catalog?.get(pluginId);
       if (plugin === undefined || runner === undefined) throw new AppError('PLUGIN_NOT_FOUND', { id: pluginId });
       if (request.method === 'GET' && !plugin.entry.allow_get_invocation) throw new AppError('PLUGIN_GET_DISABLED', {});
-      return runner.run(plugin, request, signal);
+      underWay++;
+      return runner.run(plugin, request, signal).finally(() => {
+        underWay--;
+      });
     },
     status: () => ({
       threads: pool?.threads().length ?? 0,
       processes: slots.size,
       running: calls.size,
       queued: admission.queued,
-      uses: [...slots.list()].map(({ pluginId, isolates, rssBytes }) => ({
-        pluginId,
-        isolates,
-        residentBytes: rssBytes,
-      })),
+      uses: uses(),
       confinement: slots.confinement,
       plugins: (catalog?.list() ?? []).map((plugin) => statusOf(plugin, quarantine)),
     }),
+    list: (page) => views.list(page),
+    async get(pluginId) {
+      const view = await views.get(pluginId);
+      if (view === undefined) throw new AppError('PLUGIN_NOT_FOUND', { id: pluginId });
+      return view;
+    },
+    usage() {
+      const plugins = catalog?.list() ?? [];
+      const peaks = plugins.map(({ entry }) => [entry.id, usage.lastHour(entry.id).heapPeakBytes] as const);
+      return { totals: usage.totals(), heapPeaks: new Map(peaks) };
+    },
     close(graceMs) {
       closing ??= close(graceMs);
       return closing;

@@ -1,4 +1,4 @@
-import { END_CODES, type EndCode, type LogEntry, type Outcome } from '../../sandbox/protocol.ts';
+import { type CallUsage, END_CODES, type EndCode, type LogEntry, type Outcome } from '../../sandbox/protocol.ts';
 import type { PluginEntry } from '../domain/plugin.ts';
 import type { PluginAnswer } from './plugin-host.ts';
 import type { TraceEntry } from './trace.ts';
@@ -10,10 +10,17 @@ const LOST_RETRY_SECONDS = 1;
 export interface CallTrail {
   logs: readonly LogEntry[];
   traces: readonly TraceEntry[];
+  usage: ShownUsage;
+}
+
+/** What a call came to, as `metadata.usage` shows it. */
+export interface ShownUsage extends CallUsage {
+  /** From the arrival of the call to its end, waits for a place among it. */
+  duration_ms: number;
 }
 
 /** The flags of an entry that shape its answers. */
-export type AnswerShape = Pick<PluginEntry, 'emit_logs' | 'emit_traces' | 'raw_response'>;
+export type AnswerShape = Pick<PluginEntry, 'emit_logs' | 'emit_traces' | 'emit_usage' | 'raw_response'>;
 
 /** A failure before or around the plugin's own code; `details` goes to the caller. */
 export interface HostFailure {
@@ -81,9 +88,13 @@ function failed(
 }
 
 /** Only the enabled keys; nothing at all when none is. */
-function metadata(shape: AnswerShape, { logs, traces }: CallTrail): string {
-  if (!shape.emit_logs && !shape.emit_traces) return '';
-  const enabled = { ...(shape.emit_logs && { logs }), ...(shape.emit_traces && { traces }) };
+function metadata(shape: AnswerShape, { logs, traces, usage }: CallTrail): string {
+  if (!shape.emit_logs && !shape.emit_traces && !shape.emit_usage) return '';
+  const enabled = {
+    ...(shape.emit_logs && { logs }),
+    ...(shape.emit_traces && { traces }),
+    ...(shape.emit_usage && { usage }),
+  };
   return `,"metadata":${JSON.stringify(enabled)}`;
 }
 

@@ -1,4 +1,7 @@
 import type { Confinement, Json } from '../../sandbox/protocol.ts';
+import type { WireObject } from '../domain/json.ts';
+import type { Page, PageRequest } from '../domain/page.ts';
+import type { Totals } from './usage.ts';
 
 /** Runs plugins. Everything about processes, threads and isolates lies behind it. */
 export interface PluginHost {
@@ -10,9 +13,21 @@ export interface PluginHost {
    *   `EFFECT_MISMATCH`, `EFFECT_UNKNOWN`
    */
   call(pluginId: string, request: PluginRequest, signal: AbortSignal): Promise<PluginAnswer>;
+  /** All plugins, by id. */
+  list(page: PageRequest): Promise<Page<WireObject>>;
+  /** @throws AppError `PLUGIN_NOT_FOUND` */
+  get(pluginId: string): Promise<WireObject>;
   status(): PluginHostStatus;
-  /** Lets running calls finish for `graceMs`, then kills every child. Safe to call twice. */
+  /** What the calls of all plugins came to since the start. */
+  usage(): PluginUsage;
+  /** Lets the calls that are there come to their end for `graceMs`, then kills every child. Safe to call twice. */
   close(graceMs: number): Promise<void>;
+}
+
+export interface PluginUsage {
+  totals: Iterable<{ pluginId: string; outcome: string } & Totals>;
+  /** The largest heap of an isolate of each plugin at the end of a call within the last hour, in bytes. */
+  heapPeaks: ReadonlyMap<string, number>;
 }
 
 /** A plugin call as it came in; the caller's `authorization` header is not among the headers. */

@@ -1,7 +1,12 @@
+import type { CallUsage } from '../../sandbox/protocol.ts';
+
 /** What the plugin host counts; the metric names belong to `observability/`. */
 export interface PluginMetrics {
-  /** `end` is `returned`, `threw` or one of the sandbox's end codes, never a text of the plugin. */
-  callEnded(pluginId: string, end: string, seconds: number): void;
+  /**
+   * `end` is `returned`, `threw` or one of the sandbox's end codes, never a text of the plugin; `usage` is what all runs
+   * of the call came to.
+   */
+  callEnded(pluginId: string, end: string, seconds: number, usage: CallUsage): void;
   /** One capability call; `answer` says whether it was granted and done. */
   capabilityCalled(pluginId: string, method: string, answer: 'ok' | 'refused' | 'failed'): void;
   /** `cause` as in the driver's `closed` message; `pluginId` is empty for a spare. */

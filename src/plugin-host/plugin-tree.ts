@@ -1,5 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** What lies in the plugins folder, without its packages. */
 export interface PluginTree {
@@ -30,6 +31,29 @@ export async function readPluginTree(root: string): Promise<PluginTree> {
     }
   }
   return { files, folders };
+}
+
+/** Readings that wait for a folder to come to rest: a file that is written all the time holds nothing up for good. */
+const SETTLING = 20;
+
+/**
+ * Reads on until two readings, `pauseMs` apart, are the same, so that nothing is made of a change that is half done.
+ * @param isOver asked before each reading
+ */
+export async function settledTree(
+  root: string,
+  first: PluginTree,
+  pauseMs: number,
+  isOver: () => boolean,
+): Promise<PluginTree> {
+  let tree = first;
+  for (let left = SETTLING; left > 0 && !isOver(); left--) {
+    await sleep(pauseMs);
+    const next = await readPluginTree(root);
+    if (changedFiles(tree, next).size === 0) return next;
+    tree = next;
+  }
+  return tree;
 }
 
 /** The files that were added, changed or removed between two readings. */

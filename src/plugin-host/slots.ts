@@ -1,4 +1,4 @@
-import type { Confinement, DriverMessage, HostMessage, PluginVersion } from '../../sandbox/protocol.ts';
+import type { Confinement, DriverMessage, HostMessage, Outcome, PluginVersion } from '../../sandbox/protocol.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Log } from '../observability/log.ts';
 import { hasRoom, isIdle, newSlot, type Slot } from './slot.ts';
@@ -18,6 +18,11 @@ export interface SlotsEvents {
   /** Something may be possible now that was not before. */
   changed(): void;
   spawned(slot: Slot): void;
+  /**
+   * A child has loaded a version, or could not.
+   * @returns whether its calls are to meet that version; else it goes on with the one before
+   */
+  loaded(slot: Slot, version: string, failure: Outcome | null): boolean;
   /** `watched` is false when the child's driver thread ended: nobody has killed it then. */
   gone(slot: Slot, closed: Closed, watched: boolean): void;
 }
@@ -109,6 +114,13 @@ export class Slots {
     return false;
   }
 
+  /** Has the plugin's children load a version while they serve another; false when there are none. */
+  tryOut(version: PluginVersion): boolean {
+    const mine = this.of(version.pluginId).filter(({ draining }) => !draining);
+    for (const slot of mine) this.load(slot, version);
+    return mine.length > 0;
+  }
+
   /** Gives a busy plugin one more child if one is to be had without taking it from others. */
   grow(version: PluginVersion): void {
     if (this.of(version.pluginId).length < version.limits.processes && this.provide(version)) this.fill(0);
@@ -160,10 +172,11 @@ export class Slots {
         if (slot.state === 'opening') slot.state = 'spare';
         break;
       case 'loaded':
+        if (slot.loading === message.message.version) slot.loading = undefined;
+        if (!this.events.loaded(slot, message.message.version, message.message.failure)) break;
         slot.version = message.message.version;
         slot.isolateBytes = message.message.isolate_bytes;
         slot.failedAt = message.message.failure === null ? undefined : this.deps.clock.elapsed();
-        slot.loading = undefined;
         break;
       case 'meter':
         slot.rssBytes = message.rss_bytes;

@@ -4,42 +4,54 @@ import type { Json } from '../domain/json.ts';
 export interface TraceEntry {
   /** The public SDK's method name. */
   method: string;
+  /** As the plugin gave it; empty where it gave none. */
   relayerId: string;
   /** UUID of this relayer call; it is in the log line of a failure too. */
   requestId: string;
-  /** What was sent; `null` where the call's traces had grown too long to keep it. */
+  /** What was sent; `null` where it was not understood, or the call's traces had grown too long to keep it. */
   payload: Json;
+  /** Until its answer, or until the end of the plugin call when there was none by then. */
   durationMs: number;
-  outcome: 'ok' | 'error' | 'running';
+  /** `refused` by the plugin's grants and limits; `running` when the plugin call ended before it. */
+  outcome: TraceOutcome | 'running';
 }
+
+export type TraceOutcome = 'ok' | 'error' | 'refused';
 
 /** Bytes of payloads that one call's traces keep. */
 const PAYLOAD_BYTES = 262_144;
 
-/** The relayer calls of one plugin call, in the order in which they were made. */
+/** The relayer calls of one plugin call, in the order in which they were made. Moments are on the clock's `elapsed`. */
 export class Traces {
-  private readonly list: TraceEntry[] = [];
+  private readonly list: { entry: TraceEntry; beganAt: number }[] = [];
   private left = PAYLOAD_BYTES;
 
   /** Notes a relayer call that begins; the returned function notes its end. */
-  begin({ method, relayerId, requestId, payload }: TracedCall): TraceEnd {
+  begin({ method, relayerId, requestId, payload }: TracedCall, beganAt: number): TraceEnd {
     const bytes = JSON.stringify(payload).length;
     const kept = bytes <= this.left;
     if (kept) this.left -= bytes;
     const shown = kept ? payload : null;
     const entry: TraceEntry = { method, relayerId, requestId, payload: shown, durationMs: 0, outcome: 'running' };
-    this.list.push(entry);
-    return (outcome, durationMs) => {
+    this.list.push({ entry, beganAt });
+    return (outcome, endedAt) => {
       entry.outcome = outcome;
-      entry.durationMs = Math.round(durationMs * 1000) / 1000;
+      entry.durationMs = milliseconds(endedAt - beganAt);
     };
   }
 
-  entries(): readonly TraceEntry[] {
-    return this.list;
+  /** As they stand now. */
+  entries(now: number): TraceEntry[] {
+    return this.list.map(({ entry, beganAt }) =>
+      entry.outcome === 'running' ? { ...entry, durationMs: milliseconds(now - beganAt) } : entry,
+    );
   }
 }
 
 export type TracedCall = Pick<TraceEntry, 'method' | 'relayerId' | 'requestId' | 'payload'>;
 
-export type TraceEnd = (outcome: 'ok' | 'error', durationMs: number) => void;
+export type TraceEnd = (outcome: TraceOutcome, endedAt: number) => void;
+
+function milliseconds(duration: number): number {
+  return Math.round(duration * 1000) / 1000;
+}

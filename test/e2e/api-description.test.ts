@@ -19,7 +19,7 @@ t.test('every operation, once', async (t) => {
   const workspace = await createWorkspace({
     rpcUrl: anvil.url,
     plugins: [
-      { id: 'ok', path: 'ok.ts', emit_logs: true, emit_traces: true, allow_get_invocation: true },
+      { id: 'ok', path: 'ok.ts', emit_logs: true, emit_traces: true, emit_usage: true, allow_get_invocation: true },
       { id: 'fails', path: 'fails.ts', emit_logs: true },
     ],
     pluginFiles: {
@@ -54,6 +54,8 @@ t.test('every operation, once', async (t) => {
   };
 
   const relayer = '/api/v1/relayers/local-1';
+  await ask('GET /api/v1/plugins', '/api/v1/plugins');
+  await ask('GET /api/v1/plugins/:id', '/api/v1/plugins/ok');
   await ask('GET /api/v1/relayers', '/api/v1/relayers');
   await ask('GET /api/v1/relayers/:id', relayer);
   await ask('PATCH /api/v1/relayers/:id', relayer, { name: 'New', policies: { min_balance: 1 } });

@@ -1,5 +1,12 @@
 import { AppError } from '../../src/domain/errors.ts';
-import type { PluginAnswer, PluginHost, PluginHostStatus, PluginRequest } from '../../src/plugin-host/plugin-host.ts';
+import type { Page, PageRequest } from '../../src/domain/page.ts';
+import type {
+  PluginAnswer,
+  PluginHost,
+  PluginHostStatus,
+  PluginRequest,
+  PluginUsage,
+} from '../../src/plugin-host/plugin-host.ts';
 
 /** One plugin, `echo`, that answers with the request it was called with. */
 export class FakePluginHost implements PluginHost {
@@ -16,6 +23,19 @@ export class FakePluginHost implements PluginHost {
     if (pluginId !== 'echo') throw new AppError('PLUGIN_NOT_FOUND', { id: pluginId });
     this.calls.push({ pluginId, request, signal });
     return this.onCall(request, signal);
+  }
+
+  async list({ page, perPage }: PageRequest): Promise<Page<{ id: string }>> {
+    return { items: [{ id: 'echo' }].slice((page - 1) * perPage, page * perPage), total: 1 };
+  }
+
+  async get(id: string): Promise<{ id: string }> {
+    if (id !== 'echo') throw new AppError('PLUGIN_NOT_FOUND', { id });
+    return { id };
+  }
+
+  usage(): PluginUsage {
+    return { totals: [], heapPeaks: new Map() };
   }
 
   status(): PluginHostStatus {

@@ -9,6 +9,7 @@ import { createLog } from '../../src/observability/log.ts';
 import { createPluginHost, type PluginHostDeps } from '../../src/plugin-host/host.ts';
 import type { PluginHost, PluginRequest } from '../../src/plugin-host/plugin-host.ts';
 import type { PluginMetrics } from '../../src/plugin-host/plugin-metrics.ts';
+import type { PluginBooks } from '../../src/plugin-host/plugin-view.ts';
 import { PluginServices } from './plugin-services.ts';
 
 /** A folder of plugins that is removed at the end of a test. */
@@ -28,6 +29,12 @@ export class PluginFolder {
   remove(name = '.'): void {
     rmSync(join(this.path, name), { recursive: true, force: true });
   }
+}
+
+/** A store that knows what it was told. */
+class FakeBooks implements PluginBooks {
+  kvUsage = async () => ({ keys: 2, bytes: 30 });
+  spentLastHour = async () => ({ value: 5n, fee: 2n ** 70n });
 }
 
 /** Metrics that remember what was counted, one line each. */
@@ -84,6 +91,7 @@ export async function startPluginHost({ files = {}, entries = [], ...deps }: Hos
   const lines: string[] = [];
   const host = createPluginHost({
     services,
+    books: new FakeBooks(),
     entries: entries.map((entry) => pluginEntrySchema.parse({ path: `${entry.id}.ts`, ...entry })),
     pluginsDir: folder.path,
     sandboxDir: resolve(import.meta.dirname, '../../sandbox'),

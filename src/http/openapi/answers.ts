@@ -172,13 +172,23 @@ const metadata = z
           requestId: z.string(),
           payload: z.unknown(),
           durationMs: z.number(),
-          outcome: z.enum(['ok', 'error', 'running']),
+          outcome: z.enum(['ok', 'error', 'refused', 'running']),
         }),
       )
       .optional(),
+    usage: z
+      .object({
+        cpu_ms: z.number(),
+        calls: z.int(),
+        heap_bytes: z.int(),
+        bytes_in: z.int(),
+        bytes_out: z.int(),
+        duration_ms: z.int(),
+      })
+      .optional(),
   })
   .optional()
-  .meta({ description: 'With emit_logs or emit_traces in the entry of the plugin' });
+  .meta({ description: 'With emit_logs, emit_traces or emit_usage in the entry of the plugin' });
 
 export const pluginResultSchema = envelope(z.unknown().meta({ description: 'What the handler returned' })).extend({
   metadata,

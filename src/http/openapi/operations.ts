@@ -9,7 +9,6 @@ import {
   notificationSchema,
   pageOf,
   pluginFailureSchema,
-  pluginResultSchema,
   readinessSchema,
   relayerSchema,
   relayerStatusSchema,
@@ -17,6 +16,7 @@ import {
 } from './answers.ts';
 import { lifecycleOperations, timelineEventSchema, timelineSchema } from './lifecycle-operations.ts';
 import { ACTING, BODY, type ChainBodies, found, OF_RELAYER, type Operation } from './operation.ts';
+import { pluginCalls, pluginSchema, pluginViews } from './plugin-operations.ts';
 import { signingOperations } from './signing-operations.ts';
 
 const READ: readonly ErrorCode[] = ['INVALID_REQUEST'];
@@ -33,12 +33,13 @@ const TEXT = 'text/plain; version=0.0.4; charset=utf-8';
 
 /** All operations, by method and path as the routes have them. A test compares them with the routes, both ways. */
 export function operations(chains: ChainBodies): Readonly<Record<string, Operation>> {
-  const call = pluginOperations();
+  const call = pluginCalls();
   const all: Record<string, Operation> = {
     ...Object.fromEntries(Object.entries(call).map(([route, one]) => [route.replace(' ', ' /api/v1'), one])),
     ...Object.fromEntries(
       Object.entries(call).map(([route, one]) => [route, { ...one, id: `${one.id}WithoutPrefix` }]),
     ),
+    ...pluginViews,
     ...relayerOperations(chains),
     ...transactionOperations(chains),
     ...lifecycleOperations(chains.request),
@@ -46,69 +47,16 @@ export function operations(chains: ChainBodies): Readonly<Record<string, Operati
     ...notificationOperations,
     ...serviceOperations,
   };
-  return Object.fromEntries(
-    Object.entries(all).map(([route, one]) => [route, mayAct(route, one) ? withKey(one) : one]),
-  );
+  return Object.fromEntries(Object.entries(all).map(([route, one]) => [route, mayAct(route) ? withKey(one) : one]));
 }
 
-function mayAct(route: string, { tag }: Operation): boolean {
-  return tag === 'Plugins' || !route.startsWith('GET ');
+function mayAct(route: string): boolean {
+  return route.includes('/plugins/:id/call') || !route.startsWith('GET ');
 }
 
 /** An operation that honours an idempotency key, with the failures that this adds. */
 function withKey(operation: Operation): Operation {
   return { ...operation, takesKey: true, errors: [...new Set([...operation.errors, ...KEYED])] };
-}
-
-function pluginOperations(): Record<string, Operation> {
-  const common: Omit<Operation, 'id' | 'summary'> = {
-    tag: 'Plugins',
-    description:
-      'The route reaches the handler as `context.route`, the parameters as `params`: those of the query if given, else ' +
-      'the key `params` of the body, else the whole body. A body is read as JSON whatever its content type.',
-    query: {
-      route: 'Route suffix, for instance `/name`; the path wins',
-      params: 'Parameters: JSON when it parses, else the text itself',
-    },
-    answer: found('What the handler returned', pluginResultSchema),
-    errors: [
-      'INVALID_REQUEST',
-      'PLUGIN_NOT_FOUND',
-      'PAYLOAD_TOO_LARGE',
-      'REQUEST_TIMEOUT',
-      'EFFECT_MISMATCH',
-      'EFFECT_UNKNOWN',
-      'LOCK_HELD_ELSEWHERE',
-    ],
-    otherFailures: {
-      500: {
-        description: 'The handler threw without a status, or broke a limit',
-        schema: pluginFailureSchema,
-        name: 'PluginFailure',
-      },
-      503: {
-        description: 'No process is free, or the plugin is backed off',
-        schema: pluginFailureSchema,
-        name: 'PluginFailure',
-      },
-      504: {
-        description: 'The call was longer than its limits allow',
-        schema: pluginFailureSchema,
-        name: 'PluginFailure',
-      },
-    },
-  };
-  const post = {
-    ...common,
-    body: { schema: z.unknown(), required: false, example: { params: { name: 'Ada' } } },
-  };
-  const get = { ...common, errors: [...common.errors, 'PLUGIN_GET_DISABLED' as const] };
-  return {
-    'POST /plugins/:id/call': { ...post, id: 'callPlugin', summary: 'Call a plugin' },
-    'POST /plugins/:id/call/*': { ...post, id: 'callPluginRoute', summary: 'Call a plugin, route in the path' },
-    'GET /plugins/:id/call': { ...get, id: 'getPlugin', summary: 'Call a plugin with GET, where its entry allows it' },
-    'GET /plugins/:id/call/*': { ...get, id: 'getPluginRoute', summary: 'The same, route in the path' },
-  };
 }
 
 function relayerOperations({ policies }: ChainBodies): Record<string, Operation> {
@@ -295,6 +243,7 @@ const serviceOperations: Record<string, Operation> = {
 
 /** The schemas that the description shows under names of their own. */
 export const NAMED_ANSWERS = {
+  Plugin: pluginSchema,
   Relayer: relayerSchema,
   RelayerStatus: relayerStatusSchema,
   Balance: balanceSchema,

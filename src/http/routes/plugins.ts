@@ -1,8 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
 import type { PluginHost } from '../../plugin-host/plugin-host.ts';
 import { disconnectSignal } from '../disconnect.ts';
+import { success, successPage } from '../envelope.ts';
 import type { HttpMetrics } from '../http-metrics.ts';
 import { acceptAnythingAsJson } from '../json-body.ts';
+import { pageQuerySchema, pageRequest } from '../paging.ts';
 import { pluginRequestOf } from '../plugin-request.ts';
 
 type CallRequest = FastifyRequest<{ Params: { id: string; '*'?: string } }>;
@@ -29,4 +33,18 @@ export function pluginRoutes(app: FastifyInstance, pluginHost: PluginHost, metri
       });
     }
   }
+}
+
+/** What plugins there are, and how each one stands. */
+export function pluginViewRoutes(app: FastifyInstance, pluginHost: PluginHost): void {
+  const routes = app.withTypeProvider<ZodTypeProvider>();
+
+  routes.get('/plugins', { schema: { querystring: pageQuerySchema } }, async (request) => {
+    const page = pageRequest(request.query);
+    return successPage(await pluginHost.list(page), page);
+  });
+
+  routes.get('/plugins/:id', { schema: { params: z.object({ id: z.string() }) } }, async (request) =>
+    success(await pluginHost.get(request.params.id)),
+  );
 }

@@ -60,6 +60,8 @@ export interface Capability<M extends CapabilityMethod, N extends keyof Services
 /** A capability bound to its services, as the gateway runs it: what the guest sent comes in unparsed. */
 export interface BoundCapability {
   method: CapabilityMethod;
+  /** The public SDK's name of a call of a relayer. */
+  traceMethod: string | undefined;
   /** @throws z.ZodError when the parameters are not the contract's */
   prepare(params: unknown): PreparedCall;
   failure(error: AppError): string;
@@ -84,6 +86,7 @@ export function defineCapability<M extends CapabilityMethod, N extends keyof Ser
     const { trace } = capability;
     return {
       method: capability.method,
+      traceMethod: trace?.method,
       failure: (error) => capability.failure(error),
       prepare(raw) {
         const params = capability.params.parse(raw);

@@ -31,3 +31,17 @@ t.test('what processes hold is added up by plugin, and forgotten with them', asy
   metrics.plugins.uses([]);
   t.notMatch(await metrics.text(), 'plugin_isolates{');
 });
+
+t.test('usage is taken over as it stands: sums since the start, and the latest peaks', async (t) => {
+  const metrics = createMetrics();
+  const { plugins } = metrics;
+  const total = { pluginId: 'a', outcome: 'threw', cpuMs: 1500, bytesIn: 20, bytesOut: 3 };
+  plugins.usage({ totals: [total], heapPeaks: new Map([['a', 100]]) });
+  plugins.usage({ totals: [{ ...total, cpuMs: 2500 }], heapPeaks: new Map([['b', 7]]) });
+  const shown = await metrics.text();
+  t.match(shown, 'plugin_cpu_seconds_total{plugin_id="a",outcome="threw"} 2.5');
+  t.match(shown, 'plugin_in_bytes_total{plugin_id="a",outcome="threw"} 20');
+  t.match(shown, 'plugin_out_bytes_total{plugin_id="a",outcome="threw"} 3');
+  t.match(shown, 'plugin_heap_peak_bytes{plugin_id="b"} 7');
+  t.notMatch(shown, 'plugin_heap_peak_bytes{plugin_id="a"}');
+});

@@ -57,6 +57,8 @@ function setUp(entry: object = {}) {
       version: { ...version, limits: parsed.limits, isolation: 'plugin' },
       positions: { mapped: (text) => text.replace('p.ts:9:9', 'p.ts:1:1') },
       inputs: new Set(),
+      since: 0,
+      reads: { environment: [], fetches: false, hosts: [] },
     },
     failure: undefined,
   };
@@ -74,7 +76,7 @@ function setUp(entry: object = {}) {
       maxProcesses: 2,
       idleMs: 1e6,
     },
-    { changed: () => admission.pump(), spawned: () => undefined, gone: () => undefined },
+    { changed: () => admission.pump(), spawned: () => undefined, loaded: () => true, gone: () => undefined },
   );
   const admission: Admission = new Admission(slots, clock);
   pool.heard = ({ type, slot, ...more }) => {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { systemClock } from '../../../../src/domain/clock.ts';
 import { type PluginEntry, pluginEntrySchema } from '../../../../src/domain/plugin.ts';
 import { createLog } from '../../../../src/observability/log.ts';
 import { Catalog, pluginsRoot } from '../../../../src/plugin-host/catalog.ts';
@@ -28,12 +29,19 @@ function setUp(t: Test, files: Record<string, string>, entries: PluginEntry[] = 
   const folder = new PluginFolder(files);
   const compiler = new ReadingCompiler();
   const lines: string[] = [];
+  /** Whether the plugin has any, and what they were given to load. */
+  const processes = { present: false, tried: [] as string[] };
   const catalog = new Catalog({
     entries,
     root: folder.path,
     compiler,
     environment: (name) => env[name],
     log: createLog('debug', { write: (line) => lines.push(line) }),
+    clock: systemClock,
+    tryOut: ({ version }) => {
+      if (processes.present) processes.tried.push(version);
+      return processes.present;
+    },
     watch: { debounceMs: 5, pollMs: 50 },
   });
   t.teardown(async () => {
@@ -41,7 +49,7 @@ function setUp(t: Test, files: Record<string, string>, entries: PluginEntry[] = 
     await catalog.close();
     folder.remove();
   });
-  return { folder, compiler, lines, catalog };
+  return { folder, compiler, lines, catalog, processes };
 }
 
 const states = (catalog: Catalog) =>
@@ -152,4 +160,74 @@ t.test('a folder that is not there is empty', async (t) => {
   folder.remove();
   await catalog.start();
   t.same(catalog.list(), []);
+});
+
+t.test('a file that is away for a moment takes nothing away', async (t) => {
+  const { catalog, compiler, folder, lines } = setUp(t, { 'a.ts': 'first', 'b.ts': 'b' });
+  await catalog.start();
+  const first = catalog.get('a')?.serving;
+  compiler.compiled = [];
+  folder.remove('a.ts');
+  folder.write('b.ts', 'changed');
+  await eventually(
+    () => compiler.compiled.includes('b'),
+    (isRead) => isRead,
+  );
+  t.equal(catalog.get('a')?.serving, first, 'the folder was read without it');
+  folder.write('a.ts', 'second');
+  await eventually(
+    () => catalog.get('a')?.serving,
+    (serving) => serving !== first,
+  );
+  t.not(catalog.get('a')?.serving, first);
+  t.notMatch(lines.join(), 'A plugin is gone');
+});
+
+t.test('a new version serves once a process has loaded it', async (t) => {
+  const { catalog, folder, lines, processes } = setUp(t, { 'a.ts': 'first' });
+  await catalog.start();
+  const serves = () => catalog.get('a')?.serving?.version.code;
+  const tried = async (count: number) =>
+    (
+      await eventually(
+        () => processes.tried,
+        ({ length }) => length === count,
+      )
+    ).at(-1) ?? '';
+  processes.present = true;
+  folder.write('a.ts', 'second');
+  const second = await tried(1);
+  t.equal(serves(), 'first');
+  t.equal(catalog.loaded('a', second, null), true);
+  t.equal(serves(), 'second');
+
+  folder.write('a.ts', 'third');
+  const failure = { kind: 'threw', message: 'no such entry', code: 'TYPE_ERROR', status: 500, details: '{}' } as const;
+  t.equal(catalog.loaded('a', await tried(2), failure), false);
+  t.equal(serves(), 'second');
+  t.match(catalog.get('a')?.failure, { code: 'TYPE_ERROR', message: 'no such entry' });
+  t.match(lines.join(), /no such entry.*the old one keeps serving/);
+  catalog.lost('a', 'no such version');
+  catalog.lost('b', 'no such plugin');
+  t.equal(catalog.loaded('b', 'any', null), true, 'of a plugin that is gone nothing is known');
+});
+
+t.test('what changes while it is built is built again', async (t) => {
+  const { catalog, compiler, folder } = setUp(t, { 'a.ts': 'uses lib/x', 'lib/x': '1' });
+  await catalog.start();
+  const seen: (string | undefined)[] = [];
+  const compile = compiler.compile.bind(compiler);
+  compiler.compile = async (id, source) => {
+    const built = await compile(id, source);
+    if (compiler.compiled.length === 2) folder.write('lib/x', 'changed once more');
+    seen.push(catalog.get('a')?.serving?.version.code);
+    return built;
+  };
+  folder.write('a.ts', 'uses lib/x again');
+  await eventually(
+    () => catalog.get('a')?.serving?.version.code,
+    (code) => code === 'uses lib/x again',
+  );
+  t.equal(catalog.get('a')?.serving?.version.code, 'uses lib/x again');
+  t.strictSame(seen, ['uses lib/x', 'uses lib/x'], 'the first build served nobody');
 });

@@ -50,7 +50,7 @@ t.test('a granted call reaches the service, is counted, traced, and is an effect
   t.match(await ask('relayer.sendTransaction', send), { ok: true, value: { nonce: 7, value: (2n ** 70n).toString() } });
   t.equal(record.hadEffect, true);
   t.same(services.sent, [{ relayerId: 'known', body: { to: '0x1' } }]);
-  t.match(record.traces.entries(), [
+  t.match(record.traces.entries(0), [
     { method: 'getRelayer', relayerId: 'known', requestId: 'uuid-1', payload: {}, outcome: 'ok' },
     { method: 'sendTransaction', payload: { to: '0x1' }, outcome: 'ok' },
   ]);
@@ -66,7 +66,16 @@ t.test('without a grant nothing happens, and the error names the line to add', a
   t.match(await ask('kv.get', { key: 'a' }), { ok: false, error: { message: /add "kv": true/ } });
   t.same(services.sent, []);
   t.equal(record.hadEffect, false);
-  t.same(record.traces.entries(), []);
+  t.strictSame(record.traces.entries(0), [
+    {
+      method: 'sendTransaction',
+      relayerId: 'known',
+      requestId: 'uuid-1',
+      payload: send.request,
+      durationMs: 0,
+      outcome: 'refused',
+    },
+  ]);
   t.same(metrics.lines, ['capability p relayer.sendTransaction refused', 'capability p kv.get refused']);
   t.match(lines.join(), 'has no grant');
 });
@@ -80,7 +89,7 @@ t.test('after its end, or from another slot, a call can do nothing', async (t) =
 });
 
 t.test('unknown methods, bad payloads, oversized payloads and too many calls are refused', async (t) => {
-  const { services, metrics, ask } = setUp(undefined, 6);
+  const { services, metrics, record, ask } = setUp(undefined, 6);
   t.same(await ask('relayer.destroy', {}), refusal('There is no capability "relayer.destroy"'));
   t.match(await ask('constructor', {}), { ok: false });
   t.same(
@@ -88,6 +97,11 @@ t.test('unknown methods, bad payloads, oversized payloads and too many calls are
     refusal('Invalid payload: transactionId: Invalid input: expected string, received undefined'),
   );
   t.match(await ask('kv.get', null), { ok: false, error: { message: /^Invalid payload: Invalid input/ } });
+  t.match(
+    record.traces.entries(0),
+    [{ method: 'getTransaction', relayerId: 'known', payload: null, outcome: 'error' }],
+    'a relayer call with a bad payload is traced too',
+  );
   const large = { relayerId: 'known', request: 'x'.repeat(1_048_577) };
   t.same(await ask('relayer.sendTransaction', large), refusal('Invalid payload: larger than 1048576 bytes'));
   t.match(await ask('kv.exists', { key: 'a' }), { ok: true });
@@ -122,7 +136,7 @@ t.test('an unexpected fault is logged with its ids, and the plugin learns nothin
   t.same(await ask('relayer.getRelayer', { relayerId: 'faulty' }), refusal('Relayer error: Internal Server Error'));
   const line = lines.map((text) => JSON.parse(text)).find(({ err }) => err !== undefined);
   t.match(line, { pluginId: 'p', requestId: 'req-1', relayerRequestId: 'uuid-1', err: { message: /swordfish/ } });
-  t.match(record.traces.entries(), [{ outcome: 'error' }]);
+  t.match(record.traces.entries(0), [{ outcome: 'error' }]);
 });
 
 t.test('an answer that is too large to cross is refused', async (t) => {

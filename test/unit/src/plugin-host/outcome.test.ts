@@ -2,11 +2,12 @@ import t from 'tap';
 import { END_CODES, type EndCode } from '../../../../sandbox/protocol.ts';
 import { answerOf, ended, failureAnswer } from '../../../../src/plugin-host/outcome.ts';
 
-const plain = { emit_logs: false, emit_traces: false, raw_response: false };
+const plain = { emit_logs: false, emit_traces: false, emit_usage: false, raw_response: false };
 const raw = { ...plain, raw_response: true, emit_logs: true };
 const trail = {
   logs: [{ level: 'log', message: 'hi' }],
   traces: [{ method: 'rpc', relayerId: 'm', requestId: 'i', payload: null, durationMs: 1, outcome: 'ok' }],
+  usage: { cpu_ms: 1.5, calls: 1, heap_bytes: 2000, bytes_in: 30, bytes_out: 4, duration_ms: 6 },
 } as const;
 const threw = {
   kind: 'threw',
@@ -31,7 +32,8 @@ t.test('metadata has only the enabled keys', async (t) => {
   t.equal(metadata({}), undefined);
   t.same(metadata({ emit_logs: true }), { logs: trail.logs });
   t.same(metadata({ emit_traces: true }), { traces: trail.traces });
-  t.same(metadata({ emit_logs: true, emit_traces: true }), trail);
+  t.same(metadata({ emit_usage: true }), { usage: trail.usage });
+  t.same(metadata({ emit_logs: true, emit_traces: true, emit_usage: true }), trail);
 });
 
 t.test('what a plugin throws has its code, details, status and message', async (t) => {

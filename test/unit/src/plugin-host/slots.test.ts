@@ -23,7 +23,7 @@ function setUp(maxProcesses = 3, threads = [7]) {
   const posted: string[] = [];
   const gone: string[] = [];
   const time = { now: 0 };
-  const state = { changes: 0 };
+  const state = { changes: 0, meets: true };
   const post = (thread: number, message: HostMessage) => {
     const what = message.type === 'load' ? ` ${message.version.pluginId}:${message.version.version}` : '';
     posted.push(`${thread} ${message.type} ${message.slot}${what}`);
@@ -40,6 +40,7 @@ function setUp(maxProcesses = 3, threads = [7]) {
     {
       changed: () => state.changes++,
       spawned: (slot) => gone.push(`spawned ${slot.id}`),
+      loaded: () => state.meets,
       gone: (slot, closed, watched) => gone.push(`${closed.cause} ${slot.id} ${slot.pluginId} ${watched}`),
     },
   );
@@ -315,4 +316,26 @@ t.test('closing ends every child and opens none', async (t) => {
   t.same(taken(), []);
   await slots.closeAll();
   t.equal(slots.size, 0);
+});
+
+t.test('a version is tried out by the children that serve another, and serves once that is said', async (t) => {
+  const { slots, taken, ready, loaded, state } = setUp();
+  t.equal(slots.tryOut(version('p', 'v2')), false, 'nobody is there');
+  slots.fill(0);
+  ready(1);
+  slots.provide(version('p', 'v1'));
+  loaded(1, 'v1');
+  taken();
+  t.equal(slots.tryOut(version('p', 'v2')), true);
+  t.same(taken(), ['7 load 1 p:v2']);
+  t.equal(slots.best(version('p', 'v1'))?.id, 1, 'it serves on meanwhile');
+
+  state.meets = false;
+  loaded(1, 'v2', { kind: 'threw', message: 'no', code: 'PLUGIN_ERROR', status: 500, details: '{}' });
+  t.equal(slots.best(version('p', 'v1'))?.id, 1, 'and after a version that it could not load');
+  state.meets = true;
+  slots.tryOut(version('p', 'v3'));
+  loaded(1, 'v3');
+  t.equal(slots.best(version('p', 'v3'))?.id, 1);
+  t.equal(slots.best(version('p', 'v1')), undefined);
 });

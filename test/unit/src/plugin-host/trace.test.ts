@@ -5,21 +5,24 @@ const call = (payload: string) => ({ method: 'rpc', relayerId: 'main', requestId
 
 t.test('a trace says what was called, how long it took and how it ended', async (t) => {
   const traces = new Traces();
-  const end = traces.begin(call('a'));
-  traces.begin(call('b'))('error', 2);
-  t.match(traces.entries(), [{ outcome: 'running', durationMs: 0 }, { outcome: 'error' }]);
-  end('ok', 1.23456);
-  t.strictSame(traces.entries()[0], { ...call('a'), durationMs: 1.235, outcome: 'ok' });
+  const end = traces.begin(call('a'), 10);
+  traces.begin(call('b'), 11)('error', 13);
+  traces.begin(call('c'), 12)('refused', 12);
+  t.match(traces.entries(15), [
+    { outcome: 'running', durationMs: 5 },
+    { outcome: 'error', durationMs: 2 },
+    { outcome: 'refused', durationMs: 0 },
+  ]);
+  end('ok', 11.23456);
+  t.strictSame(traces.entries(99)[0], { ...call('a'), durationMs: 1.235, outcome: 'ok' });
 });
 
 t.test('long payloads are left out once the budget is used up, and the entries stay', async (t) => {
   const traces = new Traces();
   const large = 'x'.repeat(200_000);
-  traces.begin(call(large));
-  traces.begin(call(large));
-  traces.begin(call('small'));
+  for (const payload of [large, large, 'small']) traces.begin(call(payload), 0);
   t.same(
-    traces.entries().map(({ payload }) => String(payload).length),
+    traces.entries(0).map(({ payload }) => String(payload).length),
     [200_000, 4, 5],
   );
 });

@@ -103,3 +103,20 @@ t.test('a HEAD would run the plugin for nothing', async (t) => {
   t.equal(answer.headers.get('allow'), 'GET, POST');
   t.equal(pluginHost.calls.length, 0);
 });
+
+t.test('plugins are listed by pages and shown one by one, with a key', async (t) => {
+  const { call, url } = await startHttp(t);
+  t.strictSame((await call('/api/v1/plugins')).json, {
+    success: true,
+    data: [{ id: 'echo' }],
+    error: null,
+    pagination: { current_page: 1, per_page: 10, total_items: 1 },
+  });
+  t.match((await call('/api/v1/plugins?page=2')).json, { data: [], pagination: { total_items: 1 } });
+  t.equal((await call('/api/v1/plugins?page=x')).status, 400);
+  t.match((await call('/api/v1/plugins/echo')).json, { success: true, data: { id: 'echo' } });
+  const unknown = await call('/api/v1/plugins/nope');
+  t.equal(unknown.status, 404);
+  t.match(unknown.json, { message: 'Plugin with id nope not found' });
+  for (const path of ['/api/v1/plugins', '/api/v1/plugins/echo']) t.equal((await fetch(`${url}${path}`)).status, 401);
+});

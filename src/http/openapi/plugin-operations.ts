@@ -1,0 +1,182 @@
+import { z } from 'zod';
+import { envelope, pageOf, pluginFailureSchema, pluginResultSchema } from './answers.ts';
+import { found, type Operation } from './operation.ts';
+
+const moment = z.string().meta({ description: 'RFC 3339' });
+const count = z.int().min(0);
+const amount = z.string().meta({ description: 'Decimal digits, in the smallest unit' });
+const missing = z.string().nullable().meta({ description: 'The line that would grant it; null when it is granted' });
+
+const permissionSchema = z.strictObject({
+  methods: z.array(z.enum(['read', 'send', 'sign', 'rpc'])),
+  recipients: z.array(z.string()).optional(),
+  selectors: z.array(z.string()).optional(),
+  value_per_call: amount.optional(),
+  value_per_hour: amount.optional(),
+  fee_per_hour: amount.optional(),
+  last_hour: z
+    .strictObject({ value: amount, fee: amount })
+    .optional()
+    .meta({ description: 'What counts against the hourly limits now; where there is one' }),
+});
+
+const limitsSchema = z.strictObject({
+  memory_mb: count,
+  process_mb: count,
+  slice_ms: count,
+  cpu_ms: count,
+  concurrency: count,
+  processes: count,
+  calls: count,
+  result_bytes: count,
+  kv_keys: count,
+  kv_bytes: count,
+  kv_value_bytes: count,
+});
+
+/** A plugin: its entry, how it stands and what it used. */
+export const pluginSchema = z.strictObject({
+  id: z.string(),
+  path: z.string(),
+  timeout: count.meta({ description: 'Seconds' }),
+  emit_logs: z.boolean(),
+  emit_traces: z.boolean(),
+  emit_usage: z.boolean(),
+  raw_response: z.boolean(),
+  allow_get_invocation: z.boolean(),
+  forward_logs: z.boolean(),
+  config: z.record(z.string(), z.string()).nullable().meta({ description: 'Its keys; the values are hidden' }),
+  isolation: z.enum(['plugin', 'call']),
+  state: z.enum(['serving', 'broken', 'backing-off']),
+  version: z
+    .strictObject({ hash: z.string(), since: moment })
+    .nullable()
+    .meta({ description: 'What calls run; null when no version ever compiled' }),
+  error: z
+    .strictObject({
+      code: z.string(),
+      message: z.string(),
+      file: z.string().nullable(),
+      line: z.int().nullable(),
+      column: z.int().nullable(),
+      since: moment.nullable(),
+    })
+    .nullable()
+    .meta({ description: 'Why the newest version does not serve' }),
+  back_off: z.strictObject({ reason: z.string(), until: moment }).nullable(),
+  reads: z
+    .strictObject({
+      environment: z.array(z.strictObject({ name: z.string(), granted: z.boolean(), missing })),
+      fetches: z.boolean(),
+      hosts: z.array(z.strictObject({ host: z.string(), granted: z.boolean(), missing })),
+    })
+    .nullable()
+    .meta({ description: 'What its code shows that it wants' }),
+  permissions: z.strictObject({
+    relayers: z.record(z.string(), permissionSchema).meta({ description: 'By id; * stands for every relayer' }),
+    hosts: z.array(
+      z.strictObject({
+        host: z.string(),
+        private: z.boolean(),
+        methods: z.array(z.string()).optional(),
+        max_bytes: count,
+        timeout_ms: count,
+      }),
+    ),
+    env: z.array(z.string()),
+    kv: z.boolean(),
+  }),
+  limits: limitsSchema,
+  kv_usage: z.strictObject({ keys: count, bytes: count }),
+  now: z.strictObject({
+    processes: count,
+    isolates: count,
+    resident_bytes: count,
+    calls_running: count,
+    calls_queued: count,
+  }),
+  last_hour: z.strictObject({
+    since: moment.meta({ description: 'From when on it was counted: a restart begins anew' }),
+    calls: count,
+    outcomes: z.record(z.string(), count),
+    cpu_ms: z.number().min(0),
+    heap_peak_bytes: count,
+    capability_calls: count,
+    bytes_in: count,
+    bytes_out: count,
+  }),
+});
+
+/** What there is, and how it stands. */
+export const pluginViews: Readonly<Record<string, Operation>> = {
+  'GET /api/v1/plugins': {
+    id: 'listPlugins',
+    tag: 'Plugins',
+    summary: 'List plugins',
+    answer: found('By id', pageOf(pluginSchema)),
+    errors: ['INVALID_REQUEST'],
+  },
+  'GET /api/v1/plugins/:id': {
+    id: 'getPlugin',
+    tag: 'Plugins',
+    summary: 'One plugin: its version, limits, permissions and usage',
+    answer: found('The plugin', envelope(pluginSchema)),
+    errors: ['PLUGIN_NOT_FOUND'],
+  },
+};
+
+/** The calls, as they answer without the prefix. */
+export function pluginCalls(): Record<string, Operation> {
+  const common: Omit<Operation, 'id' | 'summary'> = {
+    tag: 'Plugins',
+    description:
+      'The route reaches the handler as `context.route`, the parameters as `params`: those of the query if given, else ' +
+      'the key `params` of the body, else the whole body. A body is read as JSON whatever its content type.',
+    query: {
+      route: 'Route suffix, for instance `/name`; the path wins',
+      params: 'Parameters: JSON when it parses, else the text itself',
+    },
+    answer: found('What the handler returned', pluginResultSchema),
+    errors: [
+      'INVALID_REQUEST',
+      'PLUGIN_NOT_FOUND',
+      'PAYLOAD_TOO_LARGE',
+      'REQUEST_TIMEOUT',
+      'EFFECT_MISMATCH',
+      'EFFECT_UNKNOWN',
+      'LOCK_HELD_ELSEWHERE',
+    ],
+    otherFailures: {
+      500: {
+        description: 'The handler threw without a status, or broke a limit',
+        schema: pluginFailureSchema,
+        name: 'PluginFailure',
+      },
+      503: {
+        description: 'No process is free, or the plugin is backed off',
+        schema: pluginFailureSchema,
+        name: 'PluginFailure',
+      },
+      504: {
+        description: 'The call was longer than its limits allow',
+        schema: pluginFailureSchema,
+        name: 'PluginFailure',
+      },
+    },
+  };
+  const post = {
+    ...common,
+    body: { schema: z.unknown(), required: false, example: { params: { name: 'Ada' } } },
+  };
+  const get = { ...common, errors: [...common.errors, 'PLUGIN_GET_DISABLED' as const] };
+  return {
+    'POST /plugins/:id/call': { ...post, id: 'callPlugin', summary: 'Call a plugin' },
+    'POST /plugins/:id/call/*': { ...post, id: 'callPluginRoute', summary: 'Call a plugin, route in the path' },
+    'GET /plugins/:id/call': {
+      ...get,
+      id: 'callPluginGet',
+      summary: 'Call a plugin with GET, where its entry allows it',
+    },
+    'GET /plugins/:id/call/*': { ...get, id: 'callPluginRouteGet', summary: 'The same, route in the path' },
+  };
+}

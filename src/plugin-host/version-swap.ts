@@ -1,0 +1,115 @@
+import type { Outcome, PluginVersion } from '../../sandbox/protocol.ts';
+import type { NetworkUse } from './network-use.ts';
+import { ended, type HostFailure } from './outcome.ts';
+import type { SourcePositions } from './source-positions.ts';
+
+/** A version that was built. */
+export interface ServingVersion {
+  version: PluginVersion;
+  positions: SourcePositions;
+  inputs: ReadonlySet<string>;
+  /** Since when it serves, in milliseconds since the epoch; before that, when it was built. */
+  since: number;
+  reads: Reads;
+}
+
+/** What a version's text shows that it wants from outside. */
+export interface Reads extends NetworkUse {
+  /** Names of environment entries. */
+  environment: string[];
+}
+
+/** Processes that may die under a new version before that is put down to the version. */
+const MOST_LOSSES = 3;
+
+/**
+ * Which version of one plugin serves. A new one takes over at the moment at which a process has loaded it; until then,
+ * and when that fails, calls run on the one before it, so that no call waits for a change or fails of one.
+ */
+export class VersionSwap {
+  /** What calls run; undefined when no version ever compiled. */
+  serving: ServingVersion | undefined;
+  /** Why the newest version does not serve. */
+  failure: HostFailure | undefined;
+  /** Since when that is so, in milliseconds since the epoch. */
+  failedAt: number | undefined;
+  /** Built, and being loaded by processes that serve the one before. */
+  private next: ServingVersion | undefined;
+  /** What served before, while no process has loaded the one that serves. */
+  private before: ServingVersion | undefined;
+  private losses = 0;
+
+  /** The newest version that was built, whether it serves yet or not. */
+  get newest(): ServingVersion | undefined {
+    return this.next ?? this.serving;
+  }
+
+  /**
+   * A version was built.
+   * @param tryOut has the plugin's processes load it; false when there are none: then it serves at once
+   */
+  built(version: ServingVersion, tryOut: (version: PluginVersion) => boolean): void {
+    this.failure = undefined;
+    this.failedAt = undefined;
+    const { version: hash } = version.version;
+    if (this.next?.version.version === hash) return;
+    this.losses = 0;
+    this.next = undefined;
+    if (this.serving?.version.version === hash) return;
+    if (this.serving !== undefined && tryOut(version.version)) this.next = version;
+    else this.serve(version, this.before ?? this.serving);
+  }
+
+  /** The newest version could not be built. */
+  broken(failure: HostFailure, now: number): void {
+    if (this.failure?.message !== failure.message) this.failedAt = now;
+    this.failure = failure;
+  }
+
+  /**
+   * A process has loaded a version, or could not.
+   * @returns whether calls are to meet that version, and its failure, in that process
+   */
+  loaded(hash: string, failure: Outcome | null, now: number): boolean {
+    if (this.next?.version.version === hash) {
+      if (failure === null) this.serve({ ...this.next, since: now }, undefined);
+      else this.reject(loadFailure(failure), now);
+      return failure === null;
+    }
+    if (this.serving?.version.version !== hash) return true;
+    if (failure === null || this.before === undefined) {
+      this.before = undefined;
+      return true;
+    }
+    this.reject(loadFailure(failure), now);
+    return false;
+  }
+
+  /** A process ended while it loaded a version. */
+  lost(hash: string, tryOut: (version: PluginVersion) => boolean, now: number): void {
+    const { next, before } = this;
+    const isTried = next?.version.version === hash || (before !== undefined && this.serving?.version.version === hash);
+    if (!isTried) return;
+    this.losses += 1;
+    if (this.losses >= MOST_LOSSES) this.reject(ended('SANDBOX_LOST', 'Its process ended while it was loaded'), now);
+    else if (next !== undefined && !tryOut(next.version)) this.serve({ ...next, since: now }, this.serving);
+  }
+
+  private serve(version: ServingVersion, before: ServingVersion | undefined): void {
+    this.serving = version;
+    this.before = before;
+    this.next = undefined;
+  }
+
+  private reject(failure: HostFailure, now: number): void {
+    this.broken(failure, now);
+    if (this.next === undefined) this.serving = this.before ?? this.serving;
+    this.next = undefined;
+    this.before = undefined;
+  }
+}
+
+function loadFailure(outcome: Outcome): HostFailure {
+  if (outcome.kind === 'returned') throw new Error('a version that failed to load returned something');
+  return { code: outcome.code, message: outcome.message, status: 500 };
+}

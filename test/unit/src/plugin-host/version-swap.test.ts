@@ -1,0 +1,120 @@
+import t from 'tap';
+import { DEFAULT_LIMITS, type Outcome } from '../../../../sandbox/protocol.ts';
+import { type ServingVersion, VersionSwap } from '../../../../src/plugin-host/version-swap.ts';
+
+const built = (version: string): ServingVersion => ({
+  version: {
+    ...{ pluginId: 'p', version, code: '', filename: 'plugins/p.ts', env: {} },
+    ...{ limits: DEFAULT_LIMITS, isolation: 'plugin' },
+  },
+  positions: { mapped: (text) => text },
+  inputs: new Set(),
+  since: 1,
+  reads: { environment: [], fetches: false, hosts: [] },
+});
+const failure: Outcome = { kind: 'threw', message: 'no', code: 'TYPE_ERROR', status: 418, details: '{}' };
+const present = () => true;
+const absent = () => false;
+
+function swapOf(...versions: string[]) {
+  const swap = new VersionSwap();
+  for (const version of versions) swap.built(built(version), absent);
+  return { swap, serves: () => swap.serving?.version.version };
+}
+
+t.test('without a process a version serves at once, and gives way when none can load it', (t) => {
+  const { swap, serves } = swapOf('v1');
+  t.equal(swap.loaded('v1', null, 5), true);
+  swap.built(built('v2'), absent);
+  t.equal(serves(), 'v2');
+  t.equal(swap.loaded('v2', failure, 6), false);
+  t.equal(serves(), 'v1');
+  t.match(swap, { failure: { code: 'TYPE_ERROR', message: 'no', status: 500 }, failedAt: 6 });
+  swap.built(built('v3'), absent);
+  t.equal(swap.failure, undefined);
+  t.equal(swap.loaded('v3', null, 7), true);
+  t.equal(swap.loaded('v3', failure, 8), true, 'what was loaded once is blamed on the process');
+  t.equal(serves(), 'v3');
+  t.end();
+});
+
+t.test('the first version has nothing to give way to: its failure is what calls meet', (t) => {
+  const { swap, serves } = swapOf('v1');
+  t.equal(swap.loaded('v1', failure, 5), true);
+  t.equal(serves(), 'v1');
+  t.equal(swap.failure, undefined);
+  t.end();
+});
+
+t.test('with a process a version serves from the moment at which it is loaded', (t) => {
+  const { swap, serves } = swapOf('v1');
+  swap.built(built('v2'), present);
+  t.equal(serves(), 'v1');
+  t.equal(swap.newest?.version.version, 'v2');
+  t.equal(swap.loaded('v1', null, 4), true, 'a further process loads the old one');
+  t.equal(serves(), 'v1');
+  t.equal(swap.loaded('v2', null, 5), true);
+  t.match(swap.serving, { version: { version: 'v2' }, since: 5 });
+
+  swap.built(built('v3'), present);
+  t.equal(swap.loaded('v3', failure, 6), false);
+  t.equal(serves(), 'v2');
+  t.equal(swap.loaded('v3', null, 7), true, 'what nobody waits for any more changes nothing');
+  t.equal(serves(), 'v2');
+  t.end();
+});
+
+t.test('of several that come in a row the last one counts, and going back is a change too', (t) => {
+  const { swap, serves } = swapOf('v1');
+  let tries = 0;
+  const counted = () => {
+    tries += 1;
+    return true;
+  };
+  swap.built(built('v2'), counted);
+  swap.built(built('v2'), counted);
+  t.equal(tries, 1, 'the same bundle is not loaded twice');
+  swap.built(built('v3'), counted);
+  t.equal(swap.loaded('v2', null, 5), true);
+  t.equal(serves(), 'v1');
+  swap.built(built('v1'), counted);
+  t.equal(tries, 2);
+  t.equal(swap.loaded('v3', null, 6), true);
+  t.equal(serves(), 'v1');
+  t.end();
+});
+
+t.test('an error of a build stays until a build goes well, since when it is there', (t) => {
+  const { swap, serves } = swapOf('v1');
+  const broken = { code: 'COMPILE_ERROR', message: 'p.ts:1:1', status: 500 };
+  swap.broken(broken, 3);
+  swap.broken({ ...broken }, 4);
+  t.match(swap, { failure: broken, failedAt: 3 });
+  t.equal(serves(), 'v1');
+  swap.broken({ ...broken, message: 'p.ts:2:2' }, 5);
+  t.equal(swap.failedAt, 5);
+  swap.built(built('v1'), present);
+  t.equal(swap.failure, undefined);
+  t.equal(swap.failedAt, undefined);
+  t.end();
+});
+
+t.test('a process that dies under a new version is one chance less for it', (t) => {
+  const { swap, serves } = swapOf('v1');
+  swap.built(built('v2'), present);
+  swap.lost('v1', present, 4);
+  for (const at of [5, 6]) swap.lost('v2', present, at);
+  t.equal(serves(), 'v1');
+  t.equal(swap.failure, undefined);
+  swap.lost('v2', present, 7);
+  t.match(swap.failure, { code: 'SANDBOX_LOST' });
+  t.equal(swap.newest?.version.version, 'v1');
+
+  swap.built(built('v3'), present);
+  swap.lost('v3', absent, 8);
+  t.equal(serves(), 'v3', 'nobody is left who could try it but the next call');
+  for (const at of [9, 10]) swap.lost('v3', absent, at);
+  t.equal(serves(), 'v1');
+  t.match(swap.failure, { code: 'SANDBOX_LOST' });
+  t.end();
+});
