@@ -5,9 +5,9 @@ import { ProtocolViolation } from './frames.ts';
 const DOUBT = 3;
 const SLACK_MS = 1000;
 /** What a process may take on no call's behalf at once, and how much of each second comes back to it. */
-const SPARE_MS = 5000;
+const SPARE_MS = 2000;
 const SPARE_SHARE = 0.1;
-/** Isolates that a child may make for each version that it is given and for each call, and beyond that. */
+/** What a child may say of its isolates for each version that it is given and for each call. */
 const ISOLATES_PER_LOAD = 64;
 const ISOLATES_PER_CALL = 4;
 
@@ -34,7 +34,7 @@ export class CpuAccount {
   /** A version is to be evaluated. */
   load(): void {
     this.#mayMake += ISOLATES_PER_LOAD;
-    this.#spareMs += DOUBT * FIXED_LIMITS.evaluate_ms;
+    this.#spareMs += FIXED_LIMITS.evaluate_ms;
   }
 
   /** A call begins, and may need an isolate of its own. */
@@ -44,8 +44,8 @@ export class CpuAccount {
   }
 
   /**
-   * The child says that it made an isolate.
-   * @throws ProtocolViolation when our own child would not have made as many
+   * The child says that it made an isolate, or how many it has.
+   * @throws ProtocolViolation when our own child would not have said so as often
    */
   made(): void {
     this.#mayMake -= 1;

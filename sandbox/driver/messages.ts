@@ -1,14 +1,14 @@
-import {
-  type DoneMessage,
-  type EndCode,
-  type Json,
-  type LoadedMessage,
-  type LogEntry,
-  type LogLevel,
-  type Outcome,
-  type ReadyMessage,
-  type RequestMessage,
-  type Usage,
+import type {
+  DoneMessage,
+  EndCode,
+  Json,
+  LoadedMessage,
+  LogEntry,
+  LogLevel,
+  Outcome,
+  ReadyMessage,
+  RequestMessage,
+  Usage,
 } from '../protocol.ts';
 import { ProtocolViolation } from './frames.ts';
 import { isJson } from './json-check.ts';

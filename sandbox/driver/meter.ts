@@ -97,12 +97,12 @@ export class Meter {
   }
 
   /**
-   * What the child says of its time, as far as the driver's clock bears it out.
+   * What the child says of its time: not much less than the driver saw of it, and not more than there was.
    * @param ms the child's own sum
+   * @param wallMs since the call began
    */
-  believedMs(ms: number): number {
-    const most = this.#cpuMs * CLOCK_DOUBT + CLOCK_SLACK_MS;
-    return Math.min(Math.max(ms, this.#cpuMs / CLOCK_DOUBT), most);
+  believedMs(ms: number, wallMs: number): number {
+    return Math.min(Math.max(ms, this.#cpuMs / CLOCK_DOUBT), wallMs);
   }
 
   /**

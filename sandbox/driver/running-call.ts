@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import type { CallReport, CallTask, CallUsage, Limits, LogEntry, Outcome, Usage } from '../protocol.ts';
 import type { Share } from './cpu-account.ts';
 import type { Verdict } from './ending.ts';
@@ -14,6 +15,7 @@ export class RunningCall {
   readonly #meter: Meter;
   readonly #report: (report: CallReport) => void;
   readonly #deadline: NodeJS.Timeout;
+  readonly #beganAt = performance.now();
   #settled = false;
 
   /** @param onTimeout called when the call's wall time is over */
@@ -70,7 +72,7 @@ export class RunningCall {
     this.#meter.droppedLogs += droppedLogs;
     const checked = this.#checked(outcome);
     const { calls, bytes_in, bytes_out } = this.#meter.usage;
-    const cpu_ms = this.#meter.believedMs(usage.cpu_ms);
+    const cpu_ms = this.#meter.believedMs(usage.cpu_ms, performance.now() - this.#beganAt);
     this.#settle(checked, { ...usage, cpu_ms, calls, bytes_in, bytes_out }, false);
   }
 

@@ -197,7 +197,7 @@ export class Slot {
         return this.#onReady(text);
       case UP.SHELF:
         this.#isolates = parseShelf(text);
-        return;
+        return this.#account.made();
       default:
         throw new ProtocolViolation(`no such frame: ${kind}`);
     }
@@ -320,6 +320,7 @@ export class Slot {
 
   /** Whether an honest child would do something: read on, end its frame, begin a call, or let go of one that is over. */
   #owesASign(): boolean {
+    if (!this.#ready) return false;
     if (this.#versions.loading || this.#decoder.holding || this.#child.backlogBytes > 0) return true;
     return this.#calls.values().some((call) => !call.begun || call.settled);
   }

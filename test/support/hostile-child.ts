@@ -45,6 +45,7 @@ let isHostile = false;
 let running = 0;
 const calls: number[] = [];
 const waiting: ((text: string) => void)[] = [];
+const replies: string[] = [];
 const tools: Omit<HostileTools, 'call'> = {
   channel,
   calls,
@@ -66,7 +67,10 @@ const tools: Omit<HostileTools, 'call'> = {
     const usage = { cpu_ms: 0, calls: 0, heap_bytes: 0 };
     tools.say(UP.DONE, call, { outcome, usage, dropped_logs: 0, isolates: 1 });
   },
-  reply: () => new Promise((resolve) => waiting.push(resolve)),
+  reply: () => {
+    const text = replies.shift();
+    return text === undefined ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve(text);
+  },
 };
 
 // Some refusals come as events that nobody listens to.
@@ -98,7 +102,11 @@ channel.listen((kind, call, text) => {
   if (kind === DOWN.LOAD) isHostile = (JSON.parse(text) as { pluginId: string }).pluginId.startsWith('hostile');
   if (kind === DOWN.BOOT || !isHostile) return honest.receive(kind, call, text);
   if (kind === DOWN.INVOKE) attempt(call, text);
-  if (kind === DOWN.REPLY) waiting.shift()?.(text);
+  if (kind === DOWN.REPLY) {
+    const next = waiting.shift();
+    if (next === undefined) replies.push(text);
+    else next(text);
+  }
   if (kind !== DOWN.LOAD) return;
   const { version, code } = JSON.parse(text) as { version: string; code: string };
   const loaded = /HOSTILE_LOADED = (\{.*\});/.exec(code)?.[1];

@@ -3,10 +3,9 @@ import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 import type { Test } from 'tap';
-import { ROOT, SANDBOX_DIR } from './sandbox.ts';
-
-/** Names the folder for `hostile-driver.ts`. */
-export const HOSTILE_SANDBOX = 'ISOLAYER_TEST_HOSTILE_SANDBOX';
+import { launch, probeLauncher } from '../../sandbox/driver/launch.ts';
+import { type Limits, UP } from '../../sandbox/protocol.ts';
+import { guestRuntime, plugin, ROOT, SANDBOX_DIR, TestSlot } from './sandbox.ts';
 
 /** A copy of the child's folder, whose entry is `hostile-child.ts`. Removed at the end of the test. */
 export async function hostileSandbox(t: Test): Promise<string> {
@@ -26,4 +25,47 @@ export async function hostileSandbox(t: Test): Promise<string> {
     await cp(from, path.join(sandbox, 'node_modules', path.basename(from)), { recursive: true });
   }
   return sandbox;
+}
+
+/** Slots whose child is hostile, one after the other. */
+export class HostileSlots {
+  readonly #sandbox: string;
+  readonly #runtime: string;
+  readonly #launcher: Awaited<ReturnType<typeof probeLauncher>>;
+
+  private constructor(sandbox: string, runtime: string, launcher: Awaited<ReturnType<typeof probeLauncher>>) {
+    this.#sandbox = sandbox;
+    this.#runtime = runtime;
+    this.#launcher = launcher;
+  }
+
+  static async create(t: Test): Promise<HostileSlots> {
+    return new HostileSlots(await hostileSandbox(t), await guestRuntime(), await probeLauncher(process.platform));
+  }
+
+  /** One that is ready, and has no plugin yet. */
+  async ready(t: Test): Promise<TestSlot> {
+    const slot = new TestSlot(this.#runtime, () => launch(this.#launcher, this.#sandbox), this.#launcher);
+    t.teardown(() => slot.close());
+    await slot.message('ready');
+    return slot;
+  }
+
+  /** One that has loaded its plugin. */
+  async open(t: Test, limits: Partial<Limits> = {}): Promise<TestSlot> {
+    const slot = await this.ready(t);
+    await slot.load(plugin('', { pluginId: 'hostile', limits }));
+    return slot;
+  }
+}
+
+/** Parameters of a call whose script has the tools of `hostile-child.ts` at hand, and the kinds of frames as `UP`. */
+export function hostileScript(body: string): { script: string } {
+  const names = '{ say, raw, done, reply, call, calls, channel }';
+  return { script: `const UP = ${JSON.stringify(UP)}; export const attempt = async (${names}) => { ${body} };` };
+}
+
+/** What a script says from inside of the guest, as an honest child would. */
+export function inside(text: string): string {
+  return `say(UP.ENTER, call); ${text}; say(UP.LEAVE, call);`;
 }

@@ -10,8 +10,8 @@ t.test('a process may take what its calls may, several times over, and no more',
   const account = new CpuAccount(0);
   const shares = [account.begin(LIMITS), account.begin(LIMITS)];
   t.equal(account.judge(1000, 12_000, shares), null, 'two calls of 6 s');
-  t.equal(account.judge(1001, 16_000, shares), null, 'and what is to spare');
-  t.match(account.judge(1002, 18_000, shares), /18000 ms of the processor/);
+  t.equal(account.judge(1001, 13_000, shares), null, 'and what is to spare');
+  t.match(account.judge(1002, 15_000, shares), /15000 ms of the processor/);
 });
 
 t.test('what a call leaves over when it ends is not kept for later', async (t) => {
@@ -23,8 +23,8 @@ t.test('what a call leaves over when it ends is not kept for later', async (t) =
 t.test('a process that is idle may do a little all the time', async (t) => {
   const account = new CpuAccount(0);
   for (let second = 1; second <= 100; second += 1) t.equal(account.judge(second * 1000, second * 90, []), null);
-  t.equal(account.judge(101_000, 13_000, []), null, 'and much for a moment');
-  t.type(account.judge(102_000, 15_000, []), 'string');
+  t.equal(account.judge(101_000, 10_500, []), null, 'and much for a moment');
+  t.type(account.judge(102_000, 12_000, []), 'string');
 });
 
 t.test('where the system tells nothing, nothing is held against the child', async (t) => {

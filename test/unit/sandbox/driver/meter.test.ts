@@ -66,3 +66,18 @@ t.test('a little more time than allowed is the clock, much more is a lie', async
   t.equal(counted.usage.cpu_ms, 150);
   t.throws(() => counted.ran(1300), ProtocolViolation);
 });
+
+t.test('a child’s own sum of its time is held against what the driver saw and what there was', async (t) => {
+  const counted = meter();
+  counted.ran(300);
+  t.equal(counted.believedMs(250, 1000), 250);
+  t.equal(counted.believedMs(0, 1000), 100, 'much less than was seen');
+  t.equal(counted.believedMs(5000, 1000), 1000, 'more than there was');
+});
+
+t.test('a stretch that nobody saw counts a little, so that there is an end to them', async (t) => {
+  const counted = meter({ cpu_ms: 1 });
+  t.throws(() => {
+    for (let stretch = 0; stretch < 200_000; stretch += 1) counted.ran(0);
+  }, ProtocolViolation);
+});

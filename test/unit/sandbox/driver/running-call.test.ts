@@ -5,7 +5,7 @@ import { BytesInFlight } from '../../../../sandbox/driver/meter.ts';
 import { RunningCall } from '../../../../sandbox/driver/running-call.ts';
 import { type CallReport, DEFAULT_LIMITS, FIXED_LIMITS } from '../../../../sandbox/protocol.ts';
 
-const usage = { cpu_ms: 5, calls: 77, heap_bytes: 1000 };
+const usage = { cpu_ms: 0, calls: 77, heap_bytes: 1000 };
 
 function running(timeoutMs = 10_000, onTimeout = (): void => {}) {
   const reports: CallReport[] = [];
@@ -69,16 +69,17 @@ t.test('a result is measured once more, in bytes', async (t) => {
   }
 });
 
-t.test('a child’s own account of its time counts as far as the driver’s clock bears it out', async (t) => {
-  for (const [claimed, ranMs, reported] of [
-    [5, 4, 5],
-    [0, 300, 100],
-    [1e300, 10, 1030],
+t.test('a child’s own account of its time is not believed beyond what there was of it', async (t) => {
+  for (const [claimed, ranMs, least, most] of [
+    [0.001, 0, 0.001, 0.001],
+    [1e300, 10, 0, 60_000],
   ] as const) {
     const { call, reports } = running();
     call.ran(ranMs);
+    await new Promise((resolve) => setImmediate(resolve));
     call.done({ kind: 'returned', json: '1' }, { ...usage, cpu_ms: claimed }, 0);
-    t.equal(reports[0]?.usage.cpu_ms, reported);
+    const reported = reports[0]?.usage.cpu_ms ?? Number.NaN;
+    t.ok(reported >= least && reported <= most, `${reported} ms`);
   }
 });
 

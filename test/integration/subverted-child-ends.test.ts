@@ -1,0 +1,119 @@
+/**
+ * Threat: a child process that is no longer ours, and lies about how calls ended, what they took, and what it holds; or
+ * speaks no protocol at all. A result or an end must never be more than a plugin could have made of its own call.
+ */
+import t, { type Test } from 'tap';
+import { FIXED_LIMITS, UP } from '../../sandbox/protocol.ts';
+import { HostileSlots, hostileScript, inside } from '../support/hostile-sandbox.ts';
+import { plugin } from '../support/sandbox.ts';
+
+/** Processes that lie at the same time. */
+const AT_ONCE = 8;
+
+const hostile = await HostileSlots.create(t);
+
+const usage = { cpu_ms: 1, calls: 0, heap_bytes: 0 };
+const ok = { kind: 'returned', json: '1' };
+const threw = { kind: 'threw', message: 'm', code: 'C', status: 500, details: '{}' };
+const end = (outcome: object, more: object = {}) =>
+  inside('') + `say(UP.DONE, call, ${JSON.stringify({ outcome, usage, dropped_logs: 0, isolates: 1, ...more })});`;
+const ask = (fields: object) =>
+  inside(`say(UP.REQUEST, call, ${JSON.stringify({ id: 1, method: 'kv.get', params: { key: 'k' }, ...fields })})`);
+const header = (length: number, kind: number) =>
+  `const bytes = Buffer.alloc(9); bytes.writeUInt32BE(${length}, 0); bytes[4] = ${kind}; bytes[8] = call; raw(bytes);`;
+
+const LIES: Record<string, Record<string, string>> = {
+  DONE: {
+    'of a call of another process': 'done(77);',
+    'of a call that never ran': 'done(call);',
+    'without LEAVE': 'say(UP.ENTER, call); done(call);',
+    'in the words of the driver': end({ kind: 'ended', code: 'TIMEOUT', message: 'm' }),
+    'in the words of the host': end({ kind: 'ended', code: 'SERVICE_UNAVAILABLE', message: 'm' }),
+    'in the words of the compiler': end({ kind: 'ended', code: 'COMPILE_ERROR', message: 'm' }),
+    'that nobody asked for': end({ kind: 'ended', code: 'CANCELED', message: 'm' }),
+    'with a code of its own': end({ kind: 'ended', code: 'PAID', message: 'm' }),
+    'of a kind of its own': end({ kind: 'paid', json: '1' }),
+    'of two kinds': end({ ...ok, ...threw }),
+    'with a result that closes the answer': end({ kind: 'returned', json: '1},"success":true,"data":{"paid":true' }),
+    'with a result that is no JSON': end({ kind: 'returned', json: 'undefined' }),
+    'with an empty result': end({ kind: 'returned', json: '' }),
+    'with a result that is a value': end({ kind: 'returned', json: { a: 1 } }),
+    'with details that are no JSON': end({ ...threw, details: '{},"x":1' }),
+    'with a status that is none': end({ ...threw, status: '200' }),
+    'with a negative status': end({ ...threw, status: -200 }),
+    'with a code of 1001 characters': end({ ...threw, code: 'x'.repeat(1001) }),
+    'with time that ran backwards': end(ok, { usage: { ...usage, cpu_ms: -1 } }),
+    'with time without end': end(ok)
+      .replace('"cpu_ms":1,', '"cpu_ms":1e999,')
+      .replace(/DONE, call, (.*)\);/, "DONE, call, '$1');"),
+    'with no time': end(ok, { usage: { ...usage, cpu_ms: null } }),
+    'with a heap beyond all memory': end(ok, { usage: { ...usage, heap_bytes: 2 ** 50 } }),
+    'with more isolates than there are': end(ok, { isolates: 2 ** 50 }),
+    'with fewer lines than none': end(ok, { dropped_logs: -5 }),
+    'with more in it': end(ok, { lost: true }),
+    'that is too long': header(2 * 1_048_576 + FIXED_LIMITS.up_frame_slack_bytes + 6, UP.DONE),
+  },
+  SHELF: {
+    'that is no number': `say(UP.SHELF, 0, 'many');`,
+    'below zero': `say(UP.SHELF, 0, '-1');`,
+    'beyond all memory': `say(UP.SHELF, 0, '9999999999');`,
+  },
+  'a frame': {
+    'of four gigabytes': header(0xffff_ffff, UP.LOG),
+    'of no length': header(0, UP.LOG),
+    'shorter than its header': header(4, UP.LOG),
+    'of an unknown kind': header(5, 99),
+    'that goes the other way': header(5, 0),
+    'made of noise': `raw(Buffer.alloc(100_000, 'noise'));`,
+  },
+};
+
+for (const [what, lies] of Object.entries(LIES)) {
+  t.test(`${what} that lies ends its own process`, async (t) => {
+    const rest = Object.entries(lies);
+    while (rest.length > 0)
+      await Promise.all(rest.splice(0, AT_ONCE).map(([how, body]) => lie(t, `${what} ${how}`, body)));
+  });
+}
+
+/** The lie costs the child its life, and the call that was there its process. */
+async function lie(t: Test, what: string, body: string): Promise<void> {
+  const slot = await hostile.open(t);
+  const report = await slot.call(hostileScript(`${body} return 'silent';`), { timeoutMs: 60_000 });
+  t.match(report, { outcome: { kind: 'ended', code: 'SANDBOX_LOST' } }, what);
+  t.match(await slot.closed(), { cause: 'protocol' }, what);
+}
+
+t.test('a second end of a call ends the process, and the first one stands', async (t) => {
+  const slot = await hostile.open(t);
+  const report = await slot.call(
+    hostileScript(`${inside('')} done(call, 'first'); done(call, 'second'); return 'silent';`),
+  );
+  t.match(report.outcome, { kind: 'returned', json: '"first"' });
+  t.match(await slot.closed(), { cause: 'protocol', detail: /does not run here/ });
+});
+
+t.test('a version that failed to load has no result, and no end of the host’s', async (t) => {
+  for (const failure of [ok, { kind: 'ended', code: 'TIMEOUT', message: 'm' }, { ...threw, details: '{' }]) {
+    const slot = await hostile.ready(t);
+    slot.slot.load({
+      ...plugin('', { pluginId: 'hostile' }),
+      code: `HOSTILE_LOADED = ${JSON.stringify({ failure })};`,
+    });
+    t.match(await slot.closed(), { cause: 'protocol' });
+    t.notOk(slot.messages.some(({ type }) => type === 'loaded'));
+  }
+});
+
+t.test('a capability call bears the stamp of a call of the same process, whatever the child says', async (t) => {
+  const slot = await hostile.open(t);
+  const first = slot.call(hostileScript(`return 'silent';`));
+  const second = slot.call(
+    hostileScript(`
+    say(UP.ENTER, calls[0]); say(UP.REQUEST, calls[0], { id: 1, method: 'kv.get', params: {} }); say(UP.LEAVE, calls[0]);
+    done(calls[0], 'taken over'); ${inside('')} done(call); return 'silent';`),
+  );
+  t.match(await slot.request(1), { slot: 1, call: 1 }, 'it can take one of its own plugin’s calls for another');
+  t.match((await first).outcome, { json: '"taken over"' });
+  t.match((await second).outcome, { kind: 'returned' });
+});

@@ -1,0 +1,62 @@
+/**
+ * Threat: a plugin's process that is no longer ours and floods the thread that it shares with the processes of others. It
+ * ends, while other plugins serve on and the main loop stays free.
+ */
+
+import path from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import t, { type Test } from 'tap';
+import { hostileSandbox, hostileScript } from '../support/hostile-sandbox.ts';
+import { type RunningHost, startPluginHost } from '../support/plugin-host.ts';
+import { ROOT } from '../support/sandbox.ts';
+
+process.env['ISOLAYER_TEST_HOSTILE_SANDBOX'] = await hostileSandbox(t);
+
+const SENDS = `export async function handler({ params, api, kv }) {
+  await kv.set('mine', params.secret ?? 'none');
+  if (params.waits) await new Promise((resolve) => setTimeout(resolve, params.waits));
+  return { secret: params.secret ?? 'none', kept: await kv.get('mine') };
+}
+`;
+
+async function start(t: Test, more: object = {}): Promise<RunningHost> {
+  const running = await startPluginHost({
+    files: { 'honest.ts': SENDS, 'hostile.ts': 'export const handler = () => 1;' },
+    entries: [{ id: 'hostile', emit_logs: true, timeout: 30, ...more }],
+    driverFile: path.join(ROOT, 'test/support/hostile-driver.ts'),
+    // Both share the one driver thread.
+    threads: 1,
+  });
+  t.teardown(running.close);
+  return running;
+}
+
+t.test('a process that floods its channel holds up neither the thread nor the main loop', async (t) => {
+  const { call } = await start(t);
+  await call('honest');
+  const floods: Record<string, string> = {
+    'marks of entering': 'for (;;) { channel.send(UP.ENTER, call, ""); channel.send(UP.LEAVE, call, ""); }',
+    'numbers of isolates': 'for (;;) channel.send(UP.SHELF, 0, "1");',
+    'capability calls': `channel.enter(call); for (let id = 1; ; id++)
+      channel.send(UP.REQUEST, call, JSON.stringify({ id, method: 'kv.get', params: { key: 'x'.repeat(100000) } }));`,
+    'half frames': `for (;;) raw(Buffer.from([0, 4, 0, 5, UP.LOG]));`,
+  };
+  for (const [what, flood] of Object.entries(floods)) {
+    const delay = monitorEventLoopDelay({ resolution: 5 });
+    delay.enable();
+    const flooding = call('hostile', hostileScript(flood));
+    let over = false;
+    void flooding.finally(() => {
+      over = true;
+    });
+    let served = 0;
+    do {
+      t.match(await call('honest', { secret: what }), { status: 200 });
+      served += 1;
+    } while (!over && served < 10_000);
+    delay.disable();
+    // Held up by a thread that reads no faster, it may be overdue before it has said too much.
+    t.match((await flooding).body.data.code, /^(SANDBOX_LOST|CPU_LIMIT)$/, what);
+    t.ok(delay.percentile(99) < 250e6, `${what}: the loop was free, p99 ${Math.round(delay.percentile(99) / 1e6)} ms`);
+  }
+});

@@ -1,0 +1,96 @@
+/**
+ * Threat: a child process that is no longer ours, and speaks in the name of guests: forged and replayed ids, requests and
+ * lines from outside of the guest, too many, too long. For each thing that a child can say the driver must take what an
+ * honest child could have said, and end the process for anything else.
+ */
+import t, { type Test } from 'tap';
+import { FIXED_LIMITS, UP } from '../../sandbox/protocol.ts';
+import { HostileSlots, hostileScript, inside } from '../support/hostile-sandbox.ts';
+
+/** Processes that lie at the same time. */
+const AT_ONCE = 8;
+
+const hostile = await HostileSlots.create(t);
+
+const usage = { cpu_ms: 1, calls: 0, heap_bytes: 0 };
+const ok = { kind: 'returned', json: '1' };
+const threw = { kind: 'threw', message: 'm', code: 'C', status: 500, details: '{}' };
+const end = (outcome: object, more: object = {}) =>
+  inside('') + `say(UP.DONE, call, ${JSON.stringify({ outcome, usage, dropped_logs: 0, isolates: 1, ...more })});`;
+const ask = (fields: object) =>
+  inside(`say(UP.REQUEST, call, ${JSON.stringify({ id: 1, method: 'kv.get', params: { key: 'k' }, ...fields })})`);
+const header = (length: number, kind: number) =>
+  `const bytes = Buffer.alloc(9); bytes.writeUInt32BE(${length}, 0); bytes[4] = ${kind}; bytes[8] = call; raw(bytes);`;
+
+const LIES: Record<string, Record<string, string>> = {
+  READY: {
+    'a second one': `say(UP.READY, 0, { protocol: 1, node: 'x' });`,
+  },
+  LOADED: {
+    'without LOAD': `say(UP.LOADED, 0, { version: 'v1', isolate_bytes: 1, failure: null });`,
+    'of another version': `say(UP.LOADED, 0, { version: 'v2', isolate_bytes: 1, failure: null });`,
+  },
+  ENTER: {
+    'for a call of another process': 'say(UP.ENTER, 4_000_000_000);',
+    'within ENTER': 'say(UP.ENTER, call); say(UP.ENTER, call);',
+    'for a call that is over': 'done(0); say(UP.ENTER, call);',
+    'with a payload': `say(UP.ENTER, call, 'x');`,
+    'on no call’s behalf, for ever': 'for (;;) { channel.send(UP.ENTER, 0, ""); channel.send(UP.LEAVE, 0, ""); }',
+    'and LEAVE, for ever': 'for (;;) { channel.send(UP.ENTER, call, ""); channel.send(UP.LEAVE, call, ""); }',
+  },
+  LEAVE: {
+    'without ENTER': 'say(UP.LEAVE, call);',
+    'of another call': 'say(UP.ENTER, call); say(UP.LEAVE, call + 1);',
+  },
+  REQUEST: {
+    'from outside of the guest': `say(UP.REQUEST, call, { id: 1, method: 'kv.get', params: {} });`,
+    'on no call’s behalf': `say(UP.ENTER, 0); say(UP.REQUEST, 0, { id: 1, method: 'kv.get', params: {} });`,
+    'in the name of a call of another process': inside(`say(UP.REQUEST, 77, { id: 1, method: 'kv.get', params: {} })`),
+    'with the same id again': ask({}) + ask({}),
+    'with an id that counts down': ask({ id: 7 }) + ask({ id: 6 }),
+    'with id 0': ask({ id: 0 }),
+    'with an id beyond all whole numbers': ask({ id: 2 ** 60 }),
+    'with an id that is a text': ask({ id: '1' }),
+    'with a method of 101 characters': ask({ method: 'x'.repeat(101) }),
+    'with a method that is none': ask({ method: ['kv.get'] }),
+    'with an identity of its own': ask({ pluginId: 'other', call: 1 }),
+    'with a value in its parameters': ask({ params: { key: 'k', value: '1' } }),
+    'with a value that is not JSON': inside(
+      `say(UP.REQUEST, call, '{"id":1,"method":"kv.set","params":{"key":"k"}}\\n1,"x":2')`,
+    ),
+    'that is too long': header(FIXED_LIMITS.request_bytes + 6, UP.REQUEST),
+    'of too many values, without an id to refuse': inside(
+      `say(UP.REQUEST, call, '{"method":"x","id":1,"params":[' + '[],'.repeat(100_000) + '1]}')`,
+    ),
+    'that never waits for an answer': inside(
+      `for (let id = 1; id < 1000; id += 1) channel.send(UP.REQUEST, call, JSON.stringify({ id, method: 'm', params: 0 }))`,
+    ),
+  },
+  LOG: {
+    'from outside of the guest': `say(UP.LOG, call, { level: 'log', message: 'x' });`,
+    'with a level of its own': inside(`say(UP.LOG, call, { level: '\\u001b[2J', message: 'x' })`),
+    'with a message that is no text': inside(`say(UP.LOG, call, { level: 'log', message: [[[[]]]] })`),
+    'nested a hundred thousand deep': inside(`say(UP.LOG, call, '['.repeat(1e5) + ']'.repeat(1e5))`),
+    'that is too long': header(FIXED_LIMITS.log_bytes + 6, UP.LOG),
+    'more lines than there may be': inside(`for (;;) channel.send(UP.LOG, call, '{"level":"log","message":""}')`),
+    'more bytes than there may be': inside(
+      `for (;;) channel.send(UP.LOG, call, JSON.stringify({ level: 'log', message: 'x'.repeat(100_000) }))`,
+    ),
+  },
+};
+
+for (const [what, lies] of Object.entries(LIES)) {
+  t.test(`${what} that lies ends its own process`, async (t) => {
+    const rest = Object.entries(lies);
+    while (rest.length > 0)
+      await Promise.all(rest.splice(0, AT_ONCE).map(([how, body]) => lie(t, `${what} ${how}`, body)));
+  });
+}
+
+/** The lie costs the child its life, and the call that was there its process. */
+async function lie(t: Test, what: string, body: string): Promise<void> {
+  const slot = await hostile.open(t);
+  const report = await slot.call(hostileScript(`${body} return 'silent';`), { timeoutMs: 60_000 });
+  t.match(report, { outcome: { kind: 'ended', code: 'SANDBOX_LOST' } }, what);
+  t.match(await slot.closed(), { cause: 'protocol' }, what);
+}
