@@ -33,7 +33,7 @@ export function timelineOf(course: Course, chain: Pick<Chain, 'attemptView' | 'i
       ...course.wishes.flatMap(ofWish),
       ...course.attempts.flatMap((attempt) => ofAttempt(attempt, chain)),
       ...course.decisions.map(ofDecision),
-      ...ofEnd(course),
+      ...ofEnd(course, chain),
     ].toSorted((a, b) => a.at - b.at),
   ];
   const shown = [first, ...later.slice(-(TIMELINE_EVENTS - 1))].filter((event) => event !== undefined);
@@ -52,19 +52,24 @@ function ofWish({ kind, createdAt, settledAt, refusal }: WishRecord): TimelineEv
 }
 
 function ofAttempt(attempt: Attempt, chain: Pick<Chain, 'attemptView'>): TimelineEvent[] {
-  const { ordinal: version, hash, purpose, createdAt, acceptedAt } = attempt;
+  const { ordinal: version, hash, purpose, createdAt, acceptedAt, acceptedBy } = attempt;
   const content = chain.attemptView?.(attempt);
   const signed = { at: createdAt, event: 'signed', version, purpose, hash, ...(content && { content }) };
-  return acceptedAt === null ? [signed] : [signed, { at: acceptedAt, event: 'submitted', version, hash }];
+  if (acceptedAt === null) return [signed];
+  // What a block showed first was taken by somebody whom nobody saw.
+  const by = acceptedBy == null ? {} : { endpoint: acceptedBy };
+  return [signed, { at: acceptedAt, event: 'submitted', version, hash, ...by }];
 }
 
 function ofDecision({ at, kind, text }: Decision): TimelineEvent {
   return { at, event: 'decided', decision: kind, text };
 }
 
-function ofEnd({ transaction, endedAt }: Course): TimelineEvent[] {
+function ofEnd({ transaction, endedAt }: Course, chain: Pick<Chain, 'inclusionView'>): TimelineEvent[] {
   const { status, statusReason, confirmedAt, hash } = transaction;
   const at = endedAt ?? confirmedAt;
   if (!isFinal(status) || at === null) return [];
-  return [{ at, event: 'ended', status, hash, ...(statusReason !== null && { text: statusReason }) }];
+  const inclusion = chain.inclusionView?.(transaction) ?? null;
+  const why = { ...(statusReason !== null && { text: statusReason }), ...(inclusion !== null && { inclusion }) };
+  return [{ at, event: 'ended', status, hash, ...why }];
 }

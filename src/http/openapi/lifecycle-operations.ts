@@ -23,7 +23,16 @@ export const timelineEventSchema = z.discriminatedUnion('event', [
     content: view.optional().meta({ description: 'What it does and offers, in the words of the network type' }),
   }),
   z
-    .strictObject({ at: moment, event: z.literal('submitted'), version, hash: z.string() })
+    .strictObject({
+      at: moment,
+      event: z.literal('submitted'),
+      version,
+      hash: z.string(),
+      endpoint: z
+        .string()
+        .optional()
+        .meta({ description: 'Scheme, host and port of who took it; absent where it was seen in a block first' }),
+    })
     .meta({ description: 'A node was first known to have the version' }),
   z.strictObject({ at: moment, event: z.literal('decided'), decision: decisionKindSchema, text: z.string() }),
   z.strictObject({
@@ -32,6 +41,7 @@ export const timelineEventSchema = z.discriminatedUnion('event', [
     status: transactionStatusSchema,
     hash: z.string().nullable(),
     text: z.string().optional(),
+    inclusion: view.optional().meta({ description: 'The block that it is in, where it is in one' }),
   }),
 ]);
 
@@ -109,8 +119,9 @@ export function lifecycleOperations(request: z.ZodType): Readonly<Record<string,
       tag,
       summary: 'What happened to a transaction so far',
       description:
-        'Oldest first: its acceptance, what clients wished of it since and what was refused, each signed version and when a ' +
-        'node first had it, what the service decided and why, its end.',
+        'Oldest first: its acceptance, what clients wished of it since and what was refused, each signed version, when a ' +
+        'node first had it and whose that was, what nodes said that did not take it, what the service decided and why, the ' +
+        'blocks that it was in, its end.',
       answer: found('At most 500 events: the first, and of more than so the latest', envelope(timelineSchema)),
       errors: ONE,
     },

@@ -175,3 +175,30 @@ t.test('one that a node took long ago stays due, so that it is offered again; on
   await lookAtAll({ ...step, now: () => now, elapsed: () => step.elapsed() + step.timing.reofferMs });
   t.equal((await world.get(transaction)).nextActionAt, now);
 });
+
+t.test('each block that it was in is told, and which one a reorganisation took', async (t) => {
+  const world = await EngineWorld.open(t);
+  Object.assign(world.family, {
+    placeOf: ({ status, fields }: Transaction) =>
+      status === 'mined' || status === 'confirmed' ? `block ${fields['block']}` : undefined,
+  });
+  const { step, transaction, hash } = await submitted(world);
+  for (const observation of [
+    included(hash),
+    included(hash),
+    included(hash, { fields: { block: 8 } }),
+    { kind: 'waiting' } as const,
+    included(hash, { fields: { block: 9 } }),
+    included(hash, { fields: { block: 9 }, final: true }),
+  ]) {
+    sees(world, observation);
+    await lookAtAll(step);
+  }
+  const told = (await world.store.read.decisions(transaction.id, 10)).map(({ kind, text }) => `${kind}: ${text}`);
+  t.strictSame(told, [
+    `mined: Version 1, ${hash}, is in block 7`,
+    `mined: Version 1, ${hash}, is in block 8`,
+    `reorganised: ${hash} is no longer in block 8`,
+    `mined: Version 1, ${hash}, is in block 9`,
+  ]);
+});

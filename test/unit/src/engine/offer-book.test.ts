@@ -1,5 +1,6 @@
 import t from 'tap';
 import { OfferBook } from '../../../../src/engine/offer-book.ts';
+import { pendingTransaction } from '../../../support/engine-world.ts';
 
 t.test('failures are counted in a row; an acceptance ends the row', async (t) => {
   const book = new OfferBook();
@@ -28,4 +29,34 @@ t.test('what is forgotten takes no room', async (t) => {
   book.forget('a');
   book.forget('b');
   t.equal(book.size, 0);
+});
+
+const waiting = (id: string) => ({ ...pendingTransaction('pay'), id, relayerId: 'r1' });
+
+t.test('why a transaction waits is known until it goes on, and told anew when it is another reason', (t) => {
+  const book = new OfferBook();
+  t.equal(book.causeOf('a'), undefined);
+  t.ok(book.park(waiting('a'), 'price', 0));
+  t.notOk(book.park(waiting('a'), 'price', 5));
+  t.ok(book.park(waiting('a'), 'balance', 9));
+  book.accepted('a', 10);
+  t.equal(book.causeOf('a'), 'balance', 'an offer of the same bytes changes nothing');
+  book.park(waiting('b'), 'budget', 0);
+  t.match(book.parked(), [{ relayerId: 'r1', networkType: 'evm', cause: 'balance' }, { cause: 'budget' }]);
+  book.renewed('a');
+  book.forget('b');
+  t.strictSame(book.parked(), []);
+  t.end();
+});
+
+t.test('what nodes say is news once for each version', (t) => {
+  const book = new OfferBook();
+  t.ok(book.isNews('a', 'busy'));
+  t.notOk(book.isNews('a', 'busy'));
+  t.ok(book.isNews('a', 'refused'));
+  book.accepted('a', 1);
+  t.notOk(book.isNews('a', 'busy'));
+  book.renewed('a');
+  t.ok(book.isNews('a', 'busy'));
+  t.end();
 });

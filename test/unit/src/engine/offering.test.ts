@@ -147,3 +147,26 @@ t.test('bytes that are missing from the store are not made up', async (t) => {
   t.match(await offer(step), { offered: 0 });
   t.strictSame(world.chain.received, []);
 });
+
+t.test('who took a version is kept, and who did not is told once with the reason', async (t) => {
+  const world = await EngineWorld.open(t);
+  const { step, transactions } = await signed(world, 1);
+  const { id } = present(transactions[0]);
+  const due = () => world.store.write((writer) => writer.updateTransaction(id, 'sent', { nextActionAt: 0 }));
+  let outcome: BroadcastOutcome = { kind: 'busy', reason: 'txpool is full', by: 'https://a.test' };
+  world.client.broadcast = async () => [outcome];
+  await offer(step);
+  await due();
+  await offer({ ...step, open: (await world.step()).open });
+  const told = { kind: 'not-taken', text: 'Version 1 not taken by https://a.test (busy): txpool is full' };
+  t.match(await world.store.read.decisions(id, 10), [told]);
+  t.equal((await world.store.read.decisions(id, 10)).length, 1);
+  t.equal(world.logLines.filter((line) => line.includes('bytes not taken')).length, 1);
+
+  await due();
+  outcome = { kind: 'accepted', by: 'https://b.test' };
+  await offer({ ...step, open: (await world.step()).open });
+  t.match(await world.store.read.attempts(id), [{ acceptedBy: 'https://b.test' }]);
+  t.strictSame(world.metrics.offers, ['busy', 'busy', 'accepted']);
+  t.strictSame(world.metrics.versions, ['send']);
+});

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { takeUp } from '../../../../src/engine/intake.ts';
 import { price, retryLater } from '../../../../src/engine/pricing.ts';
 import { EngineWorld, pendingTransaction, present } from '../../../support/engine-world.ts';
 import { attemptOf } from '../../../support/store.ts';
@@ -92,4 +93,23 @@ t.test('a retry keeps the status and names the reason', async (t) => {
     transaction,
     set: { statusReason: 'why', nextActionAt: 1_002 },
   });
+});
+
+t.test('that a transaction waits for a price is told once, and that it goes on when it is signed', async (t) => {
+  const world = await EngineWorld.open(t);
+  const step = await world.step();
+  const transaction = await world.accept('pay');
+  let gwei = 40;
+  world.client.onPrepare = () =>
+    gwei > 30 ? { kind: 'parked', reason: `asks for ${gwei}`, cause: 'price', retryInMs: 5 } : undefined;
+  for (gwei of [40, 41, 42]) await takeUp(step, [await world.get(transaction)]);
+  t.match(step.offers.parked(), [{ relayerId: 'r1', cause: 'price' }]);
+  gwei = 20;
+  await takeUp(step, [await world.get(transaction)]);
+  t.strictSame(step.offers.parked(), []);
+  const told = (await world.store.read.decisions(transaction.id, 10)).map(({ kind, text }) => [kind, text]);
+  t.strictSame(told, [
+    ['parked', 'asks for 40'],
+    ['resumed', 'Nothing stands in its way any more (price)'],
+  ]);
 });

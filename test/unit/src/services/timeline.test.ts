@@ -31,7 +31,7 @@ t.test('everything is told oldest first', (t) => {
     hash: '0x2',
   });
   const attempts = [
-    attemptOf(transaction, { hash: '0x1', createdAt: time(1), acceptedAt: time(2) }),
+    attemptOf(transaction, { hash: '0x1', createdAt: time(1), acceptedAt: time(2), acceptedBy: 'https://a.test' }),
     attemptOf(transaction, { ordinal: 2, purpose: 'void', hash: '0x2', createdAt: time(6), acceptedAt: null }),
   ];
   const { events } = timelineOf(
@@ -50,7 +50,7 @@ t.test('everything is told oldest first', (t) => {
   t.strictSame(events, [
     { at: at(0), event: 'accepted' },
     { at: at(1), event: 'signed', version: 1, purpose: 'send', hash: '0x1' },
-    { at: at(2), event: 'submitted', version: 1, hash: '0x1' },
+    { at: at(2), event: 'submitted', version: 1, hash: '0x1', endpoint: 'https://a.test' },
     { at: at(3), event: 'replace_requested' },
     { at: at(4), event: 'replace_refused', text: 'too cheap' },
     { at: at(5), event: 'cancel_requested' },
@@ -69,7 +69,11 @@ t.test('what the chain can tell is shown as it tells it', (t) => {
     inclusionView: ({ status }) => ({ block: 7, status }),
   });
   t.strictSame(timeline['inclusion'], { block: 7, status: 'confirmed' });
-  t.match(timeline['events'], [{}, { event: 'signed', content: { fee: 1n } }, { at: at(3), event: 'ended' }]);
+  t.match(timeline['events'], [
+    {},
+    { event: 'signed', content: { fee: 1n } },
+    { at: at(3), event: 'ended', inclusion: { block: 7 } },
+  ]);
   t.end();
 });
 
