@@ -16,6 +16,8 @@ function exercise(metrics: Metrics): void {
   metrics.plugins.capabilityCalled('p', 'kv.get', 'ok');
   metrics.plugins.processKilled('', 'overdue');
   metrics.plugins.load({ processes: 1, running: 0, queued: 0 });
+  const totals = [{ pluginId: 'p', outcome: 'returned', cpuMs: 5, bytesIn: 2, bytesOut: 1 }];
+  metrics.plugins.usage({ totals, heapPeaks: new Map([['p', 1000]]) });
   metrics.plugins.uses([{ pluginId: 'p', isolates: 1, residentBytes: 5 }]);
   metrics.engine.accepted(relayer);
   metrics.engine.moved({ ...relayer, from: 'sent', to: 'submitted' });
