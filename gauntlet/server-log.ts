@@ -1,7 +1,7 @@
 /** pino's number for the level error. */
 const ERROR = 50;
 /** What the server logs as an error because of what an attack does to its own plugin. */
-const OF_ATTACKS: ReadonlySet<string> = new Set(['A plugin is backed off']);
+const OF_ATTACKS: ReadonlySet<string> = new Set(['a plugin is backed off']);
 const SHOWN = 300;
 
 /** What a server has logged as an error or written past its log as one, with how often. */

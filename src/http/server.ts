@@ -164,9 +164,9 @@ function answerFailure(
   const { id: requestId, method } = request;
   if (error.code === 'HANDLER_TIMEOUT') metrics.timedOut(endpointOf(request), method);
   if (error.status === 500) {
-    log.error({ requestId, method, route: request.routeOptions.url, err: error }, 'Request failed');
+    log.error({ requestId, method, route: request.routeOptions.url, err: error }, 'request failed');
   } else {
-    log.debug({ requestId, method, route: request.routeOptions.url, code: error.code }, 'Request refused');
+    log.debug({ requestId, method, route: request.routeOptions.url, code: error.code }, 'request refused');
   }
   // Also for what failed before the first hook, such as a path that cannot be decoded.
   reply.header('x-request-id', requestId);

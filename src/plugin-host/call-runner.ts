@@ -132,7 +132,7 @@ export class CallRunner {
       const task = { slot, call: record.call, version: seat.version.version, context, timeout_ms: Math.max(1, leftMs) };
       report = await pool.run(thread, task);
     } catch (error) {
-      log.error({ err: error, pluginId: record.plugin.id, requestId: record.requestId }, 'A plugin call was lost');
+      log.error({ err: error, pluginId: record.plugin.id, requestId: record.requestId }, 'a plugin call was lost');
     }
     signal.removeEventListener('abort', cancel);
     calls.end(record);

@@ -162,7 +162,7 @@ export class Catalog {
       try {
         await this.readOnce();
       } catch (error) {
-        this.deps.log.error({ err: error }, 'Reading the plugins folder failed');
+        this.deps.log.error({ err: error }, 'reading the plugins folder failed');
       }
     } while (this.again && !this.closed);
   }
@@ -198,7 +198,7 @@ export class Catalog {
       else if (now - (this.missing.get(id) ?? now) >= GONE_MS) {
         this.plugins.delete(id);
         this.missing.delete(id);
-        this.deps.log.info({ pluginId: id }, 'A plugin is gone');
+        this.deps.log.info({ pluginId: id }, 'a plugin is gone');
       }
     }
     clearTimeout(this.lookAgain);
@@ -233,12 +233,12 @@ export class Catalog {
   }
 
   private reportReady(pluginId: string, { serving }: VersionSwap): void {
-    this.deps.log.info({ pluginId, version: serving?.version.version }, 'A plugin is ready');
+    this.deps.log.info({ pluginId, version: serving?.version.version }, 'a plugin is ready');
   }
 
   private reportBroken(pluginId: string, { serving, failure }: VersionSwap): void {
     if (failure === undefined) return;
-    const what = serving === undefined ? 'A plugin is broken' : 'A new version is broken, the old one keeps serving';
+    const what = serving === undefined ? 'a plugin is broken' : 'a new version is broken, the old one keeps serving';
     this.deps.log.error({ pluginId, code: failure.code, reason: failure.message }, what);
   }
 
@@ -270,18 +270,18 @@ export class Catalog {
     const missing = reads.environment.filter((name) => !(name in env));
     if (missing.length > 0) {
       const hint = `grant what it needs with permissions.env of its entry in config.json`;
-      this.deps.log.warn({ pluginId: id, missing, hint }, 'A plugin reads environment entries that it does not see');
+      this.deps.log.warn({ pluginId: id, missing, hint }, 'a plugin reads environment entries that it does not see');
     }
     const refused = reads.hosts.filter((host) => hostRefusal(host, hosts) !== undefined);
     if (refused.length > 0) {
       const hint = `grant what it needs with permissions.hosts of its entry in config.json`;
-      this.deps.log.warn({ pluginId: id, missing: refused, hint }, 'A plugin names hosts that it may not fetch from');
+      this.deps.log.warn({ pluginId: id, missing: refused, hint }, 'a plugin names hosts that it may not fetch from');
     }
   }
 
   private reportIgnored(ignored: { file: string; reason: string }[]): void {
     for (const { file, reason } of ignored) {
-      if (!this.ignored.has(file)) this.deps.log.warn({ file, reason }, 'A file in the plugins folder is no plugin');
+      if (!this.ignored.has(file)) this.deps.log.warn({ file, reason }, 'a file in the plugins folder is no plugin');
     }
     this.ignored = new Set(ignored.map(({ file }) => file));
   }

@@ -132,11 +132,11 @@ export class Gateway {
     if (error instanceof AppError) {
       // A run that has left the way of the first one must not go on to further effects.
       if (LEFT_THE_WAY.has(error.code)) record.fail(error);
-      if (error.status >= 500) this.deps.log.error({ ...where, err: error }, 'A capability call failed');
+      if (error.status >= 500) this.deps.log.error({ ...where, err: error }, 'a capability call failed');
       return refuse(capability.failure(error));
     }
     if (record.ended) return refuse('The plugin call is over');
-    this.deps.log.error({ ...where, err: error }, 'A capability call failed unexpectedly');
+    this.deps.log.error({ ...where, err: error }, 'a capability call failed unexpectedly');
     return refuse(INTERNAL_FAILURE);
   }
 }

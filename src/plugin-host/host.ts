@@ -117,7 +117,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
 
   function spawned(slot: Slot): void {
     if (slots.confinement?.pdeathsig === true) return;
-    orphans?.note(slot.pids).catch((error: unknown) => log.warn({ err: error }, 'A sandbox process was not noted'));
+    orphans?.note(slot.pids).catch((error: unknown) => log.warn({ err: error }, 'a sandbox process was not noted'));
   }
 
   function gone(slot: Slot, { cause, detail, stderr, culprit }: Closed, watched: boolean): void {
@@ -128,9 +128,9 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     if (cause === 'closed') return;
     metrics.processKilled(pluginId, cause);
     if (pluginId === '') return;
-    log.warn({ pluginId, cause, detail, culprit, stderr }, 'A sandbox process was lost');
+    log.warn({ pluginId, cause, detail, culprit, stderr }, 'a sandbox process was lost');
     const backOffMs = watched ? quarantine.killed(pluginId, `${cause}: ${detail}`, culprit) : 0;
-    if (backOffMs > 0) log.error({ pluginId, cause, backOffMs }, 'A plugin is backed off');
+    if (backOffMs > 0) log.error({ pluginId, cause, backOffMs }, 'a plugin is backed off');
     // A module that kills each process before it is loaded would do so for as long as somebody waits for it.
     if (backOffMs > 0 && slot.version === undefined) admission.sendAway(pluginId);
   }
@@ -152,7 +152,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
       gateway
         .answer(slot, call, message.message)
         .then((reply) => pool?.post(thread, { type: 'reply', slot, call, message: { id: message.message.id, reply } }))
-        .catch((error: unknown) => log.error({ err: error }, 'A capability call was not answered'));
+        .catch((error: unknown) => log.error({ err: error }, 'a capability call was not answered'));
     });
   }
 
@@ -164,7 +164,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
 
   async function start(): Promise<void> {
     const swept = (await orphans?.sweep()) ?? [];
-    if (swept.length > 0) log.warn({ pids: swept }, 'Ended sandbox processes that an earlier server left behind');
+    if (swept.length > 0) log.warn({ pids: swept }, 'ended sandbox processes that an earlier server left behind');
     const root = await pluginsRoot(deps.pluginsDir);
     compiler = createCompiler({ root, sandboxDir: deps.sandboxDir });
     const watch = deps.watch === undefined ? {} : { watch: deps.watch };

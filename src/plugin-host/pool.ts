@@ -63,7 +63,7 @@ export async function createDriverPool(deps: DriverPoolDeps, events: DriverPoolE
       return workers.find((worker) => worker.id === thread) ?? workers[0] ?? null;
     },
   });
-  pool.on('error', (error: Error) => deps.log.error({ err: error }, 'A driver thread failed'));
+  pool.on('error', (error: Error) => deps.log.error({ err: error }, 'a driver thread failed'));
   pool.on('message', (hello: unknown) => {
     if (!isHello(hello)) return;
     const { port, thread } = hello;
@@ -71,7 +71,7 @@ export async function createDriverPool(deps: DriverPoolDeps, events: DriverPoolE
     port.on('message', (message: DriverMessage) => events.message(thread, message));
     port.on('close', () => {
       if (!ports.delete(thread) || closing !== undefined) return;
-      deps.log.error({ thread }, 'A driver thread ended');
+      deps.log.error({ thread }, 'a driver thread ended');
       events.threadLost(thread);
     });
     events.threadReady(thread);

@@ -298,6 +298,6 @@ export class Slots {
     const pause = Math.min(RETRY_FIRST_MS * 2 ** this.failedStarts, RETRY_LAST_MS);
     this.failedStarts++;
     this.retryAt = this.deps.clock.elapsed() + pause;
-    this.deps.log.error({ detail, stderr, retryInMs: pause }, 'A sandbox process did not start');
+    this.deps.log.error({ detail, stderr, retryInMs: pause }, 'a sandbox process did not start');
   }
 }

@@ -190,7 +190,7 @@ t.test('the figures', (t) => {
 t.test('errors in what a server wrote', (t) => {
   const output = [
     '{"level":30,"msg":"ready"}',
-    '{"level":50,"msg":"A plugin is backed off"}',
+    '{"level":50,"msg":"a plugin is backed off"}',
     '{"level":50,"msg":"Something failed","err":{"message":"why"}}',
     '{"level":50,"msg":"Something failed","err":{"message":"why"}}',
     'TypeError: not a function',

@@ -66,8 +66,8 @@ t.test(
     t.same(states(catalog).sort(), ['a serves -', 'b - COMPILE_ERROR', 'declared - FILE_NOT_FOUND']);
     t.match(catalog.get('declared')?.failure?.message, 'File not found: plugins/missing.ts');
     t.equal(catalog.get('nope'), undefined);
-    t.match(lines.join(), 'A plugin is broken');
-    t.match(lines.join(), 'A file in the plugins folder is no plugin');
+    t.match(lines.join(), 'a plugin is broken');
+    t.match(lines.join(), 'a file in the plugins folder is no plugin');
   },
 );
 
@@ -180,7 +180,7 @@ t.test('a file that is away for a moment takes nothing away', async (t) => {
     (serving) => serving !== first,
   );
   t.not(catalog.get('a')?.serving, first);
-  t.notMatch(lines.join(), 'A plugin is gone');
+  t.notMatch(lines.join(), 'a plugin is gone');
 });
 
 t.test('a new version serves once a process has loaded it', async (t) => {
