@@ -1,4 +1,5 @@
 import { describeCounts, describeRun, type Line } from '../soak/report.ts';
+import { percentile } from './figures.ts';
 import type { GauntletResult } from './run.ts';
 import { LIMITS, type Spread } from './verdict.ts';
 
@@ -9,6 +10,9 @@ while since its process was killed again and again counts among the back-offs.`;
 
 const MIB = 1_048_576;
 const MOST_SHOWN = 30;
+const MOST_HARDEST = 8;
+/** How long after its answer an attack is still felt. */
+const AFTERMATH_MS = 500;
 
 /** The figures of a run, and each broken promise. */
 export function describeGauntlet(result: GauntletResult): string {
@@ -18,7 +22,27 @@ export function describeGauntlet(result: GauntletResult): string {
   const slow = evidence.recoveries
     .filter(({ sameMs, backedOff }) => sameMs !== null && sameMs > LIMITS.recoveryP99 / 2 && !backedOff)
     .map(({ attack, sameMs, wrong }) => `slow recovery: ${attack}, ${sameMs?.toFixed(0)} ms ${wrong[0] ?? ''}`);
-  return [RECOVERY, '', describeRun(linesOf(result), evidence.transactions), ...slow, '', ...broken].join('\n');
+  const table = describeRun(linesOf(result), evidence.transactions);
+  return [RECOVERY, '', table, ...slow, ...hardest(result), '', ...broken].join('\n');
+}
+
+/** The attacks during which honest requests took longest, as a hint to what slows others. */
+function hardest({ evidence: { attempts, siege } }: GauntletResult): string[] {
+  const times = attempts.map(({ attack, at, tookMs }) => {
+    const during = siege.filter((sample) => sample.at >= at && sample.at < at + tookMs + AFTERMATH_MS);
+    return {
+      attack,
+      p50: percentile(
+        during.map((sample) => sample.tookMs),
+        0.5,
+      ),
+    };
+  });
+  return times
+    .filter(({ p50 }) => p50 > 0)
+    .sort((a, b) => b.p50 - a.p50)
+    .slice(0, MOST_HARDEST)
+    .map(({ attack, p50 }) => `hardest on others: ${attack}, honest p50 ${p50.toFixed(0)} ms`);
 }
 
 function linesOf({

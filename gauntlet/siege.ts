@@ -7,6 +7,8 @@ import { ATTACK_TIMEOUT_S, type End, HONEST, type HostilePlugin } from './hostil
 export interface Attempt {
   readonly attack: string;
   readonly end: End;
+  /** When it began, in milliseconds on the clock of `performance`. */
+  readonly at: number;
   /** From the request until its answer was there, in milliseconds. */
   readonly tookMs: number;
   /** Whether it ended as it may, and in time. */
@@ -96,7 +98,7 @@ export class Siege {
     const { end, tookMs } = answer;
     const contained = attack.ends.some((one) => one === end) && tookMs <= TIMEOUT_MS + LATE_MS;
     const told = `${end} after ${Math.round(tookMs)} ms: ${answer.status} ${answer.text}`;
-    this.attempts.push({ attack: attack.name, end, tookMs, contained, answer: told });
+    this.attempts.push({ attack: attack.name, end, at: answeredAt - tookMs, tookMs, contained, answer: told });
     if (!contained) this.#options.say(`uncontained: ${attack.name}: ${told}`);
     const [same, other] = await Promise.all([
       this.#recovery(id, { honest: true }, answeredAt, ({ data }) => data === HONEST),

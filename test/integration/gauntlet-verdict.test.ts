@@ -20,6 +20,7 @@ function goodRun() {
     attempts: ['loop', 'bomb'].map((attack) => ({
       attack,
       end: 'CPU_LIMIT' as const,
+      at: 0,
       tookMs: 510,
       contained: true as boolean,
       answer: 'CPU_LIMIT after 510 ms',
@@ -232,6 +233,7 @@ t.test('the report has the figures and each broken promise', (t) => {
   t.match(text, /attacks run +2 in 1 rounds\n/);
   t.match(text, /not tried +a bomb that nobody threw\n/);
   t.match(text, /recovery, same plugin +p50 90, p99 90, longest 90 ms, of 2\n/);
+  t.match(text, /\nhardest on others: loop, honest p50 2 ms\n/);
   t.match(text, /back-offs +2, the longest 4 s\n/);
   t.match(text, /REST, read, p50\/p99 in ms +quiet 2\.\d\/2\.\d, attacked 2\.\d\/2\.\d: 1\.00×/);
   t.match(text, /\nbroken: a process is left: 77 node$/);
