@@ -246,6 +246,18 @@ export type CapabilityReply =
  */
 export const FRAME_HEADER_BYTES = 9;
 
+/**
+ * A file of nobody else's, on which the child notes what it has not sent yet: a write to a file wakes no thread. The
+ * driver looks into it now and then, and when the child has died. From the beginning on it holds records of
+ * `f64 offset | u32 length | u32 CRC-32 | bytes`, big endian: bytes of the channel that begin at that offset of all that
+ * the child has ever sent. The first record that does not follow on the one before it, or does not match its checksum,
+ * is left over from earlier or half written, and ends the list.
+ */
+export const JOURNAL_FD = 4;
+export const JOURNAL_HEADER_BYTES = 16;
+/** The child writes no further. */
+export const JOURNAL_BYTES = 65_536;
+
 /** Frames from the driver down to the child. */
 export const DOWN = {
   /** {@link BootMessage}: the guest runtime; first frame of a child's life. */
@@ -289,6 +301,8 @@ export const RUNTIME_PART = '\n//@ part ';
 
 export interface BootMessage {
   protocol: number;
+  /** Whether the child was given a {@link JOURNAL_FD}. */
+  journal: boolean;
   /** The guest runtime's bundle: an expression that evaluates to the function `boot`, and its parts. */
   runtime: string;
 }
@@ -352,7 +366,7 @@ export interface Confinement {
   core_dumps_off: boolean;
 }
 
-/** A piscina task: run one call in one slot; resolves with a {@link CallReport}. */
+/** One call for one slot; a {@link ReportMessage} answers it. */
 export interface CallTask {
   slot: number;
   call: number;
@@ -363,7 +377,23 @@ export interface CallTask {
   timeout_ms: number;
 }
 
-/** Messages from the host to a driver thread, over the port the thread made. */
+/** What the port of a driver thread carries down: all that one turn of the host's loop has for the thread. */
+export type ToDriver = readonly (HostMessage | RunMessage)[];
+
+/** What it carries up. */
+export type FromDriver = readonly (DriverMessage | ReportMessage)[];
+
+/** Runs a call. */
+export type RunMessage = { type: 'run' } & CallTask;
+
+/** How a call ended: one for each {@link RunMessage}. */
+export interface ReportMessage {
+  type: 'report';
+  call: number;
+  report: CallReport;
+}
+
+/** Messages from the host to a driver thread. */
 export type HostMessage =
   | { type: 'open'; slot: number }
   | { type: 'load'; slot: number; version: PluginVersion }

@@ -3,6 +3,7 @@ import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { FIXED_LIMITS } from '../protocol.ts';
 import { encodeFrame, ProtocolViolation } from './frames.ts';
+import type { Journal } from './journal.ts';
 import { type Launcher, nodePid } from './launch.ts';
 
 /** How a child ended. */
@@ -38,14 +39,20 @@ export class Child {
   readonly #launcher: Launcher;
   readonly #channel: Socket;
   readonly #events: ChildEvents;
+  readonly #journal: Journal | undefined;
   #nodePid: number | undefined;
   #stderr = Buffer.alloc(0);
+  #outbox: Buffer[] = [];
+  #outboxBytes = 0;
   #turnBytes = 0;
   #exited = false;
+  #bad = false;
   #gone = false;
 
-  constructor(process: ChildProcess, launcher: Launcher, events: ChildEvents) {
+  /** @param journal what the child notes, where it was given a journal; closed with the child */
+  constructor(process: ChildProcess, launcher: Launcher, events: ChildEvents, journal?: Journal) {
     this.#process = process;
+    this.#journal = journal;
     this.#launcher = launcher;
     this.#events = events;
     const channel = process.stdio[CHANNEL_FD];
@@ -85,17 +92,30 @@ export class Child {
 
   /** Bytes that the child has not taken yet. */
   get backlogBytes(): number {
-    return this.#channel.writableLength;
+    return this.#channel.writableLength + this.#outboxBytes;
   }
 
   send(kind: number, call: number, text: string): void {
     if (!this.#channel.writable) return;
+    const frame = encodeFrame(kind, call, text);
+    this.#outboxBytes += frame.length;
     // All frames of one turn of the loop leave in one system call.
-    if (this.#channel.writableCorked === 0) {
-      this.#channel.cork();
-      process.nextTick(() => this.#channel.uncork());
+    if (this.#outbox.push(frame) === 1) setImmediate(() => this.#flush());
+  }
+
+  /** Whether the child has a journal. */
+  get keepsJournal(): boolean {
+    return this.#journal !== undefined;
+  }
+
+  /** Takes in what the child has noted down and not sent; nothing where it keeps no journal. */
+  look(): void {
+    if (this.#journal === undefined || this.#gone || this.#bad) return;
+    try {
+      this.#journal.read((bytes) => this.#events.onBytes(bytes));
+    } catch (error) {
+      this.#refuse(error);
     }
-    this.#channel.write(encodeFrame(kind, call, text));
   }
 
   /** Ends the whole chain at once. Safe to call twice, and late. */
@@ -122,13 +142,26 @@ export class Child {
     return this.#nodePid;
   }
 
+  #flush(): void {
+    const frames = this.#outbox;
+    const bytes = this.#outboxBytes;
+    this.#outbox = [];
+    this.#outboxBytes = 0;
+    if (this.#channel.writable) this.#channel.write(Buffer.concat(frames, bytes));
+  }
+
+  #refuse(error: unknown): void {
+    this.#bad = true;
+    this.#channel.destroy();
+    this.#events.onError(error instanceof Error ? error : new Error(String(error)));
+  }
+
   #receive(chunk: Buffer): void {
     try {
-      this.#events.onBytes(chunk);
+      const news = this.#journal === undefined ? chunk : this.#journal.unread(chunk);
+      if (news.length > 0) this.#events.onBytes(news);
     } catch (error) {
-      this.#channel.destroy();
-      this.#events.onError(error instanceof Error ? error : new Error(String(error)));
-      return;
+      return this.#refuse(error);
     }
     this.#turnBytes += chunk.length;
     if (this.#turnBytes < TURN_BYTES || this.#channel.isPaused()) return;
@@ -153,9 +186,11 @@ export class Child {
 
   #finish(code: number | null, signal: NodeJS.Signals | null): void {
     if (this.#gone) return;
+    this.look();
     this.#gone = true;
     this.#exited = true;
     this.#channel.destroy();
+    this.#journal?.close();
     this.#events.onGone(endOfNode({ code, signal, stderr: this.#stderr.toString('utf8') }));
   }
 }

@@ -3,18 +3,19 @@ import {
   type CallReport,
   type CallTask,
   type DriverData,
-  type DriverMessage,
-  type HostMessage,
+  type FromDriver,
   PROTOCOL_VERSION,
+  type ToDriver,
 } from '../protocol.ts';
 import { probeLauncher } from './launch.ts';
+import { unableToRun } from './slot.ts';
 import { Slots } from './slots.ts';
 
-/** What a driver thread posts to its parent once, when it can work: the port that carries everything but calls. */
+/** What a driver thread posts to its parent once, when it can work. */
 export interface DriverHello {
   /** The thread's id, which is piscina's `worker.id`. */
   thread: number;
-  /** Carries {@link HostMessage} down and {@link DriverMessage} up. */
+  /** Carries {@link ToDriver} down and {@link FromDriver} up. */
   port: MessagePort;
 }
 
@@ -25,15 +26,32 @@ if (data.protocol !== PROTOCOL_VERSION) {
 }
 
 const { port1: mine, port2: port } = new MessageChannel();
-const slots = new Slots(data, await probeLauncher(process.platform), (message: DriverMessage) => {
-  mine.postMessage(message);
+let outbox: FromDriver[number][] = [];
+
+/** All messages of one turn of the loop cross in one: waking the other thread costs more than what they say. */
+function post(message: FromDriver[number]): void {
+  if (outbox.push(message) > 1) return;
+  setImmediate(() => {
+    mine.postMessage(outbox satisfies FromDriver);
+    outbox = [];
+  });
+}
+
+const slots = new Slots(data, await probeLauncher(process.platform), post);
+mine.on('message', (messages: ToDriver) => {
+  for (const message of messages) {
+    if (message.type === 'run') run(message);
+    else slots.receive(message);
+  }
 });
-mine.on('message', (message: HostMessage) => slots.receive(message));
 process.on('exit', () => slots.close('the thread ended'));
 const hello: DriverHello = { thread: threadId, port };
 parentPort.postMessage(hello, [port]);
 
-/** The pool's task: runs one call; every end is a report. */
-export function run(task: CallTask): Promise<CallReport> {
-  return slots.run(task);
+function run(task: CallTask): void {
+  const report = (report: CallReport) => post({ type: 'report', call: task.call, report });
+  slots.run(task).then(report, () => report(unableToRun()));
 }
+
+/** Piscina asks for a task, and gets none: one message for each call costs more than the call. */
+export function task(): void {}

@@ -3,7 +3,7 @@ import { execFile, spawn } from 'node:child_process';
 import { accessSync, constants, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import type { Confinement } from '../protocol.ts';
+import { type Confinement, JOURNAL_BYTES } from '../protocol.ts';
 
 /**
  * What stays open under `--permission --allow-addons` without them: `node:sqlite` and `node:ffi` open any file, and
@@ -40,7 +40,8 @@ const CHAIN: readonly Link[] = [
     args: ['--pdeathsig', 'KILL', '--no-new-privs'],
     grants: { pdeathsig: true, no_new_privs: true },
   },
-  { tool: 'prlimit', args: ['--core=0', '--nofile=64'], grants: { core_dumps_off: true } },
+  // The one file that a child may write is its journal.
+  { tool: 'prlimit', args: ['--core=0', '--nofile=64', `--fsize=${JOURNAL_BYTES}`], grants: { core_dumps_off: true } },
   // When the machine runs out of memory, a sandbox goes before the service.
   { tool: 'choom', args: ['-n', '1000', '--'], grants: {} },
   {
@@ -78,16 +79,16 @@ export async function probeLauncher(platform: NodeJS.Platform): Promise<Launcher
  * Starts the child of `sandboxDir` in every restriction there is: no environment, nothing to read but its own code,
  * descriptor 3 to speak on, standard error to die on.
  */
-export function launch(launcher: Launcher, sandboxDir: string): ChildProcess {
-  return start([...launcher.prefix, process.execPath, ...nodeArguments(sandboxDir)]);
+export function launch(launcher: Launcher, sandboxDir: string, journalFd?: number): ChildProcess {
+  return start([...launcher.prefix, process.execPath, ...nodeArguments(sandboxDir)], journalFd);
 }
 
-/** Starts a command line as a child on the channel, with nothing of the server's own. */
-export function start([command = '', ...args]: readonly string[]): ChildProcess {
+/** Starts a command line as a child on the channel, and on a journal, with nothing of the server's own. */
+export function start([command = '', ...args]: readonly string[], journalFd?: number): ChildProcess {
   return spawn(command, args, {
     cwd: '/',
     env: {},
-    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe', ...(journalFd === undefined ? [] : [journalFd])],
     // A session of its own: the terminal's Ctrl-C is for the server, which lets running calls finish.
     detached: true,
   });

@@ -18,6 +18,7 @@ import { CpuAccount } from './cpu-account.ts';
 import { type Cause, diedOfGuest, diedOfMemory, verdictOn } from './ending.ts';
 import { FrameDecoder, ProtocolViolation, payloadCaps } from './frames.ts';
 import { Growth } from './growth.ts';
+import type { Journal } from './journal.ts';
 import type { Launcher } from './launch.ts';
 import { LoadedVersions } from './loaded-versions.ts';
 import {
@@ -46,6 +47,8 @@ export interface SlotParts {
   readonly launcher: Launcher;
   /** Starts the child's process. */
   readonly start: () => ChildProcess;
+  /** What the child notes, where it is given a journal. */
+  readonly journal?: Journal | undefined;
   /** The guest runtime's text. */
   readonly runtime: string;
   readonly post: (message: DriverMessage) => void;
@@ -95,18 +98,23 @@ export class Slot {
     this.#decoder = new FrameDecoder(payloadCaps({ result_bytes: 0 }), (kind, call, text) =>
       this.#onFrame(kind, call, text),
     );
-    this.#child = new Child(parts.start(), parts.launcher, {
-      onBytes: (chunk) => this.#decoder.push(chunk),
-      onError: (error) =>
-        this.#end(error instanceof ProtocolViolation ? 'protocol' : 'start', error.message, this.#suspect()),
-      onGone: (gone) => this.#onGone(gone),
-    });
+    this.#child = new Child(
+      parts.start(),
+      parts.launcher,
+      {
+        onBytes: (chunk) => this.#decoder.push(chunk),
+        onError: (error) =>
+          this.#end(error instanceof ProtocolViolation ? 'protocol' : 'start', error.message, this.#suspect()),
+        onGone: (gone) => this.#onGone(gone),
+      },
+      parts.journal,
+    );
     this.#watch = new Watch(
       { judge: (now, rssBytes) => this.#judge(now, rssBytes), isBusy: () => this.#isBusy() },
       new ResidentMemory(() => this.#child.memoryPid),
     );
     this.#watch.wake();
-    const boot: BootMessage = { protocol: PROTOCOL_VERSION, runtime: parts.runtime };
+    const boot: BootMessage = { protocol: PROTOCOL_VERSION, journal: this.#child.keepsJournal, runtime: parts.runtime };
     this.#child.send(DOWN.BOOT, NO_CALL, JSON.stringify(boot));
   }
 
@@ -292,6 +300,7 @@ export class Slot {
   }
 
   #judge(now: number, rssBytes: number): void {
+    this.#child.look();
     if (this.#ending !== null) return;
     const { limits } = this.#versions;
     if (!this.#ready && now - this.#startedAt > START_MS) {

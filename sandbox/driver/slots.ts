@@ -1,4 +1,5 @@
 import type { CallReport, CallTask, DriverData, DriverMessage, HostMessage } from '../protocol.ts';
+import { openJournal } from './journal.ts';
 import { type Launcher, launch } from './launch.ts';
 import { Slot, unableToRun } from './slot.ts';
 
@@ -47,10 +48,12 @@ export class Slots {
 
   #open(number: number): void {
     if (this.#slots.has(number)) throw new Error(`slot ${number} is open already`);
+    const journal = openJournal(this.#launcher);
     const slot = new Slot({
       slot: number,
       launcher: this.#launcher,
-      start: () => launch(this.#launcher, this.#data.sandboxDir),
+      start: () => launch(this.#launcher, this.#data.sandboxDir, journal?.fd),
+      journal,
       runtime: this.#data.runtime,
       post: (message) => {
         if (message.type === 'closed') this.#slots.delete(number);

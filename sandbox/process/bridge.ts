@@ -30,6 +30,7 @@ export class Bridge {
   /** JSON text of the call's {@link Outcome}, once it has one. The first one stands. */
   #outcome: string | null = null;
   #open = true;
+  #announced = false;
   #requests = 0;
   #pending = 0;
   #logLines = 0;
@@ -55,9 +56,9 @@ export class Bridge {
     return this.#droppedLogs;
   }
 
-  /** True when no timer and no capability call is left. */
+  /** True when the guest itself has ended the call, and has left no timer and no capability call behind. */
   get idle(): boolean {
-    return this.#timers.size === 0 && this.#pending === 0;
+    return this.#announced && this.#timers.size === 0 && this.#pending === 0;
   }
 
   /** Ends the call from outside the guest, unless it has ended already. */
@@ -97,7 +98,7 @@ export class Bridge {
     }
   }
 
-  /** Sends one {@link LogEntry}'s text up at once, so that it survives whatever the guest does next. */
+  /** Sends one {@link LogEntry}'s text up, so that it survives whatever the guest does next. */
   log(text: string): string {
     if (!this.#open) return '';
     const bytes = Buffer.byteLength(text);
@@ -108,7 +109,7 @@ export class Bridge {
     this.#logLines += 1;
     this.#logBytes += bytes;
     this.#channel.send(UP.LOG, this.#call.id, text);
-    this.#channel.flush();
+    this.#channel.save();
     return '';
   }
 
@@ -134,6 +135,7 @@ export class Bridge {
 
   #done(text: string): string {
     if (!this.#open || this.#outcome !== null) return '';
+    this.#announced = true;
     const { result_bytes } = this.#call.limits;
     // The result's JSON is text inside JSON here, and escaping may double it. The driver measures it unescaped.
     if (Buffer.byteLength(text) > 2 * result_bytes + FIXED_LIMITS.up_frame_slack_bytes / 2) {

@@ -3,9 +3,12 @@ import { type DoneMessage, type Limits, type LogEntry, type Outcome, UP } from '
 import { Bridge } from './bridge.ts';
 import type { Channel } from './channel.ts';
 import type { CallEntry, Escape, GuestIsolate } from './isolate.ts';
+import type { Pace } from './pace.ts';
 
 /** Around a call. */
 export interface CallSurroundings {
+  /** How quick the plugin's stretches are. */
+  readonly pace: Pace;
   /** Isolates alive in this process. */
   readonly isolates: number;
   /** Told once, when the call has ended; `clean` when its isolate may serve another one. */
@@ -63,15 +66,16 @@ export class Call {
     const { slice_ms, cpu_ms } = this.limits;
     const limitMs = Math.min(slice_ms, cpu_ms - this.#cpuMs);
 
-    this.#channel.enter(this.id);
+    this.#channel.enter(this.id, this.#surroundings.pace.quick);
     const began = performance.now();
     const escape = this.#isolate.enter(entry, argument, limitMs);
     const spentMs = performance.now() - began;
     this.#cpuMs += spentMs;
+    this.#surroundings.pace.took(spentMs);
     if (escape !== null) this.#endBy(escape, spentMs);
     if (this.#cpuMs >= cpu_ms) bridge.end(cpuLimit(this.limits, spentMs));
     const ended = bridge.outcome !== null;
-    const clean = ended && bridge.idle && this.#isolate.sound && this.#isolate.quiescent();
+    const clean = ended && bridge.idle && this.#isolate.sound;
     this.#channel.send(UP.LEAVE, this.id, '');
 
     if (ended) this.#finish(clean);

@@ -1,26 +1,41 @@
 import { writeSync } from 'node:fs';
 import { Socket } from 'node:net';
+import { performance } from 'node:perf_hooks';
 import { FIXED_LIMITS, FRAME_HEADER_BYTES, UP } from '../protocol.ts';
+import { Journal } from './journal.ts';
 
 /** One frame as it came; `text` is its payload. */
 export type FrameHandler = (kind: number, call: number, text: string) => void;
 
 const OUTBOX_BYTES = 65_536;
 const LENGTH_BYTES = 4;
+/** How long the first of the collected frames may wait for the others. */
+const MOST_DELAY_MS = 1;
 
 /**
  * The child's end of the framed channel.
  *
- * Writing is synchronous in effect: what was flushed has left this process, even when the guest that is entered next
- * never comes back. Frames are collected until then, so that a call costs one system call per entry.
+ * Frames are collected and leave together. What must be known even when the guest that is entered next never comes
+ * back is noted in the journal, or leaves before: a frame that arrives wakes a thread over there, a note does not.
  */
 export class Channel {
   readonly #fd: number;
   readonly #outbox = Buffer.allocUnsafe(OUTBOX_BYTES);
   #used = 0;
+  /** When the first of them was put there, in milliseconds. */
+  #since = 0;
+  /** Bytes that have left this process. */
+  #sent = 0;
+  #journal: Journal | undefined;
+  #inBatch = false;
 
   constructor(fd: number) {
     this.#fd = fd;
+  }
+
+  /** Notes from now on in the file `fd` what {@link JOURNAL_FD} says. */
+  keepJournal(fd: number): void {
+    this.#journal = new Journal(fd);
   }
 
   /** Hands every frame to `onFrame`, flushes after each batch, and calls `onClose` when the driver is gone. */
@@ -28,7 +43,9 @@ export class Channel {
     const socket = new Socket({ fd: this.#fd, readable: true, writable: false });
     const reader = new FrameReader(onFrame);
     socket.on('data', (chunk: Buffer) => {
+      this.#inBatch = true;
       reader.push(chunk);
+      this.#inBatch = false;
       this.flush();
     });
     socket.on('error', onClose);
@@ -52,10 +69,18 @@ export class Channel {
     this.#used += bytes;
   }
 
-  /** Says that guest code of this call runs from now on; whatever was sent before leaves with it. */
-  enter(call: number): void {
+  /** Says that guest code of this call runs from now on; `quick` when it will probably be back in no time. */
+  enter(call: number, quick = false): void {
     this.send(UP.ENTER, call, '');
-    this.flush();
+    if (quick) this.save();
+    else this.flush();
+  }
+
+  /** Returns when everything sent so far would survive this process. */
+  save(): void {
+    const journal = this.#journal;
+    const mayStay = this.#inBatch && performance.now() - this.#since < MOST_DELAY_MS;
+    if (journal === undefined || !mayStay || !journal.note(this.#sent, this.#outbox, this.#used)) this.flush();
   }
 
   /** Returns when everything sent so far has left this process. */
@@ -63,11 +88,13 @@ export class Channel {
     const bytes = this.#used;
     if (bytes === 0) return;
     this.#used = 0;
+    this.#journal?.clear();
     this.#write(this.#outbox, bytes);
   }
 
   #header(kind: number, call: number, payloadBytes: number): void {
     const at = this.#used;
+    if (at === 0) this.#since = performance.now();
     this.#outbox.writeUInt32BE(FRAME_HEADER_BYTES - LENGTH_BYTES + payloadBytes, at);
     this.#outbox.writeUInt8(kind, at + LENGTH_BYTES);
     this.#outbox.writeUInt32BE(call, at + LENGTH_BYTES + 1);
@@ -77,7 +104,9 @@ export class Channel {
   #write(buffer: Buffer, bytes: number): void {
     for (let offset = 0; offset < bytes; ) {
       try {
-        offset += writeSync(this.#fd, buffer, offset, bytes - offset);
+        const written = writeSync(this.#fd, buffer, offset, bytes - offset);
+        offset += written;
+        this.#sent += written;
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
         // The driver is behind. This process serves one plugin, so it may as well wait.

@@ -3,6 +3,7 @@ import {
   DOWN,
   type DoneMessage,
   FIXED_LIMITS,
+  JOURNAL_FD,
   type LoadedMessage,
   type Outcome,
   type PluginVersion,
@@ -15,6 +16,7 @@ import { Call, memoryLimit } from './call.ts';
 import type { Channel } from './channel.ts';
 import { EvaluationError, type GuestIsolate, GuestProgram, GuestRuntime } from './isolate.ts';
 import { IsolateShelf } from './isolate-shelf.ts';
+import { Pace } from './pace.ts';
 
 /** How often isolates that a burst left behind are let go. */
 const SWEEP_MS = 10_000;
@@ -32,6 +34,7 @@ export class PluginProcess {
   readonly #channel: Channel;
   readonly #nodeVersion: string;
   readonly #calls = new Map<number, Call>();
+  readonly #pace = new Pace();
   /** The version that is served and the one before it, whose last calls may still be on their way. */
   #shelves: IsolateShelf[] = [];
   #runtime: GuestRuntime | undefined;
@@ -66,10 +69,11 @@ export class PluginProcess {
     }
   }
 
-  #boot({ protocol, runtime }: BootMessage): void {
+  #boot({ protocol, journal, runtime }: BootMessage): void {
     if (protocol !== PROTOCOL_VERSION) {
       throw new Error(`the driver speaks protocol ${protocol}, this process ${PROTOCOL_VERSION}`);
     }
+    if (journal) this.#channel.keepJournal(JOURNAL_FD);
     this.#runtime = new GuestRuntime(runtime);
     const ready: ReadyMessage = { protocol: PROTOCOL_VERSION, node: this.#nodeVersion };
     this.#channel.send(UP.READY, NO_CALL, JSON.stringify(ready));
@@ -104,6 +108,7 @@ export class PluginProcess {
       return this.#refuse(id, failureOf(error, shelf.version));
     }
     const call = new Call(id, shelf.version.limits, isolate, this.#channel, {
+      pace: this.#pace,
       isolates: this.#isolates(),
       onOver: (clean) => {
         this.#calls.delete(id);

@@ -1,6 +1,15 @@
 import type { MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
-import type { CallReport, CallTask, DriverData, DriverMessage, HostMessage } from '../../sandbox/protocol.ts';
+import type {
+  CallReport,
+  CallTask,
+  DriverData,
+  DriverMessage,
+  FromDriver,
+  HostMessage,
+  ReportMessage,
+  ToDriver,
+} from '../../sandbox/protocol.ts';
 import type { Log } from '../observability/log.ts';
 
 /** The driver threads as the host uses them; the one implementation is {@link createDriverPool}. */
@@ -24,7 +33,7 @@ export interface DriverPoolEvents {
 }
 
 export interface DriverPoolDeps {
-  /** The driver's file, `sandbox/driver/driver.ts`; its export `run` is the task. */
+  /** The driver's file, `sandbox/driver/driver.ts`; its export `task` is there for piscina only. */
   filename: string;
   data: DriverData;
   threads: number;
@@ -34,57 +43,91 @@ export interface DriverPoolDeps {
 /** How long all threads may take to say that they are ready, in ms. */
 const START_MS = 30_000;
 
-/** How many calls a thread may interleave; the real bounds are set by admission. */
-const CALLS_PER_THREAD = 4096;
+/** One thread as the host holds it: what goes to it, and who waits for what comes from it. */
+class DriverThread {
+  readonly port: MessagePort;
+  readonly #runs = new Map<number, PromiseWithResolvers<CallReport>>();
+  #outbox: ToDriver[number][] = [];
+
+  constructor(port: MessagePort) {
+    this.port = port;
+  }
+
+  run(task: CallTask): Promise<CallReport> {
+    const run = Promise.withResolvers<CallReport>();
+    this.#runs.set(task.call, run);
+    this.post({ type: 'run', ...task });
+    return run.promise;
+  }
+
+  /** All messages of one turn of the loop cross in one: waking the thread for each costs more than a call. */
+  post(message: ToDriver[number]): void {
+    if (this.#outbox.push(message) > 1) return;
+    setImmediate(() => {
+      this.port.postMessage(this.#outbox satisfies ToDriver);
+      this.#outbox = [];
+    });
+  }
+
+  report({ call, report }: ReportMessage): void {
+    this.#runs.get(call)?.resolve(report);
+    this.#runs.delete(call);
+  }
+
+  /** Nothing comes from it any more. Safe to call twice. */
+  end(): void {
+    for (const run of this.#runs.values()) run.reject(new Error('The driver thread of the call ended'));
+    this.#runs.clear();
+  }
+}
 
 /**
- * Starts the driver threads and resolves once each has sent its port. Piscina's queue is never used to wait in: it is
- * served from its head, so one full thread would hold up all others.
+ * Starts the driver threads and resolves once each has sent its port. Piscina owns the threads and replaces those that
+ * end; calls and messages cross over the ports. Piscina's queue is never used: it is served from its head, so one full
+ * thread would hold up all others.
  */
 export async function createDriverPool(deps: DriverPoolDeps, events: DriverPoolEvents): Promise<DriverPool> {
-  const ports = new Map<number, MessagePort>();
+  const threads = new Map<number, DriverThread>();
   const started = Promise.withResolvers<void>();
   let closing: Promise<void> | undefined;
 
-  const pool = new Piscina<CallTask, CallReport>({
+  const pool = new Piscina({
     filename: deps.filename,
-    name: 'run',
+    name: 'task',
     workerData: deps.data,
     minThreads: deps.threads,
     maxThreads: deps.threads,
     idleTimeout: Number.POSITIVE_INFINITY,
     // The default parks a thread between tasks, and what its children say then lies unread.
     atomics: 'disabled',
-    concurrentTasksPerWorker: CALLS_PER_THREAD,
     recordTiming: false,
-    loadBalancer(task, workers) {
-      const thread = threadOf(task);
-      // A task for a thread that has just died goes to another one, which answers that it does not know the slot.
-      return workers.find((worker) => worker.id === thread) ?? workers[0] ?? null;
-    },
   });
   pool.on('error', (error: Error) => deps.log.error({ err: error }, 'a driver thread failed'));
   pool.on('message', (hello: unknown) => {
     if (!isHello(hello)) return;
-    const { port, thread } = hello;
-    ports.set(thread, port);
-    port.on('message', (message: DriverMessage) => events.message(thread, message));
-    port.on('close', () => {
-      if (!ports.delete(thread) || closing !== undefined) return;
-      deps.log.error({ thread }, 'a driver thread ended');
-      events.threadLost(thread);
+    const { port, thread: id } = hello;
+    const thread = new DriverThread(port);
+    threads.set(id, thread);
+    port.on('message', (messages: FromDriver) => {
+      for (const message of messages) {
+        if (message.type === 'report') thread.report(message);
+        else events.message(id, message);
+      }
     });
-    events.threadReady(thread);
-    if (ports.size === deps.threads) started.resolve();
+    port.on('close', () => {
+      thread.end();
+      if (!threads.delete(id) || closing !== undefined) return;
+      deps.log.error({ thread: id }, 'a driver thread ended');
+      events.threadLost(id);
+    });
+    events.threadReady(id);
+    if (threads.size === deps.threads) started.resolve();
   });
 
   const driverPool: DriverPool = {
-    threads: () => [...ports.keys()],
-    run(thread, task) {
-      const routed = { ...task, [Piscina.queueOptionsSymbol]: { thread } };
-      return pool.run(routed);
-    },
-    post: (thread, message) => ports.get(thread)?.postMessage(message),
+    threads: () => [...threads.keys()],
+    run: (id, task) => threads.get(id)?.run(task) ?? Promise.reject(new Error('The driver thread of the call is gone')),
+    post: (id, message) => threads.get(id)?.post(message),
     close() {
       closing ??= end();
       return closing;
@@ -92,14 +135,17 @@ export async function createDriverPool(deps: DriverPoolDeps, events: DriverPoolE
   };
 
   async function end(): Promise<void> {
-    const open = [...ports.values()];
-    ports.clear();
-    for (const port of open) port.close();
+    const open = [...threads.values()];
+    threads.clear();
+    for (const thread of open) {
+      thread.port.close();
+      thread.end();
+    }
     await pool.destroy();
   }
 
   const timer = setTimeout(() => {
-    started.reject(new Error(`${ports.size} of ${deps.threads} driver threads are ready after ${START_MS} ms`));
+    started.reject(new Error(`${threads.size} of ${deps.threads} driver threads are ready after ${START_MS} ms`));
   }, START_MS);
   try {
     await started.promise;
@@ -110,12 +156,6 @@ export async function createDriverPool(deps: DriverPoolDeps, events: DriverPoolE
     clearTimeout(timer);
   }
   return driverPool;
-}
-
-/** The load balancer sees of a task only what lies under piscina's symbol. */
-function threadOf(task: unknown): number | undefined {
-  const options = (task as { [key: symbol]: unknown })[Piscina.queueOptionsSymbol];
-  return (options as { thread: number } | undefined)?.thread;
 }
 
 /** A thread's first message; whatever else is posted there is not meant for us. */

@@ -3,7 +3,7 @@
  * call's `params` ask for decides what else happens, see {@link run}.
  */
 import { MessageChannel, parentPort, threadId } from 'node:worker_threads';
-import type { CallReport, CallTask, Confinement, DriverMessage, HostMessage } from '../../sandbox/protocol.ts';
+import type { CallReport, CallTask, Confinement, FromDriver, ToDriver } from '../../sandbox/protocol.ts';
 
 const CONFINEMENT: Confinement = {
   permission: true,
@@ -14,9 +14,13 @@ const CONFINEMENT: Confinement = {
 };
 const { port1: mine, port2: port } = new MessageChannel();
 const replies = new Map<number, (text: string) => void>();
-const say = (message: DriverMessage) => mine.postMessage(message);
+const say = (...messages: FromDriver) => mine.postMessage(messages);
 
-mine.on('message', (message: HostMessage) => {
+mine.on('message', (messages: ToDriver) => {
+  for (const message of messages) receive(message);
+});
+
+function receive(message: ToDriver[number]): void {
   const { slot } = message;
   if (message.type === 'open') {
     say({ type: 'spawned', slot, pids: [], confinement: CONFINEMENT });
@@ -27,11 +31,14 @@ mine.on('message', (message: HostMessage) => {
   } else if (message.type === 'close') {
     say({ type: 'closed', slot, cause: 'closed', detail: message.reason, culprit: 0, stderr: '' });
   } else if (message.type === 'reply') replies.get(message.call)?.(JSON.stringify(message.message.reply));
-});
+  else if (message.type === 'run') {
+    run(message).then((report) => say({ type: 'report', call: message.call, report }));
+  }
+}
 parentPort?.postMessage({ thread: threadId, port }, [port]);
 
 /** `ask` makes a capability call and returns the reply, `kill` loses the slot, `exit` ends the thread. */
-export async function run({ slot, call, context }: CallTask): Promise<CallReport> {
+async function run({ slot, call, context }: CallTask): Promise<CallReport> {
   const { params } = JSON.parse(context) as { params: { ask?: string; kill?: boolean; exit?: boolean } };
   if (params.exit === true) process.exit(1);
   const usage = { cpu_ms: 0, calls: 0, heap_bytes: 0, bytes_in: 0, bytes_out: 0 };
@@ -48,3 +55,6 @@ function ask(slot: number, call: number, method: string): Promise<string> {
   say({ type: 'request', slot, call, message: { id: 1, method, params: { relayerId: 'known' } } });
   return new Promise((resolve) => replies.set(call, resolve));
 }
+
+/** Piscina's task. */
+export function task(): void {}

@@ -5,4 +5,4 @@ import type { DriverData } from '../../sandbox/protocol.ts';
 (workerData as DriverData).sandboxDir = process.env['ISOLAYER_TEST_HOSTILE_SANDBOX'] ?? '';
 const driver = await import('../../sandbox/driver/driver.ts');
 
-export const run = driver.run;
+export const task = driver.task;

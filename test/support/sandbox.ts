@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import path from 'node:path';
+import { type Journal, openJournal } from '../../sandbox/driver/journal.ts';
 import { type Launcher, launch, probeLauncher } from '../../sandbox/driver/launch.ts';
 import { Slot } from '../../sandbox/driver/slot.ts';
 import {
@@ -69,11 +70,12 @@ export class TestSlot {
   #lastCall = 0;
   #waiting: (() => void)[] = [];
 
-  constructor(runtime: string, start: () => ChildProcess, launcher: Launcher) {
+  constructor(runtime: string, start: () => ChildProcess, launcher: Launcher, journal?: Journal) {
     this.slot = new Slot({
       slot: 1,
       launcher,
       start,
+      journal,
       runtime,
       post: (message) => {
         this.messages.push(message);
@@ -85,7 +87,8 @@ export class TestSlot {
   /** Starts a child as the service does, and waits until it is ready. */
   static async open(runtime: string, sandboxDir = SANDBOX_DIR): Promise<TestSlot> {
     const launcher = await probeLauncher(process.platform);
-    const slot = new TestSlot(runtime, () => launch(launcher, sandboxDir), launcher);
+    const journal = openJournal(launcher);
+    const slot = new TestSlot(runtime, () => launch(launcher, sandboxDir, journal?.fd), launcher, journal);
     await slot.message('ready');
     return slot;
   }

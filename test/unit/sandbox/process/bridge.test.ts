@@ -89,6 +89,8 @@ t.test('timers fire, can be cleared and replaced, and are counted', async (t) =>
   t.equal(bridge.idle, false);
   await firing();
   t.same(fired, [1]);
+  t.equal(bridge.idle, false, 'the guest has not ended the call');
+  bridge.answer('done', '{"kind":"returned","json":"1"}');
   bridge.close();
   bridge.close();
   t.equal(bridge.idle, true);

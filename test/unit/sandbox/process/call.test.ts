@@ -2,6 +2,7 @@
 import t from 'tap';
 import { Call } from '../../../../sandbox/process/call.ts';
 import { GuestProgram, GuestRuntime } from '../../../../sandbox/process/isolate.ts';
+import { Pace } from '../../../../sandbox/process/pace.ts';
 import { type DoneMessage, type Limits, UP } from '../../../../sandbox/protocol.ts';
 import { RecordedChannel } from '../../../support/recorded-channel.ts';
 import { contextText, guestRuntime, plugin } from '../../../support/sandbox.ts';
@@ -15,6 +16,7 @@ function started(body: string, limits: Partial<Limits> = {}) {
   const ends: boolean[] = [];
   const over = Promise.withResolvers<void>();
   const call = new Call(7, version.limits, isolate, channel, {
+    pace: new Pace(),
     isolates: 3,
     onOver: (clean) => {
       ends.push(clean);

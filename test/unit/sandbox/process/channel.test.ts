@@ -5,16 +5,20 @@ import type { Socket } from 'node:net';
 import fc from 'fast-check';
 import t from 'tap';
 import { encodeFrame, FrameDecoder, payloadCaps } from '../../../../sandbox/driver/frames.ts';
+import { openJournal } from '../../../../sandbox/driver/journal.ts';
+import { probeLauncher } from '../../../../sandbox/driver/launch.ts';
 import { FrameReader } from '../../../../sandbox/process/channel.ts';
-import { UP } from '../../../../sandbox/protocol.ts';
+import { DOWN, UP } from '../../../../sandbox/protocol.ts';
 
 type Frame = [kind: number, call: number, text: string];
 const CHANNEL = JSON.stringify(import.meta.resolve('../../../../sandbox/process/channel.ts'));
 
 /** Runs a script that has `channel`, and collects the frames that come up until it ends. */
-async function framesFrom(script: string, down: Frame[] = []): Promise<Frame[]> {
+async function framesFrom(script: string, down: Frame[] = [], journalFd?: number): Promise<Frame[]> {
   const code = `import(${CHANNEL}).then(({ Channel }) => { const channel = new Channel(3); ${script} });`;
-  const child = spawn(process.execPath, ['-e', code], { stdio: ['ignore', 'ignore', 'inherit', 'pipe'] });
+  const child = spawn(process.execPath, ['-e', code], {
+    stdio: ['ignore', 'ignore', 'inherit', 'pipe', journalFd ?? 'ignore'],
+  });
   const frames: Frame[] = [];
   const caps = payloadCaps({ result_bytes: 10_000_000 });
   const decoder = new FrameDecoder(caps, (...frame) => frames.push(frame));
@@ -28,6 +32,26 @@ async function framesFrom(script: string, down: Frame[] = []): Promise<Frame[]> 
 t.test('what was entered is known even if nothing runs afterwards', async (t) => {
   const script = "channel.send(6, 1, 'before'); channel.enter(1); process.kill(process.pid, 'SIGKILL');";
   t.same(await framesFrom(script), [
+    [UP.LOG, 1, 'before'],
+    [UP.ENTER, 1, ''],
+  ]);
+});
+
+t.test('what was noted and not sent is known even if nothing runs afterwards', async (t) => {
+  const journal = openJournal(await probeLauncher(process.platform));
+  if (journal === undefined) return t.pass('there is no place for journals');
+  t.teardown(() => journal.close());
+  const script = `
+    channel.keepJournal(4);
+    channel.listen((kind, call, text) => {
+      channel.send(6, 1, 'before'); channel.enter(1, true); process.kill(process.pid, 'SIGKILL');
+    }, () => {});`;
+  const sent = await framesFrom(script, [[DOWN.INVOKE, 1, '']], journal.fd);
+  t.same(sent, []);
+  const noted: Frame[] = [];
+  const decoder = new FrameDecoder(payloadCaps({ result_bytes: 0 }), (...frame) => noted.push(frame));
+  journal.read((bytes) => decoder.push(bytes));
+  t.same(noted, [
     [UP.LOG, 1, 'before'],
     [UP.ENTER, 1, ''],
   ]);

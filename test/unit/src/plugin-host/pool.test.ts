@@ -25,9 +25,10 @@ async function startPool(threads: number) {
   return { pool, heard, ready, lost };
 }
 
+let calls = 0;
 const task = (params: object) => ({
   slot: 1,
-  call: 1,
+  call: ++calls,
   version: 'v',
   context: JSON.stringify({ params }),
   timeout_ms: 1000,
