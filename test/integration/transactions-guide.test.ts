@@ -3,14 +3,18 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { z } from 'zod';
+import type { BroadcastOutcome } from '../../src/chains/chain.ts';
 import { createEvmChain } from '../../src/chains/evm/index.ts';
 import { patienceMs } from '../../src/chains/evm/replace.ts';
 import { readSettings } from '../../src/chains/evm/schema.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { IDEMPOTENCY_KEEP_MS } from '../../src/domain/idempotency.ts';
 import { transactionStatusSchema } from '../../src/domain/transaction-state.ts';
+import type { ParkCause } from '../../src/engine/offer-book.ts';
 import { defaultTiming } from '../../src/engine/timing.ts';
+import { timelineEventSchema } from '../../src/http/openapi/lifecycle-operations.ts';
 import { operations } from '../../src/http/openapi/operations.ts';
+import { METRICS } from '../../src/observability/metric-table.ts';
 import { storedTransaction } from '../support/evm.ts';
 
 const guide = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'transactions.md'), 'utf8');
@@ -21,7 +25,8 @@ const settingsOf = (tags: string[]) =>
   readSettings({ type: 'evm', name: 'n', rpcUrls: [], settings: { chain_id: 1, tags } });
 
 t.test('it has every status, and no other', (t) => {
-  const rows = [...guide.matchAll(/^\| `(\w+)` \| /gm)].map(([, name = '']) => name);
+  const life = /## Its life([^]*?)\n## /.exec(guide)?.[1] ?? '';
+  const rows = [...life.matchAll(/^\| `(\w+)` \| /gm)].map(([, name = '']) => name);
   const statuses = rows.filter((name) => (transactionStatusSchema.options as string[]).includes(name));
   t.strictSame(statuses, transactionStatusSchema.options);
   t.end();
@@ -59,12 +64,42 @@ t.test('the other times are those of the engine', (t) => {
 t.test('the routes that it names exist', (t) => {
   const any = z.unknown();
   const known = Object.keys(operations({ policies: any, request: any, typedData: any, unsent: any })).map((route) =>
-    route.replace(/ \/api\/v1\/relayers\/:id\//, ' ').replace(':transactionId', '{id}'),
+    route
+      .replace(/ \/api\/v1\/relayers\/:id\//, ' ')
+      .replace(':transactionId', '{id}')
+      .replace(':nonce', '{nonce}'),
   );
   const named = [...guide.matchAll(/`(GET|POST|PUT|DELETE) …\/([^`]+)`/g)].map(
     ([, method, path]) => `${method} ${path}`,
   );
   t.ok(named.length >= 5);
   for (const route of named) t.ok(known.includes(route), route);
+  t.end();
+});
+
+t.test('what it tells to look at when one does not move exists under these names', (t) => {
+  const part = /## When one does not move([^]*?)\n## /.exec(guide)?.[1] ?? '';
+  const rows = [...part.matchAll(/^\| (`?\w+`?) \| (.*?) \| (.*?) \| (.*?) \|$/gm)].slice(1);
+  t.ok(rows.length >= 10);
+  const timeline = JSON.stringify(z.toJSONSchema(timelineEventSchema));
+  const outcomes: readonly BroadcastOutcome['kind'][] = ['busy', 'unknown', 'unfunded', 'refused'];
+  const causes: readonly ParkCause[] = ['price', 'balance', 'budget'];
+  const words: readonly string[] = [...outcomes, 'gas_price_cap', 'status_reason'];
+  const metrics = new Map<string, readonly string[]>(
+    Object.entries(METRICS).map(([name, { labels }]) => [name, labels]),
+  );
+  for (const [, status = '', says = '', look = ''] of rows) {
+    const name = status.replaceAll('`', '');
+    t.ok(name === 'any' || (transactionStatusSchema.options as string[]).includes(name), status);
+    for (const [, word = ''] of says.matchAll(/`([^`]+)`/g))
+      t.ok(words.includes(word) || timeline.includes(`"${word}"`), word);
+    for (const [, metric = '', , label, value = ''] of look.matchAll(/`(\w+)(\{(\w+)="([^"]+)"\})?`/g)) {
+      t.ok(metrics.has(metric), metric);
+      if (label === undefined) continue;
+      t.ok(metrics.get(metric)?.includes(label), `${metric} ${label}`);
+      if (label === 'reason') t.ok((causes as readonly string[]).includes(value), value);
+      if (label === 'outcome') t.ok((outcomes as readonly string[]).includes(value), value);
+    }
+  }
   t.end();
 });
