@@ -1,0 +1,201 @@
+/** Versions change under load: no call fails of it, none mixes two versions, and none goes back to an older one. */
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { type RunningService, startService } from '../support/service.ts';
+import { createWorkspace } from '../support/workspace.ts';
+
+const IN_FLIGHT = 32;
+const PATIENCE_MS = 30_000;
+const UNLIMITED = { RATE_LIMIT_REQUESTS_PER_SECOND: '100000', RATE_LIMIT_BURST_SIZE: '100000' };
+
+/** The files that a version is made of: each knows its number, and the handler shows them all. */
+const sourcesOf = (version: number) => ({
+  'index.ts': `import { a } from './a.ts';\nimport { b } from './lib/b.ts';
+export const handler = async ({ params }) => {
+  if (params.waits) await new Promise((resolve) => setTimeout(resolve, 20));
+  return [${version}, a, b];
+};`,
+  'a.ts': `export const a = ${version};`,
+  'lib/b.ts': `export const b = ${version};`,
+});
+
+/** Keeps calls in flight and remembers what was wrong with their answers. */
+class Load {
+  readonly faults: string[] = [];
+  answers = 0;
+  newest = 0;
+  private readonly service: RunningService;
+  private readonly plugin: string;
+  private readonly callers: Promise<void>[];
+  private isOver = false;
+
+  constructor(service: RunningService, plugin: string) {
+    this.service = service;
+    this.plugin = plugin;
+    this.callers = Array.from({ length: IN_FLIGHT }, (_, n) => this.keepCalling({ waits: n % 2 === 0 }));
+  }
+
+  async end(): Promise<void> {
+    this.isOver = true;
+    await Promise.all(this.callers);
+  }
+
+  /** Resolves when an answer came from this version. */
+  async reached(version: number): Promise<boolean> {
+    const end = performance.now() + PATIENCE_MS;
+    while (this.newest < version && performance.now() < end) await delay(5);
+    return this.newest >= version;
+  }
+
+  private async keepCalling(params: object): Promise<void> {
+    while (!this.isOver) {
+      const known = this.newest;
+      try {
+        const { status, body } = await this.service.call(this.plugin, params);
+        this.answers += 1;
+        this.judge(status, body, known);
+      } catch (error) {
+        this.faults.push(String(error));
+      }
+    }
+  }
+
+  private judge(status: number, body: { data: number[] }, known: number): void {
+    const [version = -1, ...others] = status === 200 ? body.data : [];
+    if (status !== 200) this.faults.push(`${status} ${JSON.stringify(body).slice(0, 300)}`);
+    else if (others.some((other) => other !== version)) this.faults.push(`a mixture: ${body.data.join(' ')}`);
+    else if (version < known) this.faults.push(`${version} answered a call that began after ${known} had answered`);
+    this.newest = Math.max(this.newest, version);
+  }
+}
+
+async function started(t: Test, plugins: object[], processes: number) {
+  const files = Object.entries(sourcesOf(0)).map(([name, text]) => [`p/${name}`, text]);
+  const workspace = await createWorkspace({
+    plugins: plugins.map((plugin) => ({ ...plugin, limits: { processes } })),
+    pluginFiles: Object.fromEntries(files),
+    env: UNLIMITED,
+  });
+  t.teardown(() => workspace.remove());
+  const service = await startService(workspace.env);
+  t.teardown(() => service.kill());
+  return { service, folder: join(workspace.dir, 'plugins', 'p') };
+}
+
+type Sources = ReturnType<typeof sourcesOf>;
+
+async function writeAll(folder: string, sources: Sources): Promise<void> {
+  for (const [name, text] of Object.entries(sources)) await writeFile(join(folder, name), text);
+}
+
+/** The ways in which people, editors and deployments change files. */
+const WAYS: Record<string, (folder: string, sources: Sources) => Promise<void>> = {
+  'written over': writeAll,
+  'moved into place': async (folder, sources) => {
+    for (const [name, text] of Object.entries(sources)) {
+      await writeFile(join(folder, `${name}.tmp`), text);
+      await rename(join(folder, `${name}.tmp`), join(folder, name));
+    }
+  },
+  'written in two halves': async (folder, sources) => {
+    const text = sources['index.ts'];
+    await writeFile(join(folder, 'index.ts'), text.slice(0, text.length / 2));
+    await delay(350);
+    await writeAll(folder, sources);
+  },
+  'cut off before its handler': async (folder, sources) => {
+    await writeFile(join(folder, 'index.ts'), `import { a } from './a.ts';\nconsole.log(a);\n`);
+    await delay(350);
+    await writeAll(folder, sources);
+  },
+  'emptied first': async (folder, sources) => {
+    await writeFile(join(folder, 'index.ts'), '');
+    await delay(20);
+    await writeAll(folder, sources);
+  },
+  'taken away and put back': async (folder, sources) => {
+    for (const name of Object.keys(sources)) await rm(join(folder, name));
+    await delay(350);
+    await writeAll(folder, sources);
+  },
+  'broken first': async (folder, sources) => {
+    await writeFile(join(folder, 'index.ts'), 'export const handler = () => {{');
+    await delay(350);
+    await writeAll(folder, sources);
+  },
+  'failing to load first': async (folder, sources) => {
+    await writeFile(join(folder, 'index.ts'), `export const handler = () => 0;\nthrow new Error('not today');`);
+    await delay(350);
+    await writeAll(folder, sources);
+  },
+};
+
+for (const [what, plugins, processes, changes] of [
+  ['a dropped-in folder with one process', [], 1, 50],
+  ['a declared folder with two processes', [{ id: 'p', path: 'p/index.ts' }], 2, 16],
+] as const) {
+  t.test(`${what}: ${changes} changes under load`, async (t) => {
+    const { service, folder } = await started(t, [...plugins], processes);
+    const load = new Load(service, 'p');
+    t.ok(await load.reached(0));
+    const ways = Object.entries(WAYS);
+    for (let version = 1; version <= changes; version += 1) {
+      const [name, change] = ways[version % ways.length] ?? ['written over', writeAll];
+      await change(folder, sourcesOf(version));
+      // Every few changes the next one comes before this one was seen.
+      if (version % 5 === 0) continue;
+      if (!(await load.reached(version))) t.fail(`${name}: version ${version} never answered`);
+    }
+    await load.reached(changes);
+    await load.end();
+    t.equal(load.newest, changes);
+    t.strictSame(load.faults.slice(0, 5), []);
+    t.ok(load.answers > changes * 10, `${load.answers} answers`);
+
+    const { body } = await service.request('GET', '/api/v1/plugins/p');
+    t.match(body.data, { state: 'serving', error: null });
+    t.ok(body.data.now.processes <= processes, 'old versions keep no process');
+    t.match(service.output(), 'not today');
+    const left = await eventually(
+      async () => (await service.request('GET', '/api/v1/plugins/p')).body.data.now.isolates,
+    );
+    t.ok(left <= 2 * processes, `${left} isolates are left: those of old versions are gone`);
+    t.equal(await service.stop(), 0);
+  });
+}
+
+/** A figure that comes to rest: isolates are let go in rounds of ten seconds. */
+async function eventually(figure: () => Promise<number>): Promise<number> {
+  let last = await figure();
+  for (let tries = 0; tries < 30 && last > 1; tries += 1) {
+    await delay(1000);
+    last = await figure();
+  }
+  return last;
+}
+
+t.test('an error of the newest version is seen where it is, since when, and until it is mended', async (t) => {
+  const { service, folder } = await started(t, [], 1);
+  t.equal((await service.call('p')).status, 200);
+  await writeFile(join(folder, 'index.ts'), 'export const handler = () => 1;\nconst x = ;\n');
+  const shown = async () => (await service.request('GET', '/api/v1/plugins/p')).body.data;
+  let plugin = await shown();
+  for (let tries = 0; plugin.error === null && tries < 400; tries += 1) {
+    await delay(25);
+    plugin = await shown();
+  }
+  t.match(plugin, {
+    state: 'serving',
+    error: { code: 'COMPILE_ERROR', file: 'plugins/p/index.ts', line: 2, column: 11, since: String },
+  });
+  t.match(service.output(), 'the old one keeps serving');
+  t.strictSame((await service.call('p')).body.data, [0, 0, 0]);
+  await writeAll(folder, sourcesOf(1));
+  for (let tries = 0; plugin.error !== null && tries < 400; tries += 1) {
+    await delay(25);
+    plugin = await shown();
+  }
+  t.equal(plugin.error, null);
+});
