@@ -1,7 +1,7 @@
 import type { Intent } from '../domain/intent.ts';
 import type { Transaction } from '../domain/transaction.ts';
 import { isFinal, type VoidEnd } from '../domain/transaction-state.ts';
-import { applyToOpen, type LaneStep } from './lane-step.ts';
+import { ageOf, applyToOpen, type LaneStep } from './lane-step.ts';
 import { asVoid, signVersion } from './versions.ts';
 
 /** `Sent` and the like, as the reference names statuses in its messages. */
@@ -22,6 +22,7 @@ export async function carryOut(step: LaneStep, intents: readonly Intent[]): Prom
     step.reach('wished');
     const outcome = await settle(step, intent);
     if (outcome === 'later') continue;
+    step.ages.forget(String(intent.position));
     if (outcome !== 'done') {
       await step.ledger.refuse([
         { position: intent.position, transactionId: intent.transactionId, refusal: outcome.refusal },
@@ -64,13 +65,15 @@ async function settle(step: LaneStep, intent: Intent): Promise<Outcome> {
     return 'done';
   }
   if (transaction.voidAs !== null) return { refusal: `Cannot replace: ${TAKEN_BACK[transaction.voidAs]}` };
+  // Known from now on, so that a clock that is set back does not make it younger.
+  const age = ageOf(step, String(intent.position), intent.createdAt);
   // What could not be done a moment ago is not asked of the nodes again in every step.
   if (step.offers.isResting(transaction.id, step.elapsed())) return 'later';
   const { request, validUntil } = intent.wish;
   const set = validUntil === null ? {} : { validUntil };
   const renewal = await signVersion(step, entry, { purpose: 'replace', request }, { kind: 'replaced', settles, set });
   if (renewal.kind === 'signed') return 'done';
-  const isTooOld = step.now() - intent.createdAt > step.timing.intentMs;
+  const isTooOld = age > step.timing.intentMs;
   if (renewal.kind === 'refused' || isTooOld) return { refusal: renewal.reason };
   step.offers.restUntil(transaction.id, step.elapsed() + step.timing.renewMs);
   return 'later';

@@ -4,6 +4,7 @@ import type { Attempt, Timestamp, Transaction } from '../domain/transaction.ts';
 import { isFinal } from '../domain/transaction-state.ts';
 import type { Log } from '../observability/log.ts';
 import type { Settled } from '../store/store.ts';
+import type { Ages } from './ages.ts';
 import type { Change, Ledger, OpenEntry } from './ledger.ts';
 import type { LifeStep } from './life-steps.ts';
 import type { OfferBook } from './offer-book.ts';
@@ -18,6 +19,8 @@ export interface LaneStep {
   senders: Senders;
   planner: SequencePlanner;
   offers: OfferBook;
+  /** How old versions are, by the id of their transaction, and wishes, by their position. */
+  ages: Ages;
   /** The lane's open transactions by id; kept current by the parts of the step. */
   open: Map<string, OpenEntry>;
   /** By the store's clock. */
@@ -69,6 +72,7 @@ export async function applyToOpen(step: LaneStep, changes: readonly Change[]): P
     if (isFinal(transaction.status)) {
       step.open.delete(id);
       step.offers.forget(id);
+      step.ages.forget(id);
       step.ended(transaction);
     } else if (entry !== undefined) {
       step.open.set(id, { transaction, attempts: withAcceptance(entry.attempts, changes, id) });
@@ -127,6 +131,11 @@ function withAcceptance(attempts: Attempt[], changes: readonly Change[], transac
   return attempts.map((attempt) =>
     attempt.ordinal === accepted.ordinal ? { ...attempt, acceptedAt: attempt.acceptedAt ?? accepted.at } : attempt,
   );
+}
+
+/** How long ago a stored date was, in milliseconds, whatever the clock did since it was first asked for. */
+export function ageOf(step: LaneStep, key: string, at: Timestamp): number {
+  return step.ages.of(key, at, { now: step.now(), elapsed: step.elapsed() });
 }
 
 /** Whether the engine has to look at the transaction now. */

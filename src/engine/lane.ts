@@ -1,5 +1,6 @@
 import { LeaseLost } from '../store/lease.ts';
 import type { Store } from '../store/store.ts';
+import { Ages } from './ages.ts';
 import { fillGaps } from './gaps.ts';
 import { takeUp } from './intake.ts';
 import { carryOut } from './intents.ts';
@@ -37,6 +38,7 @@ export class Lane {
   readonly #deps: LaneDeps;
   readonly #planner: SequencePlanner;
   readonly #offers = new OfferBook();
+  readonly #ages = new Ages();
   /** Kept from step to step, for nobody else changes what the lane has under way while its lease lasts. */
   #open: OpenBook | null = null;
   #running: Promise<LaneWake> | null = null;
@@ -169,6 +171,7 @@ export class Lane {
       senders: new Senders(sources, this.#key),
       planner: this.#planner,
       offers: this.#offers,
+      ages: this.#ages,
       open: open.entries,
       now: () => now + Math.round(elapsed() - began),
       elapsed,

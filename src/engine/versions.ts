@@ -6,6 +6,7 @@ import { LeaseLost } from '../store/lease.ts';
 import type { TransactionChange } from '../store/store.ts';
 import { versionShortage } from './budgets.ts';
 import {
+  ageOf,
   applyToOpen,
   askAny,
   bySequence,
@@ -49,7 +50,7 @@ export async function renew(step: LaneStep): Promise<number> {
     const renewal = await signVersion(step, entry, version, { kind });
     if (renewal.kind === 'signed') done += 1;
     else if (renewal.kind === 'refused' && version.purpose === 'bump') await giveUp(step, entry, renewal.reason);
-    else await putOff(step, entry, renewal.reason, renewal.kind === 'refused' ? 'other' : renewal.cause);
+    else await putOff(step, entry, renewal);
   }
   return done;
 }
@@ -128,7 +129,8 @@ async function isOverdue(step: LaneStep, entry: OpenEntry): Promise<boolean> {
   if (latest === undefined || latest.acceptedAt === null) return false;
   try {
     const observed = await observedOf(step, entry);
-    return step.now() - latest.acceptedAt >= observed.sender.client.patienceMs(observed);
+    const silentFor = ageOf(step, entry.transaction.id, latest.acceptedAt);
+    return silentFor >= observed.sender.client.patienceMs(observed);
   } catch {
     // Its relayer or network is not there at the moment: nothing can be priced either.
     return false;
@@ -228,9 +230,14 @@ async function store(step: LaneStep, { transaction, attempts }: OpenEntry, renew
 }
 
 /** A version that cannot be made now: the bytes that there are stay on offer. */
-async function putOff(step: LaneStep, { transaction }: OpenEntry, reason: string, cause: ParkCause): Promise<void> {
-  const { offers, timing } = step;
-  const isNew = offers.park(transaction, cause, step.elapsed() + timing.renewMs);
+async function putOff(
+  step: LaneStep,
+  { transaction }: OpenEntry,
+  renewal: Exclude<Renewal, { kind: 'signed' }>,
+): Promise<void> {
+  const { reason } = renewal;
+  const cause = renewal.kind === 'refused' ? 'other' : renewal.cause;
+  const isNew = step.offers.park(transaction, cause, step.elapsed() + step.timing.renewMs);
   if (transaction.voidAs !== null) return;
   const decision = { kind: 'parked', text: reason } as const;
   await applyToOpen(step, [{ transaction, set: { statusReason: reason }, ...(isNew ? { decision } : {}) }]);

@@ -8,6 +8,7 @@ import { laneKey } from '../../src/domain/lane.ts';
 import type { Relayer } from '../../src/domain/relayer.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
 import { createAddressGuard } from '../../src/egress/address-guard.ts';
+import { Ages } from '../../src/engine/ages.ts';
 import { ChangeFeed } from '../../src/engine/change-feed.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { EngineMetrics } from '../../src/engine/engine-metrics.ts';
@@ -213,6 +214,7 @@ export class EngineWorld {
       ),
       planner: new SequencePlanner(fastTiming),
       offers: new OfferBook(),
+      ages: new Ages(),
       open: open.entries,
       now: () => Date.now(),
       elapsed: () => performance.now(),

@@ -133,6 +133,20 @@ t.test('one that cannot be carried out now waits, for a while', async (t) => {
   t.strictSame(await world.store.read.intentOutcome(position), { refusal: 'the price is above the cap' });
 });
 
+t.test('a clock that is set back makes no wish wait for longer than its while', async (t) => {
+  const world = await EngineWorld.open(t);
+  const position = await ask(world, await submitted(world), REPLACE);
+  world.client.cap = 1n;
+  const step = await world.step({ intentMs: 10_000 });
+  const intents = await world.store.read.intents(LANE, 10);
+  const after = (ms: number) => ({ ...step, now: () => Date.now() - 3_600_000, elapsed: () => performance.now() + ms });
+  t.equal(await carryOut(after(0), intents), 0);
+  t.equal(await carryOut(after(9_000), intents), 0, 'its while is not over');
+  t.equal(await carryOut(after(20_000), intents), 1);
+  t.strictSame(await world.store.read.intentOutcome(position), { refusal: 'the price is above the cap' });
+  t.equal(step.ages.size, 0);
+});
+
 t.test('wishes are carried out in the order of their asking', async (t) => {
   const world = await EngineWorld.open(t);
   const transaction = await world.accept('pay');

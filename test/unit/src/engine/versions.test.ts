@@ -53,6 +53,19 @@ t.test('a network that is silent for too long is offered a dearer version with t
   t.ok(step.reach !== undefined && world.reached.includes('renewed') && world.reached.includes('rewritten'));
 });
 
+t.test(
+  'a clock that is set back makes the network’s silence no shorter, and one that is set ahead no longer',
+  async (t) => {
+    const { world, step } = await scene(t);
+    world.client.patience = 60_000;
+    t.equal(await renew(step), 0);
+    t.equal(await renew({ ...step, now: () => Date.now() + 3_600_000 }), 0, 'no time has passed');
+    const back = { ...step, now: () => Date.now() - 3_600_000 };
+    t.equal(await renew(back), 0);
+    t.equal(await renew({ ...back, elapsed: () => performance.now() + 60_000 }), 1);
+  },
+);
+
 t.test('a version that nobody was offered yet is not outbid', async (t) => {
   const { world, step } = await scene(t, { offered: false });
   world.client.patience = 0;
