@@ -69,12 +69,6 @@ export interface Chain {
   /** A request that takes a sequence of the account and does nothing else. */
   voidRequest(account: Account): JsonObject;
   /**
-   * Checks what can be told without the network of a request that is to take a signed transaction's place.
-   * @param attempts the versions that were signed so far; none while the transaction waits
-   * @throws AppError `INVALID_REQUEST` with the reference's text
-   */
-  checkReplacement(request: JsonObject, attempts: readonly Attempt[], account: Account): void;
-  /**
    * Signs a text, in the body's and answer's form of the sign endpoint. Absent, as the next, in a family without.
    * @throws AppError `INVALID_REQUEST`, `SIGNER_FAILED`
    */
@@ -140,6 +134,12 @@ export interface ChainClient {
    * @param lane with the transaction's own cost
    */
   prepareVersion(entry: ObservedEntry, version: NewVersion, lane: LaneFigures): Promise<VersionPreparation>;
+  /**
+   * Checks what can be told without asking the network of a request that is to take a signed transaction's place.
+   * @param attempts the versions that were signed so far; none while the transaction waits
+   * @throws AppError `INVALID_REQUEST` with the reference's text
+   */
+  checkReplacement(request: JsonObject, attempts: readonly Attempt[], account: Account): void;
   /** How long the network may be silent about the latest version before a dearer one is signed, in milliseconds. */
   patienceMs(entry: ObservedEntry): number;
   /** Assembles and signs one version of a prepared transaction. */
@@ -193,7 +193,8 @@ export type NewVersion =
 export type VersionPreparation =
   | (ReadyPreparation & { request: JsonObject })
   | { kind: 'refused'; reason: string }
-  | ParkedPreparation;
+  /** The versions that there are stay on offer, so the engine has its own pause before it tries again. */
+  | Omit<ParkedPreparation, 'retryInMs'>;
 
 export interface ReadyPreparation {
   kind: 'ready';

@@ -3,10 +3,7 @@ import type { NetworkType } from '../domain/network-type.ts';
 import type { Chain, ChainClient } from './chain.ts';
 
 /** What a family needs to act on its network. */
-type ActingParts = Pick<
-  Chain,
-  'parseRequest' | 'transactionView' | 'costOf' | 'vary' | 'voidRequest' | 'checkReplacement' | 'connect'
->;
+type ActingParts = Pick<Chain, 'parseRequest' | 'transactionView' | 'costOf' | 'vary' | 'voidRequest' | 'connect'>;
 
 /**
  * The acting parts of a family whose relayers can be declared but cannot act yet: each refuses with
@@ -23,7 +20,6 @@ export function unavailableParts(networkType: NetworkType): ActingParts {
     costOf: refuse(SENDING),
     vary: refuse(SENDING),
     voidRequest: refuse(SENDING),
-    checkReplacement: refuse(SENDING),
     connect: () => client,
   };
 }
@@ -34,6 +30,9 @@ function unavailableClient(networkType: NetworkType): ChainClient {
   const refuse = (what: string) => async (): Promise<never> => {
     throw new AppError('NOT_AVAILABLE_YET', { what, networkType });
   };
+  const refuseAtOnce = (): never => {
+    throw new AppError('NOT_AVAILABLE_YET', { what: SENDING, networkType });
+  };
   return {
     identity: refuse('The network’s identity'),
     balance: refuse('The balance'),
@@ -41,9 +40,8 @@ function unavailableClient(networkType: NetworkType): ChainClient {
     hasLost: refuse('The sequence number'),
     prepare: refuse(SENDING),
     prepareVersion: refuse(SENDING),
-    patienceMs: () => {
-      throw new AppError('NOT_AVAILABLE_YET', { what: SENDING, networkType });
-    },
+    checkReplacement: refuseAtOnce,
+    patienceMs: refuseAtOnce,
     sign: refuse(SENDING),
     broadcast: refuse(SENDING),
     observe: refuse(SENDING),

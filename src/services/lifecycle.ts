@@ -87,12 +87,12 @@ export function createLifecycleService(deps: LifecycleDeps): LifecycleService {
     async replace(relayerId, transactionId, body, effect) {
       const earlier = await earlierEffect(store.read, effect);
       if (earlier !== undefined) return again(relayerId, transactionId, earlier);
-      const { relayer, chain, account } = await relayers.findActive(relayerId);
+      const { relayer, chain, account, client } = await relayers.findActive(relayerId);
       const identity = await store.read.chainIdentity(relayer.networkType, relayer.network);
       const { request, validUntil } = chain.parseRequest(body, { ...account, identity }, await store.now());
       const transaction = await load(relayerId, transactionId);
       assertRunning('replace', transaction);
-      chain.checkReplacement(request, await store.read.attempts(transactionId), account);
+      client().checkReplacement(request, await store.read.attempts(transactionId), account);
       const position = await keep(transaction, { kind: 'replace', request, validUntil }, effect);
       await untilSettled(transactionId, position);
       return chain.transactionView(await load(relayerId, transactionId), account);

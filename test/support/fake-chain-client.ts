@@ -86,10 +86,6 @@ export class FakeFamily implements Chain {
     return { effect: VOID, cost: '0', reverts: false };
   }
 
-  checkReplacement(request: JsonObject): void {
-    if (request['effect'] === 'forbidden') throw invalidRequest('This cannot be done in its place');
-  }
-
   connect(): ChainClient {
     throw new Error('the harness connects');
   }
@@ -168,14 +164,18 @@ export class FakeChainClient implements ChainClient {
       const bumped = (dearest * 11n) / 10n > dearest ? (dearest * 11n) / 10n : dearest + 1n;
       const price = bumped > this.#chain.floor ? bumped : this.#chain.floor;
       if (version.purpose !== 'void' && this.cap !== null && price > this.cap) {
-        return { kind: 'parked', reason: 'the price is above the cap', retryInMs: 10 };
+        return { kind: 'parked', reason: 'the price is above the cap' };
       }
       const request = requestOf(version, transaction);
       const cost = BigInt(String(request['cost'] ?? 1));
-      if (this.#chain.balance < cost) return { kind: 'parked', reason: 'Insufficient balance', retryInMs: 10 };
+      if (this.#chain.balance < cost) return { kind: 'parked', reason: 'Insufficient balance' };
       const prepared = { kind: 'ready', request, fields: { price: String(price) }, cost } as const;
       return this.onPrepareVersion?.(prepared) ?? prepared;
     });
+  }
+
+  checkReplacement(request: JsonObject): void {
+    if (request['effect'] === 'forbidden') throw invalidRequest('This cannot be done in its place');
   }
 
   patienceMs(): number {

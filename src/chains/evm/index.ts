@@ -51,7 +51,6 @@ export function createEvmChain(clock: Clock): Chain {
     spending: { spendOf, spentBy, recipient: recipientOf, selector: selectorOf },
     vary,
     voidRequest,
-    checkReplacement: (request, attempts, account) => checkReplacement(attempts, request, account, null),
     signMessage,
     signTypedData,
     connect: (network, rpc) => createEvmClient(network, rpc, clock),
@@ -113,6 +112,7 @@ function createEvmClient(network: Network, rpc: RpcClient, clock: Clock): ChainC
       guarded(() => prepare(sideFor(transaction).parts, transaction, account, lane)),
     prepareVersion: (entry, version, lane) =>
       guarded(() => prepareVersion(sideFor(entry.transaction).parts, entry, version, entry.account, lane)),
+    checkReplacement: (request, attempts, account) => checkReplacement(attempts, request, account, settings),
     patienceMs: ({ transaction, attempts }) => patienceMs(settings, transaction, attempts.length),
     sign: signTransaction,
     broadcast: async (attempts) => {

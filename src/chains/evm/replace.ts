@@ -308,8 +308,7 @@ function unpayable(plan: Plan, funds: bigint, cost: bigint, lane: LaneFigures): 
 }
 
 /**
- * Checks what can be told without the network of a request that is to take the place of signed versions. Settings null
- * stand for a network with a pool.
+ * Checks what can be told without asking the network of a request that is to take the place of signed versions.
  * @param request in the stored form
  * @throws AppError `INVALID_REQUEST`
  */
@@ -317,7 +316,7 @@ export function checkReplacement(
   attempts: readonly Pick<Attempt, 'fields'>[],
   request: JsonObject,
   account: Account,
-  settings: EvmSettings | null,
+  settings: EvmSettings,
 ): void {
   const asked = { request: readRequest(request), policy: readPolicy(account.policies) };
   const fault = replacementFault({ ...asked, highest: highestOf(fieldsOf(attempts)) }, settings);
@@ -326,7 +325,7 @@ export function checkReplacement(
 
 function replacementFault(
   { request, policy, highest }: Pick<Plan, 'request' | 'policy' | 'highest'>,
-  settings: EvmSettings | null,
+  settings: EvmSettings,
 ): string | undefined {
   const { price } = request;
   const cap = policy.gasPriceCap;
@@ -341,7 +340,7 @@ function replacementFault(
     const name = price.kind === 'legacy' ? 'Gas price' : 'Max fee per gas';
     return `${name} ${mostPerGas(price)} exceeds gas price cap ${cap}`;
   }
-  if (outbid === undefined || settings?.lacksMempool === true || reaches(price, outbid)) return undefined;
+  if (outbid === undefined || settings.lacksMempool || reaches(price, outbid)) return undefined;
   return 'Gas price increase does not meet minimum bump requirement';
 }
 

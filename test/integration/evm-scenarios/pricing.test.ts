@@ -110,6 +110,19 @@ t.test('where there is no pool a rising base fee is followed', async (t) => {
   t.equal(await stage.paid(), 7n);
 });
 
+t.test('where there is no pool a replacement is asked for no higher price', async (t) => {
+  const stage = await open(t, { settings: { tags: ['no-mempool'] } });
+  stage.front.rule(outage('eth_sendRawTransaction'));
+  const price = { speed: undefined, gas_price: Number(20n * GWEI) };
+  const id = await stage.send(price);
+  await stage.untilStatus(id, 'sent');
+  const body = { to: stage.payee, value: 8, data: '0x', gas_limit: 21_000, ...price };
+  await stage.services.lifecycle.replace('r1', id, body);
+  stage.front.rule();
+  await stage.untilStatus(id, 'confirmed', { mining: true });
+  t.equal(await stage.paid(), 8n);
+});
+
 t.test('lowered to the cap, the tip is never more than the whole, in no version', async (t) => {
   const stage = await open(t, CAPPED);
   const id = await stage.send({

@@ -14,7 +14,7 @@ t.test('every act is refused in one way, and no endpoint hears of it', async (t)
   const parts = unavailableParts('solana');
   const network = { type: 'solana' as const, name: 'devnet', rpcUrls: [{ url: node.url, weight: 100 }], settings: {} };
   const client = parts.connect(network, rpc);
-  const acts: Record<Exclude<keyof ChainClient, 'patienceMs'>, string> = {
+  const acts: Record<Exclude<keyof ChainClient, 'patienceMs' | 'checkReplacement'>, string> = {
     identity: 'The network’s identity',
     balance: 'The balance',
     nextSequence: 'The sequence number',
@@ -35,8 +35,8 @@ t.test('every act is refused in one way, and no endpoint hears of it', async (t)
       message: `${what} is not available yet for solana relayers`,
     });
   }
-  const tellings = [parts.parseRequest, parts.transactionView, parts.costOf, parts.voidRequest, parts.checkReplacement];
-  for (const telling of [...tellings, client.patienceMs]) {
+  const tellings = [parts.parseRequest, parts.transactionView, parts.costOf, parts.voidRequest];
+  for (const telling of [...tellings, client.patienceMs, client.checkReplacement]) {
     const refusing = telling as () => unknown;
     t.throws(refusing, { message: 'Sending transactions is not available yet for solana relayers' });
   }
