@@ -357,14 +357,26 @@ export interface DriverData {
   sandboxDir: string;
 }
 
-/** How far the operating system confines a child; probed when the child starts, shown in `/ready`. */
+/** How far the operating system confines a child; probed when a driver thread starts, shown in `/ready`. */
 export interface Confinement {
+  /** Node's permission model. */
   permission: boolean;
+  /** It ends with the service, however that ends. */
   pdeathsig: boolean;
   no_new_privs: boolean;
-  namespaces: boolean;
   core_dumps_off: boolean;
+  /** It may hold few files open. */
+  few_files: boolean;
+  /** It goes before anything else when the machine runs out of memory. */
+  oom_first: boolean;
+  /** It has users, processes and a network of its own. */
+  namespaces: boolean;
+  /** Why what is false is so. */
+  missing: { [R in Restriction]?: string };
 }
+
+/** What the operating system can add to Node's own restrictions. */
+export type Restriction = 'pdeathsig' | 'no_new_privs' | 'core_dumps_off' | 'few_files' | 'oom_first' | 'namespaces';
 
 /** One call for one slot; a {@link ReportMessage} answers it. */
 export interface CallTask {

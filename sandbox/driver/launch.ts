@@ -3,7 +3,7 @@ import { execFile, spawn } from 'node:child_process';
 import { accessSync, constants, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { type Confinement, JOURNAL_BYTES } from '../protocol.ts';
+import { type Confinement, JOURNAL_BYTES, type Restriction } from '../protocol.ts';
 
 /**
  * What stays open under `--permission --allow-addons` without them: `node:sqlite` and `node:ffi` open any file, and
@@ -25,13 +25,17 @@ const NODE_FLAGS = [
 /** Where the system's own tools lie; the environment's PATH has no say in how a child is confined. */
 const TOOL_FOLDERS = ['/usr/bin', '/bin', '/usr/sbin', '/sbin'];
 const PROBE_MS = 5000;
+const LONGEST_REASON = 200;
 
 /** One program that restricts itself and becomes, or starts, the next. */
 interface Link {
   readonly tool: string;
   readonly args: readonly string[];
-  readonly grants: Partial<Confinement>;
+  readonly grants: Partial<Record<Restriction, true>>;
 }
+
+/** Why a system does not grant what it does not grant. */
+type Missing = Confinement['missing'];
 
 /** From the outside in; each is left out where the system does not have or allow it. */
 const CHAIN: readonly Link[] = [
@@ -41,9 +45,13 @@ const CHAIN: readonly Link[] = [
     grants: { pdeathsig: true, no_new_privs: true },
   },
   // The one file that a child may write is its journal.
-  { tool: 'prlimit', args: ['--core=0', '--nofile=64', `--fsize=${JOURNAL_BYTES}`], grants: { core_dumps_off: true } },
+  {
+    tool: 'prlimit',
+    args: ['--core=0', '--nofile=64', `--fsize=${JOURNAL_BYTES}`],
+    grants: { core_dumps_off: true, few_files: true },
+  },
   // When the machine runs out of memory, a sandbox goes before the service.
-  { tool: 'choom', args: ['-n', '1000', '--'], grants: {} },
+  { tool: 'choom', args: ['-n', '1000', '--'], grants: { oom_first: true } },
   {
     tool: 'unshare',
     args: ['--user', '--pid', '--net', '--fork', '--kill-child'],
@@ -54,7 +62,7 @@ const CHAIN: readonly Link[] = [
 /** A link as this system has it. */
 interface FoundLink {
   readonly command: readonly string[];
-  readonly grants: Partial<Confinement>;
+  readonly grants: Link['grants'];
 }
 
 /** How children are started on this system. */
@@ -66,13 +74,24 @@ export interface Launcher {
 
 /** Tries out what this system allows: the whole chain, or else link by link. Once per thread. */
 export async function probeLauncher(platform: NodeJS.Platform): Promise<Launcher> {
-  const links = platform === 'linux' ? CHAIN.flatMap(found) : [];
-  if (await works(links)) return launcherOf(links);
+  const missing: Missing = {};
+  const lack = ({ grants }: Pick<Link, 'grants'>, why: string): void => {
+    for (const restriction of Object.keys(grants) as Restriction[]) missing[restriction] = why;
+  };
+  const links: FoundLink[] = [];
+  for (const link of CHAIN) {
+    const command = platform === 'linux' ? commandOf(link) : { why: 'only Linux has it' };
+    if ('why' in command) lack(link, command.why);
+    else links.push({ ...command, grants: link.grants });
+  }
+  if ((await refusalOf(links)) === null) return launcherOf(links, missing);
   let longest: FoundLink[] = [];
   for (const link of links) {
-    if (await works([...longest, link])) longest = [...longest, link];
+    const why = await refusalOf([...longest, link]);
+    if (why === null) longest = [...longest, link];
+    else lack(link, why);
   }
-  return launcherOf(longest);
+  return launcherOf(longest, missing);
 }
 
 /**
@@ -151,20 +170,25 @@ function listsChildren(): boolean {
   }
 }
 
-/** The link as this system has it: once or not at all. */
-function found({ tool, args, grants }: Link): FoundLink[] {
+/** The link's command line as this system has it, or why it has none. */
+function commandOf({ tool, args, grants }: Link): { command: readonly string[] } | { why: string } {
   const file = toolPath(tool);
-  if (file === undefined || (grants.namespaces === true && !listsChildren())) return [];
-  return [{ command: [file, ...args], grants }];
+  if (file === undefined) return { why: `${tool} is not installed` };
+  if (grants.namespaces === true && !listsChildren())
+    return { why: 'the kernel does not list the children of a thread' };
+  return { command: [file, ...args] };
 }
 
-function launcherOf(links: readonly FoundLink[]): Launcher {
+function launcherOf(links: readonly FoundLink[], missing: Missing): Launcher {
   const none: Confinement = {
     permission: true,
     pdeathsig: false,
     no_new_privs: false,
-    namespaces: false,
     core_dumps_off: false,
+    few_files: false,
+    oom_first: false,
+    namespaces: false,
+    missing,
   };
   return {
     confinement: links.reduce((all, { grants }) => ({ ...all, ...grants }), none),
@@ -172,12 +196,14 @@ function launcherOf(links: readonly FoundLink[]): Launcher {
   };
 }
 
-function works(links: readonly FoundLink[]): Promise<boolean> {
-  const line: readonly string[] = [...launcherOf(links).prefix, process.execPath, '--version'];
+/** Why this chain does not start node; null when it does. */
+function refusalOf(links: readonly FoundLink[]): Promise<string | null> {
+  const line: readonly string[] = [...links.flatMap(({ command }) => command), process.execPath, '--version'];
   const [command = '', ...args] = line;
   return new Promise((resolve) => {
-    execFile(command, args, { cwd: '/', env: {}, timeout: PROBE_MS, killSignal: 'SIGKILL' }, (error) => {
-      resolve(error === null);
+    execFile(command, args, { cwd: '/', env: {}, timeout: PROBE_MS, killSignal: 'SIGKILL' }, (error, _out, stderr) => {
+      // Not the error's own text: it has the paths of this machine.
+      resolve(error === null ? null : stderr.split('\n', 1)[0]?.slice(0, LONGEST_REASON) || 'it does not start');
     });
   });
 }

@@ -11,6 +11,9 @@ const CONFINEMENT: Confinement = {
   no_new_privs: true,
   namespaces: false,
   core_dumps_off: true,
+  few_files: true,
+  oom_first: true,
+  missing: { pdeathsig: 'not tried', namespaces: 'not tried' },
 };
 const { port1: mine, port2: port } = new MessageChannel();
 const replies = new Map<number, (text: string) => void>();

@@ -1,6 +1,6 @@
 /** Threat: a child that keeps something of the server's, or that runs with fewer restrictions than reported. */
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { readFile, readlink } from 'node:fs/promises';
 import t from 'tap';
 import { launch, nodeArguments, nodePid, probeLauncher, start } from '../../../../sandbox/driver/launch.ts';
 import { runs, SANDBOX_DIR } from '../../../support/sandbox.ts';
@@ -25,6 +25,14 @@ t.test('elsewhere than on Linux there is only what Node itself does', async (t) 
   const { prefix, confinement } = await probeLauncher('darwin');
   t.same(prefix, []);
   t.match(confinement, { permission: true, pdeathsig: false, namespaces: false });
+  t.same(confinement.missing, {
+    pdeathsig: 'only Linux has it',
+    no_new_privs: 'only Linux has it',
+    core_dumps_off: 'only Linux has it',
+    few_files: 'only Linux has it',
+    oom_first: 'only Linux has it',
+    namespaces: 'only Linux has it',
+  });
 });
 
 t.test('a child has an empty environment, and what is reported of it is true', async (t) => {
@@ -41,7 +49,18 @@ t.test('a child has an empty environment, and what is reported of it is true', a
   t.equal(await readFile(`/proc/${pid}/environ`, 'utf8'), '');
   if (launcher.confinement.no_new_privs) t.match(await readFile(`/proc/${pid}/status`, 'utf8'), /NoNewPrivs:\t1/);
   if (launcher.confinement.core_dumps_off) t.match(await readFile(`/proc/${pid}/limits`, 'utf8'), /core file size +0/);
-  if (launcher.confinement.namespaces) t.not(pid, started);
+  if (launcher.confinement.few_files) t.match(await readFile(`/proc/${pid}/limits`, 'utf8'), /open files +64 +64/);
+  if (launcher.confinement.oom_first) t.equal(await readFile(`/proc/${pid}/oom_score_adj`, 'utf8'), '1000\n');
+  if (launcher.confinement.namespaces) {
+    t.not(pid, started);
+    for (const kind of ['user', 'pid', 'net']) {
+      t.not(await readlink(`/proc/${pid}/ns/${kind}`), await readlink(`/proc/self/ns/${kind}`), `a ${kind} of its own`);
+    }
+  }
+  const { missing, ...granted } = launcher.confinement;
+  const lacking = Object.keys(granted).filter((name) => !granted[name as keyof typeof granted]);
+  t.same(Object.keys(missing).toSorted(), lacking.toSorted(), 'what is missing has its reason, and nothing else');
+  for (const why of Object.values(missing)) t.notMatch(why, process.execPath);
   child.kill('SIGKILL');
   await once(child, 'exit');
   t.equal(launcher.confinement.namespaces ? nodePid(launcher, started) : undefined, undefined);

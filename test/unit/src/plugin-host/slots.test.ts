@@ -292,6 +292,9 @@ t.test('what is heard of a child is remembered, and of an unknown one ignored', 
     no_new_privs: true,
     namespaces: false,
     core_dumps_off: true,
+    few_files: true,
+    oom_first: true,
+    missing: { namespaces: 'not tried' },
   };
   slots.handle({ type: 'spawned', slot: 1, pids: [4, 5], confinement });
   slots.handle({ type: 'meter', slot: 1, rss_bytes: 9, running: 1, isolates: 2 });
