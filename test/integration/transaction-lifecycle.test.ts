@@ -36,6 +36,9 @@ t.test('a canceled transaction stays followed until its empty version is final, 
   t.match(timeline, { transaction_id: id, status: 'canceled', omitted: 0, inclusion: { succeeded: true } });
   const events = timeline.events.map((event: { event: string; purpose?: string }) => event.purpose ?? event.event);
   t.match(events.join(' '), /^accepted send submitted cancel_requested .*void.* ended$/);
+  const of = (name: string) => timeline.events.filter(({ event }: { event: string }) => event === name);
+  t.match(of('submitted'), [{ version: 1, endpoint: stage.anvil.url }, { version: 2, endpoint: stage.anvil.url }]);
+  t.match(of('ended'), [{ inclusion: { block_hash: /^0x/, block_number: Number } }]);
 });
 
 t.test('a canceled transaction whose original is in a block ends as that did', async (t) => {
