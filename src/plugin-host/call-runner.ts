@@ -155,7 +155,7 @@ export class CallRunner {
     if (entry.forward_logs) {
       forwardLogs(this.deps.log, logs, { pluginId: entry.id, requestId: record.requestId });
     }
-    const shown = outcome.kind === 'threw' ? { ...outcome, message: mapped(outcome.message) } : outcome;
+    const shown = outcome.kind === 'returned' ? outcome : { ...outcome, message: mapped(outcome.message) };
     return answerOf(shown, entry, {
       logs,
       traces: record.traces.entries(this.deps.clock.elapsed()),

@@ -12,6 +12,7 @@ import type { Log } from '../observability/log.ts';
 import type { CallRecord, RunningCalls } from './call-record.ts';
 import type { BoundCapability, PreparedCall } from './capabilities/capability.ts';
 import { WaitTimeout } from './capabilities/relayer.ts';
+import { printable } from './forwarded-logs.ts';
 import { assertSize, guestValue, TooLarge } from './guest-value.ts';
 import type { HeldLocks } from './held-locks.ts';
 import type { PluginMetrics } from './plugin-metrics.ts';
@@ -87,7 +88,9 @@ export class Gateway {
   private noteRefusal(record: CallRecord, method: string, refusal: string): void {
     const level = record.wasRefused ? 'debug' : 'warn';
     record.wasRefused = true;
-    this.deps.log[level]({ pluginId: record.plugin.id, requestId: record.requestId, method }, refusal);
+    // It may name what the guest asked for, in the guest's own characters.
+    const shown = printable(refusal.slice(0, LONGEST_REFUSAL));
+    this.deps.log[level]({ pluginId: record.plugin.id, requestId: record.requestId, method }, shown);
   }
 
   private async run(record: CallRecord, capability: BoundCapability, prepared: PreparedCall): Promise<Answer> {
@@ -140,6 +143,9 @@ export class Gateway {
     return refuse(INTERNAL_FAILURE);
   }
 }
+
+/** What the log shows of a refusal. */
+const LONGEST_REFUSAL = 500;
 
 /** What a trace shows of a relayer's id that is none. */
 const LONGEST_RELAYER = 256;

@@ -252,6 +252,13 @@ t.test('a timeout is told in the seconds of the entry and keeps its logs, with t
   t.match(lines.join(), 'at plugins/p.ts:1:1');
 });
 
+t.test('an end has the author’s positions as well', async (t) => {
+  const { pool, run } = setUp();
+  const message = 'result.a cannot be written\n  at plugins/p.ts:9:9';
+  pool.answer = () => Promise.resolve(report({ kind: 'ended', code: 'RESULT_NOT_SERIALIZABLE', message }));
+  t.match(await run(), { status: 500, body: { error: /at plugins\/p\.ts:1:1/ } });
+});
+
 t.test('what a plugin throws keeps its own code, status and details', async (t) => {
   const { pool, run, metrics } = setUp();
   const threw = { kind: 'threw', message: 'm p.ts:9:9', code: 'C', status: 422, details: '{}' } as const;

@@ -234,3 +234,13 @@ t.test('limits go with what is sent, and a refusal tells its figures', async (t)
     'the first is told aloud',
   );
 });
+
+t.test('what a plugin calls a relayer writes nothing into the log but its own name', async (t) => {
+  const { lines, ask } = setUp({ relayers: { known: ['read'] } });
+  const relayerId = `x\r\n{"level":60}\u001b[2J\u202e\u2028${'y'.repeat(200)}`;
+  t.match(await ask('relayer.getRelayer', { relayerId }), { ok: false });
+  const said = lines.map((line) => (JSON.parse(line) as { msg: string }).msg).join('');
+  t.match(said, /x\\r/);
+  t.notMatch(said, /[\p{Cc}\p{Cf}\u2028]/u);
+  t.ok(said.length < 1000, `${said.length} characters`);
+});
