@@ -1,0 +1,83 @@
+/**
+ * Threat: a caller who knows how to make a plugin kill its process, and does it again and again, so that nobody else
+ * gets an answer, or that the service is busy with starting processes. What repeats is refused; others are served.
+ */
+import t, { type Test } from 'tap';
+import { type RunningHost, startPluginHost } from '../support/plugin-host.ts';
+
+const files = {
+  'falls.ts': `export async function handler({ params }) {
+    if (params.kill === undefined) return 'served';
+    let s = 'ab'; while (s.length < 2 ** 28) s += s; return s.split('').length;
+  }`,
+};
+
+async function start(t: Test): Promise<RunningHost> {
+  const running = await startPluginHost({
+    files,
+    // Wide enough for a machine that does other things as well.
+    entries: [{ id: 'falls', limits: { slice_ms: 5000, cpu_ms: 10_000 } as never }],
+  });
+  t.teardown(running.close);
+  return running;
+}
+
+const deaths = ({ metrics }: RunningHost) => metrics.lines.filter((line) => line.startsWith('killed falls ')).length;
+
+t.test('who repeats one call that kills is refused, while all others are served', { timeout: 55_000 }, async (t) => {
+  const running = await start(t);
+  const { call, host } = running;
+  t.match(await call('falls'), { status: 200 });
+  let refused = 0;
+  for (let time = 0; time < 30; time++) {
+    const hostile = await call('falls', { kill: true });
+    if (hostile.body.data.code === 'SERVICE_UNAVAILABLE') {
+      refused += 1;
+      t.match(hostile.body.error, /backed off for \d+ s.*a call like this one was the end of it/);
+      t.ok((hostile.retryAfter ?? 0) >= 1);
+    }
+    t.match(await call('falls', { time }), { status: 200, body: { data: 'served' } }, 'an honest caller');
+    t.match(await call('falls', { time }, { keyId: 'key-2' }), { status: 200 });
+    t.match(host.status().plugins, [{ id: 'falls', state: 'serving' }], 'the plugin is not backed off');
+  }
+  t.ok(refused >= 20, `${refused} of 30 were refused`);
+  t.ok(deaths(running) <= 10, `${deaths(running)} processes died`);
+});
+
+t.test(
+  'who finds another way to kill each time keeps others out for seconds at most',
+  { timeout: 55_000 },
+  async (t) => {
+    const running = await start(t);
+    const { call } = running;
+    t.match(await call('falls'), { status: 200 });
+    let isOver = false;
+    let kills = 0;
+    const attack = (async () => {
+      for (; !isOver; kills++) {
+        const { body } = await call('falls', { kill: kills });
+        // As fast as the server lets it, and no faster than it would a busy loop.
+        if (body.data.code === 'SERVICE_UNAVAILABLE') await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+    })();
+    const end = performance.now() + 15_000;
+    let served = 0;
+    let longestMs = 0;
+    let lastAt = performance.now();
+    while (performance.now() < end || served < 5) {
+      const { status } = await call('falls', {});
+      const now = performance.now();
+      if (status === 200) {
+        served += 1;
+        longestMs = Math.max(longestMs, now - lastAt);
+        lastAt = now;
+      }
+      if (status === 200 && now > end) break;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    isOver = true;
+    await attack;
+    t.ok(served >= 5, `${served} honest calls were served during ${kills} attacks`);
+    t.ok(longestMs < 30_000, `the longest wait was ${Math.round(longestMs)} ms`);
+  },
+);
