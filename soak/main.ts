@@ -1,17 +1,19 @@
 /**
  * `npm run soak -- kill` and `npm run soak -- faults`: many transactions through the real server, on a real node and a
  * real database, while processes are killed or endpoints do wrong. At the end the chain itself is asked what came of
- * each accepted transaction. Ends with 1 when a promise was broken, or when nothing was tried.
+ * each accepted transaction. `npm run soak -- calls`: plugin calls of every kind, and what the server holds after them.
+ * Ends with 1 when a promise was broken, or when nothing was tried.
  */
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
+import { soakCalls } from './calls.ts';
 import { FAULT_MODES, type FaultMode, soakFaults } from './faults.ts';
 import { soakKills } from './kill.ts';
-import { describeRun } from './report.ts';
+import { describeLines, describeRun } from './report.ts';
 import type { SoakOptions, SoakResult } from './run.ts';
 import { isKept } from './verdict.ts';
 
-const USAGE = `npm run soak -- kill|faults [options]
+const USAGE = `npm run soak -- kill|faults|calls [options]
   --transactions <number>       default 1000
   --database sqlite|postgres    default sqlite; postgres has two instances at a time
   --blocks interval|automine    default interval: one a second
@@ -21,7 +23,9 @@ const USAGE = `npm run soak -- kill|faults [options]
   --kills <number>              kill: default one for each 15 transactions
   --mode trouble|lag|lies|all   faults: default all, one after the other
   --log <file>                  where to write what the server's processes wrote
-  --rate <0 to 1>               faults: how likely each is for a request, default 0.02`;
+  --rate <0 to 1>               faults: how likely each is for a request, default 0.02
+  --calls <number>              calls: default 100000
+  --concurrency <number>        calls: how many at a time, default 64`;
 
 class UsageError extends Error {}
 
@@ -29,18 +33,34 @@ const say = (text: string) => void process.stdout.write(`${text}\n`);
 
 try {
   const given = readArguments();
+  process.exitCode = (await (given.positionals[0] === 'calls' ? calls(given) : transactions(given))) ? 0 : 1;
+} catch (error) {
+  say(
+    error instanceof UsageError ? `${error.message}\n${USAGE}` : String(error instanceof Error ? error.stack : error),
+  );
+  process.exitCode = 1;
+}
+
+async function transactions(given: ReturnType<typeof readArguments>): Promise<boolean> {
   const { lines, verdict, faults, output } = await soak(given);
   if (given.values.log !== undefined) await writeFile(given.values.log, output);
   const good = isKept(verdict) && faults.length === 0;
   say(`\n${describeRun(lines, verdict)}`);
   for (const fault of faults) say(`fault: ${fault}`);
   say(good ? '\nKept: nothing lost, nothing doubled, no gap, every state true.' : '\nBROKEN.');
-  process.exitCode = good ? 0 : 1;
-} catch (error) {
-  say(
-    error instanceof UsageError ? `${error.message}\n${USAGE}` : String(error instanceof Error ? error.stack : error),
-  );
-  process.exitCode = 1;
+  return good;
+}
+
+async function calls({ values }: ReturnType<typeof readArguments>): Promise<boolean> {
+  const wanted = number(values.calls ?? '100000');
+  const concurrency = number(values.concurrency ?? '64');
+  if (wanted < 1 || concurrency < 1) throw new UsageError('nothing would be tried');
+  const { lines, faults, output } = await soakCalls({ calls: wanted, concurrency, say });
+  if (values.log !== undefined) await writeFile(values.log, output);
+  say(`\n${describeLines(lines)}`);
+  for (const fault of faults) say(`fault: ${fault}`);
+  say(faults.length === 0 ? '\nKept: every answer right, nothing left over, memory flat.' : '\nBROKEN.');
+  return faults.length === 0;
 }
 
 async function soak({ values, positionals }: ReturnType<typeof readArguments>): Promise<SoakResult> {
@@ -86,6 +106,8 @@ function readArguments() {
         mode: text,
         rate: text,
         log: text,
+        calls: text,
+        concurrency: text,
         lifecycle: { type: 'boolean' },
       },
     });

@@ -16,14 +16,19 @@ export function describeRun(lines: readonly Line[], verdict: Verdict): string {
     ['confirmed', confirmed],
     ...Object.entries(cases).map(([key, list]): Line => [names[key as keyof typeof names], list.length]),
   ];
-  const width = Math.max(...table.map(([name]) => name.length)) + 2;
   const details = Object.entries(cases).flatMap(([key, list]) => [
     ...list.slice(0, SHOWN_CASES).map((text) => `${names[key as keyof typeof names]}: ${text}`),
     ...(list.length > SHOWN_CASES
       ? [`${names[key as keyof typeof names]}: and ${list.length - SHOWN_CASES} more`]
       : []),
   ]);
-  return [...table.map(([name, figure]) => `${name.padEnd(width)}${figure}`), ...details].join('\n');
+  return [describeLines(table), ...details].join('\n');
+}
+
+/** The figures in one column. */
+export function describeLines(table: readonly Line[]): string {
+  const width = Math.max(...table.map(([name]) => name.length)) + 2;
+  return table.map(([name, figure]) => `${name.padEnd(width)}${figure}`).join('\n');
 }
 
 /** Counts by name, the frequent ones first. */
