@@ -82,7 +82,7 @@ t.test('threat 35: what is checked is what is signed', { timeout: 60_000 }, asyn
   const said = new Map(answers.map(([shape, { body }]) => [shape, body.data]));
   t.match(said.get('plain'), { id: String }, 'an honest one is sent');
   t.match(said.get('other'), { refused: /recipients/ }, 'a dishonest one is refused');
-  t.match(said.get('raw JSON of more'), { refused: /value_per_call/ });
+  t.match(said.get('raw JSON of more'), { refused: String });
 
   const path = '/api/v1/relayers/local-1/transactions?per_page=100';
   const end = Date.now() + 30_000;
@@ -102,8 +102,10 @@ t.test('threat 35: what is checked is what is signed', { timeout: 60_000 }, asyn
 
 t.test('threat 34: no memory is shared with what a capability is given', async (t) => {
   // Threat: an argument that the guest changes between check and use. What crosses is text, once.
-  const { body } = await service.call('flips', { shape: 'toJSON inside' });
-  t.match(body.data, { refused: String });
+  for (const shape of ['toJSON inside', 'Proxy']) await service.call('flips', { shape });
+  const { body } = await service.request('GET', '/api/v1/relayers/local-1/transactions?per_page=100');
+  t.ok(body.data.length > 1, `${body.data.length} were sent`);
+  for (const { to } of body.data) t.equal(to, GRANTED);
   t.equal(await anvil.rpc('eth_getBalance', [OTHER, 'latest']), '0x0');
 });
 
@@ -137,7 +139,8 @@ t.test('threat 56: no secret lies in the memory of a child', { timeout: 60_000 }
     ...spellingsOf('environment', UNUSED),
     ...spellingsOf('plugin', PLUGIN_TEXT),
   ]);
-  t.ok((await foundInMemory(service.pid, secrets)).has('API key'), 'the search finds what is there');
+  const sought = new Map(spellingsOf('API key', API_KEY));
+  t.ok((await foundInMemory(service.pid, sought)).size > 0, 'the search finds what is there');
   const children = (await descendantsOf(service.pid)).filter(({ command }) => command.includes('/sandbox/process/'));
   const found = new Set<string>();
   for (const { pid } of children) for (const name of await foundInMemory(pid, secrets)) found.add(name);

@@ -205,7 +205,7 @@ t.test('threat 65: a name that changes its address between check and connection'
         return said;
       }\n`,
     },
-    entries: [{ id: 'gets', permissions: { relayers: {}, hosts: [host], env: [], kv: false } as never }],
+    entries: [{ id: 'gets', permissions: { relayers: {}, hosts: [host], env: [], kv: false } }],
   });
   t.teardown(() => running.close());
   const { body } = await running.call('gets', { url: `http://rebinds.example.com:${server.port}/fine` });

@@ -14,7 +14,9 @@ export async function foundInMemory(pid: number, wanted: ReadonlyMap<string, Buf
   try {
     for (const line of (await readFile(`/proc/${pid}/maps`, 'utf8')).split('\n')) {
       const [, from = '', to = '', rights = ''] = /^([\da-f]+)-([\da-f]+) (\S{4})/.exec(line) ?? [];
-      if (!rights.startsWith('r') || line.endsWith('[vvar]') || line.endsWith('[vsyscall]')) continue;
+      // What is mapped from a file and cannot be written is the file.
+      const isFile = !rights.includes('w') && / \/|\[v/.test(line);
+      if (!rights.startsWith('r') || isFile) continue;
       const end = Number.parseInt(to, 16);
       for (let at = Number.parseInt(from, 16); at < end; at += PIECE_BYTES) {
         // A page that cannot be read, of a file cut short for instance, holds nothing.
