@@ -4,7 +4,7 @@ import type { GauntletResult } from './run.ts';
 import { LIMITS, type Spread } from './verdict.ts';
 
 /** How the figures of recovery are taken. */
-export const RECOVERY = `Recovery is the time from the moment when the answer to an attack is there until an honest call that is made
+const RECOVERY = `Recovery is the time from the moment when the answer to an attack is there until an honest call that is made
 at once is answered rightly: one of the same plugin, and beside it one of another plugin. A plugin that is refused for a
 while since its process was killed again and again counts among the back-offs.`;
 

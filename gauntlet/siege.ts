@@ -40,7 +40,7 @@ export interface SiegeOptions {
 }
 
 /** What an attack's answer may take beyond the timeout of its plugin. */
-export const LATE_MS = 1_000;
+const LATE_MS = 1_000;
 const TIMEOUT_MS = ATTACK_TIMEOUT_S * 1_000;
 /** An answer that comes this late is still of interest, though it counts as late. */
 const PATIENCE_MS = TIMEOUT_MS + 30_000;
@@ -96,8 +96,9 @@ export class Siege {
     if (answer === null) return;
     const answeredAt = performance.now();
     const { end, tookMs } = answer;
-    const contained = attack.ends.some((one) => one === end) && tookMs <= TIMEOUT_MS + LATE_MS;
-    const told = `${end} after ${Math.round(tookMs)} ms: ${answer.status} ${answer.text}`;
+    const [isRight, isLate] = [attack.ends.some((one) => one === end), tookMs > TIMEOUT_MS + LATE_MS];
+    const contained = isRight && !isLate;
+    const told = `${isRight && isLate ? 'too late, ' : ''}${end} after ${Math.round(tookMs)} ms: ${answer.status} ${answer.text}`;
     this.attempts.push({ attack: attack.name, end, at: answeredAt - tookMs, tookMs, contained, answer: told });
     if (!contained) this.#options.say(`uncontained: ${attack.name}: ${told}`);
     const [same, other] = await Promise.all([
