@@ -116,7 +116,7 @@ export const CAPABILITY_ATTACKS: readonly Attack[] = [
     threat: 65,
     recovery: null,
     body: `for (const url of ['http://127.0.0.1/', 'http://localhost:8080/health', 'http://169.254.169.254/latest/meta-data/', 'http://[::1]/', 'http://2130706433/',
-        'http://0x7f.1/', 'http://[::ffff:127.0.0.1]/', 'file:///etc/passwd', 'ftp://127.0.0.1/', 'data:text/plain,x', 'http://user:pass@127.0.0.1/', 'unix:/tmp/s']) {
+        'http://0x7f.1/', 'http://[::ffff:127.0.0.1]/', 'file:///etc/passwd', 'ftp://127.0.0.1/', 'data:text/plain,x', 'http://user:pass@127.0.0.1/', 'unix:/socket']) {
         const answer = await fetch(url).then((response) => 'escaped: ' + url, () => 'refused');
         if (answer !== 'refused' && !url.startsWith('data:')) throw new Error(answer);
       }
