@@ -1,7 +1,8 @@
-/** What docs/plugins.md says of permissions and limits is so. */
+/** What docs/plugins.md says is so. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { DEFAULT_LIMITS, END_CODES, FIXED_LIMITS } from '../../sandbox/protocol.ts';
 import { createEvmChain } from '../../src/chains/evm/index.ts';
 import { createSolanaChain } from '../../src/chains/solana/index.ts';
 import { createStellarChain } from '../../src/chains/stellar/index.ts';
@@ -10,13 +11,21 @@ import { Findings } from '../../src/config/problems.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import { CAVEATS, pluginEntrySchema, relayerGrantSchema } from '../../src/domain/plugin.ts';
+import { pluginSchema } from '../../src/http/openapi/plugin-operations.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { grantsOf } from '../../src/plugin-host/grants.ts';
 import { spendingFailure } from '../../src/plugin-host/relayer-failure.ts';
+import { startPluginHost } from '../support/plugin-host.ts';
 
 const guide = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'plugins.md'), 'utf8');
-const example: unknown = JSON.parse(/```json\n([^]*?)```/.exec(guide)?.[1] ?? '');
-const rows = (named: RegExp) => [...guide.matchAll(named)].map(([, name = '', text = '']) => [name, text] as const);
+const sections = new Map(guide.split(/^#+ (?=\S)/m).map((text) => [text.slice(0, text.indexOf('\n')), text]));
+const section = (title: string) => sections.get(title) ?? '';
+const example: unknown = JSON.parse(/```json\n([^]*?)```/.exec(section('Relayers'))?.[1] ?? '');
+/** The rows of a section's tables: the name in the first cell, and the others. */
+const rows = (title: string) =>
+  [...section(title).matchAll(/^\| `(\w+)` \| (.*?) \|(?: (.*?) \|)?$/gm)].map(
+    ([, name = '', second = '', third = '']) => [name, second, third] as const,
+  );
 
 t.test('the example is an entry whose limits hold', (t) => {
   const entry = pluginEntrySchema.parse(example);
@@ -33,14 +42,14 @@ t.test('the example is an entry whose limits hold', (t) => {
 
 t.test('the tables name every limit, every method and every code, with their details', (t) => {
   t.strictSame(
-    rows(/^\| `([a-z_]+)` \| (.*?) \|$/gm).map(([name]) => name),
+    rows('Relayers').map(([name]) => name),
     [...CAVEATS],
   );
   const methods = /`read` \([^]*?and `rpc`/.exec(guide)?.[0] ?? '';
   for (const method of relayerGrantSchema.options) t.match(methods, `\`${method}\``);
 
   const any = { plugin: '', relayer: '', rule: '', unit: '', asked: '', limit: '', remaining: '', free_from: '' };
-  const codes = rows(/^\| `([A-Z_]+)` \| (.*?) \|/gm);
+  const codes = rows('Refusals');
   t.strictSame(
     codes.map(([code]) => code),
     ['GRANT_EXCEEDED', 'BUDGET_SPENT'],
@@ -71,5 +80,80 @@ t.test('beside a limit nothing is signed', (t) => {
   const limited = { methods: ['send', 'sign'], value_per_hour: 1 };
   const parsed = pluginEntrySchema.safeParse({ id: 'p', path: 'p.ts', permissions: { relayers: { r: limited } } });
   t.match(parsed.error?.issues[0]?.message, /^"sign" cannot stand beside value_per_hour/);
+  t.end();
+});
+
+t.test('the first example is a plugin, and its failure is the one that is shown', async (t) => {
+  const source = /```ts\n([^]*?)```/.exec(section('Writing one'))?.[1] ?? '';
+  const shown: unknown = JSON.parse(/```json\n([^]*?)```/.exec(section('The answer'))?.[1] ?? '');
+  const world = `export const handler = (context) => ({
+    context: Object.keys(context),
+    globals: [fetch, URL, crypto, setTimeout, TextEncoder, ReadableStream, Buffer, process.env].map((one) => typeof one),
+  });`;
+  const { call, close, services } = await startPluginHost({
+    files: {
+      'pays.ts': source.replace('sepolia-1', 'known'),
+      'world.ts': world,
+      'reads-files.ts': `import { readFileSync } from 'node:fs'; export const handler = () => readFileSync('/etc/passwd', 'utf8');`,
+    },
+    entries: [{ id: 'pays', emit_traces: true, emit_usage: true, emit_logs: true }],
+  });
+  t.teardown(close);
+  const refused = await call('pays', {});
+  t.equal(refused.status, 400);
+  const { metadata, ...body } = refused.body;
+  t.strictSame(body, shown);
+  for (const key of Object.keys(metadata)) t.match(section('The answer'), `\`metadata.${key}\``);
+  for (const key of Object.keys(metadata.usage)) t.match(section('The answer'), `\`${key}\``);
+
+  const paid = await call('pays', { to: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' });
+  t.equal(paid.status, 200, paid.text);
+  t.match(paid.body.data, { status: String });
+  t.match(services.sent, [{ relayerId: 'known', body: { value: 1, speed: 'fast' } }]);
+  t.match(
+    paid.body.metadata.traces.map(({ method }: { method: string }) => method),
+    ['sendTransaction'],
+  );
+  for (const key of Object.keys(paid.body.metadata.traces[0])) t.match(section('The answer'), `\`${key}\``);
+
+  const { data } = (await call('world')).body;
+  t.strictSame(
+    data.context.toSorted(),
+    rows('Writing one')
+      .map(([name]) => name)
+      .toSorted(),
+  );
+  t.notOk(data.globals.includes('undefined'));
+  t.match((await call('reads-files')).body, { data: { code: 'COMPILE_ERROR' }, error: /a plugin runs without Node/ });
+});
+
+t.test('keys of the entry, limits and ends are those that there are', (t) => {
+  const entry = pluginEntrySchema.parse({ id: 'p', path: 'p.ts' });
+  for (const [key, value] of rows('The answer')) t.equal(String(entry[key as keyof typeof entry]), value, key);
+  t.strictSame(
+    rows('Limits').map(([name, value]) => [name, Number(value)]),
+    Object.entries(DEFAULT_LIMITS),
+  );
+  const { CANCELED: _, ...ends } = END_CODES;
+  t.strictSame(
+    rows('Other ends').map(([code, status]) => [code, Number(status)]),
+    Object.entries(ends).map(([code, { status }]) => [code, status]),
+  );
+  t.match(section('Keeping values'), `at most ${FIXED_LIMITS.locks} locks`);
+  t.end();
+});
+
+t.test('what is shown of a plugin, and what is measured', (t) => {
+  const shown = rows('How one stands').map(([name]) => name);
+  for (const key of shown) t.ok(Object.hasOwn(pluginSchema.shape, key), key);
+  for (const key of Object.keys(pluginSchema.shape)) {
+    t.ok(shown.includes(key) || Object.hasOwn(pluginEntrySchema.shape, key), `${key} is described`);
+  }
+  const hour = rows('How one stands').find(([name]) => name === 'last_hour')?.[1] ?? '';
+  for (const [, key = ''] of hour.matchAll(/`(\w+)`/g)) {
+    t.ok(Object.hasOwn(pluginSchema.shape.last_hour.shape, key), key);
+  }
+  const metrics = createMetrics().names();
+  for (const [name] of section('How one stands').matchAll(/plugin_\w+/g)) t.ok(metrics.includes(name), name);
   t.end();
 });
