@@ -23,6 +23,7 @@ export interface Share {
 export class CpuAccount {
   #mayMake = ISOLATES_PER_LOAD;
   #spareMs = SPARE_MS;
+  #loading: Share | undefined;
   #takenMs = 0;
   #at: number;
 
@@ -34,7 +35,12 @@ export class CpuAccount {
   /** A version is to be evaluated. */
   load(): void {
     this.#mayMake += ISOLATES_PER_LOAD;
-    this.#spareMs += FIXED_LIMITS.evaluate_ms;
+    this.#loading = { leftMs: DOUBT * FIXED_LIMITS.evaluate_ms };
+  }
+
+  /** Nothing is to be evaluated any more but for calls. */
+  loaded(): void {
+    this.#loading = undefined;
   }
 
   /** A call begins, and may need an isolate of its own. */
@@ -57,10 +63,10 @@ export class CpuAccount {
    * @param takenMs processor time of the process so far, all its threads together
    * @returns why the child has to go, or null
    */
-  judge(now: number, takenMs: number, shares: readonly Share[]): string | null {
+  judge(now: number, takenMs: number, ofCalls: readonly Share[]): string | null {
+    const shares = this.#loading === undefined ? ofCalls : [...ofCalls, this.#loading];
     let left = Math.max(0, takenMs - this.#takenMs);
-    const spare = Math.max(this.#spareMs, SPARE_MS);
-    this.#spareMs = Math.min(spare, this.#spareMs + (now - this.#at) * SPARE_SHARE);
+    this.#spareMs = Math.min(SPARE_MS, this.#spareMs + (now - this.#at) * SPARE_SHARE);
     this.#at = now;
     this.#takenMs = Math.max(takenMs, this.#takenMs);
     const each = left / Math.max(1, shares.length);

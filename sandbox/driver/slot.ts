@@ -236,6 +236,7 @@ export class Slot {
   #onLoaded(text: string): void {
     const message = parseLoaded(text);
     this.#versions.answered(message);
+    if (!this.#versions.loading) this.#account.loaded();
     this.#decoder.caps = payloadCaps({ result_bytes: this.#versions.resultBytes });
     this.#parts.post({ type: 'loaded', slot: this.#parts.slot, message });
   }

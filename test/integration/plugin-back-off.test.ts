@@ -16,7 +16,7 @@ async function start(t: Test): Promise<RunningHost> {
   const running = await startPluginHost({
     files,
     // Wide enough for a machine that does other things as well.
-    entries: [{ id: 'falls', limits: { slice_ms: 5000, cpu_ms: 10_000 } as never }],
+    entries: [{ id: 'falls', limits: { slice_ms: 5000, cpu_ms: 10_000 } }],
   });
   t.teardown(running.close);
   return running;

@@ -17,8 +17,6 @@ const ok = { kind: 'returned', json: '1' };
 const threw = { kind: 'threw', message: 'm', code: 'C', status: 500, details: '{}' };
 const end = (outcome: object, more: object = {}) =>
   inside('') + `say(UP.DONE, call, ${JSON.stringify({ outcome, usage, dropped_logs: 0, isolates: 1, ...more })});`;
-const ask = (fields: object) =>
-  inside(`say(UP.REQUEST, call, ${JSON.stringify({ id: 1, method: 'kv.get', params: { key: 'k' }, ...fields })})`);
 const header = (length: number, kind: number) =>
   `const bytes = Buffer.alloc(9); bytes.writeUInt32BE(${length}, 0); bytes[4] = ${kind}; bytes[8] = call; raw(bytes);`;
 

@@ -12,11 +12,6 @@ const AT_ONCE = 8;
 
 const hostile = await HostileSlots.create(t);
 
-const usage = { cpu_ms: 1, calls: 0, heap_bytes: 0 };
-const ok = { kind: 'returned', json: '1' };
-const threw = { kind: 'threw', message: 'm', code: 'C', status: 500, details: '{}' };
-const end = (outcome: object, more: object = {}) =>
-  inside('') + `say(UP.DONE, call, ${JSON.stringify({ outcome, usage, dropped_logs: 0, isolates: 1, ...more })});`;
 const ask = (fields: object) =>
   inside(`say(UP.REQUEST, call, ${JSON.stringify({ id: 1, method: 'kv.get', params: { key: 'k' }, ...fields })})`);
 const header = (length: number, kind: number) =>

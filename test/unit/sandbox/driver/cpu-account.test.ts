@@ -39,3 +39,12 @@ t.test('a child makes isolates for versions and calls, and not without end', asy
   for (let isolate = 0; isolate < 132; isolate += 1) account.made();
   t.throws(() => account.made(), ProtocolViolation);
 });
+
+t.test('while a version is evaluated there is more, which is gone when it is loaded', async (t) => {
+  const account = new CpuAccount(0);
+  account.load();
+  t.equal(account.judge(100, 6000, []), null);
+  account.load();
+  account.loaded();
+  t.type(account.judge(200, 9000, []), 'string');
+});
