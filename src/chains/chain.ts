@@ -183,7 +183,7 @@ export type Preparation = ReadyPreparation | { kind: 'refused'; reason: string }
 
 /** Why one more version of a transaction is signed under the sequence that it has. */
 export type NewVersion =
-  /** The same, dearer, within the policy's cap. */
+  /** The latest version again, dearer, within the policy's cap. Of one that does nothing a further `void` is asked for. */
   | { purpose: 'bump' }
   /** Something else in its place. */
   | { purpose: 'replace'; request: JsonObject }

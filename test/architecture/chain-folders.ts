@@ -33,6 +33,7 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
     'authorization.ts',
     'belief.ts',
     'each-endpoint.ts',
+    'empty-version.ts',
     'error-abi.ts',
     'form.ts',
     'gas.ts',
@@ -46,6 +47,7 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
     'spending.ts',
     'typed-data.ts',
     'valid-until.ts',
+    'version-price.ts',
   ],
 };
 

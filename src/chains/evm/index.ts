@@ -6,6 +6,7 @@ import type { Chain, ChainClient, Observation, ObservedEntry } from '../chain.ts
 import { addressOf } from './address.ts';
 import { broadcast } from './broadcast.ts';
 import { observe } from './confirm.ts';
+import { voidRequest } from './empty-version.ts';
 import { withProvider } from './errors.ts';
 import { createHeadFloor, type HeadFloor } from './head-floor.ts';
 import { balanceOn, readChainId } from './identity.ts';
@@ -14,7 +15,7 @@ import builtInNetworks from './networks.json' with { type: 'json' };
 import { minimumBalance, policyFault, policySchema, policyView } from './policy.ts';
 import { costOf, openPrepareParts, type PrepareParts, prepare } from './prepare.ts';
 import { onlyOn } from './provider.ts';
-import { checkReplacement, patienceMs, prepareVersion, vary, voidRequest } from './replace.ts';
+import { checkReplacement, patienceMs, prepareVersion, vary } from './replace.ts';
 import { parseRequest, requestSchema } from './request.ts';
 import { passThrough } from './rpc.ts';
 import { networkSchema, readSettings } from './schema.ts';

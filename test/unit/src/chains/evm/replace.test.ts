@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { NewVersion, VersionPreparation } from '../../../../../src/chains/chain.ts';
+import { voidRequest } from '../../../../../src/chains/evm/empty-version.ts';
 import { capsOf, highestOf, minimumBump, type Price, priceFields } from '../../../../../src/chains/evm/fees.ts';
 import type { Market } from '../../../../../src/chains/evm/market.ts';
 import { openPrepareParts, type PrepareParts, prepare } from '../../../../../src/chains/evm/prepare.ts';
@@ -9,7 +10,6 @@ import {
   type EarlierVersion,
   patienceMs,
   prepareVersion,
-  voidRequest,
 } from '../../../../../src/chains/evm/replace.ts';
 import { networkSchema, readFields, readRequest, readSettings } from '../../../../../src/chains/evm/schema.ts';
 import { signTransaction } from '../../../../../src/chains/evm/signing.ts';
@@ -160,8 +160,12 @@ t.test('a bump is of the latest version', async (t) => {
     committed: 0n,
   });
   t.same(bumped.kind === 'ready' && bumped.request, request);
-  const again = await version({}, { purpose: 'void', prices: [dynamic(50n * GWEI, 10n)] }, BUMP, { gas_price_cap: 1 });
-  t.match(again, { kind: 'ready', fields: { max_fee_per_gas: Number(55n * GWEI) } }, 'and that of a void is a void');
+  const again = await version({}, { purpose: 'void', prices: [dynamic(50n * GWEI, 10n)] }, VOID, { gas_price_cap: 1 });
+  t.match(
+    again,
+    { kind: 'ready', fields: { max_fee_per_gas: Number(55n * GWEI) } },
+    'one void in the place of another',
+  );
   t.match(again, { request: voidRequest(account()) });
 });
 
@@ -482,9 +486,11 @@ t.test(
           poolless: fc.boolean(),
           legacyPolicy: fc.boolean(),
           blocktime: fc.integer({ min: 1, max: 100_000 }),
-          wanted: anyVersion,
+          asked: anyVersion,
         }),
-        async ({ prices, body, purpose, cap, poolless, legacyPolicy, blocktime, wanted, ...figures }) => {
+        async ({ prices, body, purpose, cap, poolless, legacyPolicy, blocktime, asked, ...figures }) => {
+          // In the place of one that does nothing there is only another such.
+          const wanted = asked.purpose === 'bump' && purpose === 'void' ? VOID : asked;
           const settings = { average_blocktime_ms: blocktime, ...(poolless ? { tags: ['no-mempool'] } : {}) };
           const world = { ...figures, balance: 1n << 300n, settings };
           const policies: JsonObject = {
@@ -504,7 +510,7 @@ t.test(
           );
           const now = fields === undefined ? undefined : highestOf([fields]);
           if (now === undefined || earlier === undefined) throw new Error('a version has a price');
-          const isVoid = wanted.purpose === 'void' || (wanted.purpose === 'bump' && purpose === 'void');
+          const isVoid = wanted.purpose === 'void';
           const given = wanted.purpose === 'replace' && readRequest(wanted.request).price.kind !== 'speed';
           const isFollowing = poolless && wanted.purpose === 'bump' && !isVoid;
           const least = isFollowing ? { fee: earlier.fee + 1n, tip: earlier.tip } : minimumBump(earlier);
