@@ -11,6 +11,7 @@ import { discoverPlugins } from './discovery.ts';
 import { environmentReads } from './environment-use.ts';
 import { type FolderWatch, type WatchTiming, watchFolders } from './folder-watch.ts';
 import { type Grants, grantsOf } from './grants.ts';
+import { lacksHandler } from './handler-export.ts';
 import { hostRefusal, networkUse } from './network-use.ts';
 import type { HostFailure } from './outcome.ts';
 import { findPluginFile } from './plugin-file.ts';
@@ -253,7 +254,11 @@ export class Catalog {
     const source = await findPluginFile(this.deps.root, entry.id, entry.path);
     if ('status' in source) return source;
     const bundle = await this.deps.compiler.compile(entry.id, source);
-    return 'status' in bundle ? bundle : this.version(entry, source.label, bundle);
+    if ('status' in bundle) return bundle;
+    // Something without a handler is a file that was cut off, where there was one before it.
+    const hadOne = this.plugins.get(entry.id)?.serving !== undefined;
+    if (hadOne && lacksHandler(bundle.code)) return withoutHandler(entry.id, source.label);
+    return this.version(entry, source.label, bundle);
   }
 
   private version(entry: PluginEntry, filename: string, { code, positions, inputs }: Bundle): ServingVersion {
@@ -285,6 +290,11 @@ export class Catalog {
     }
     this.ignored = new Set(ignored.map(({ file }) => file));
   }
+}
+
+function withoutHandler(pluginId: string, file: string): HostFailure {
+  const message = 'Plugin must export a handler function';
+  return { code: 'PLUGIN_ERROR', message, status: 500, details: { pluginId, file } };
 }
 
 /** The plugins folder without symbolic links; one that is missing counts as empty. */

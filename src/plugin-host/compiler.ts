@@ -3,7 +3,6 @@ import { join, parse, resolve } from 'node:path';
 import { type BuildOptions, build, context, stop } from 'esbuild';
 import { RUNTIME_PART } from '../../sandbox/protocol.ts';
 import { compileFailure } from './compile-failure.ts';
-import { lacksHandler } from './handler-export.ts';
 import { importWall } from './import-wall.ts';
 import { ended, type HostFailure } from './outcome.ts';
 import type { PluginFile } from './plugin-file.ts';
@@ -83,7 +82,6 @@ export function createCompiler({ root, sandboxDir }: CompilerDeps): Compiler {
         const map = outputFiles?.find(({ path }) => path === `${outfile}.map`)?.text ?? '{}';
         const bytes = Buffer.byteLength(code);
         if (bytes > BUNDLE_BYTES) return tooLarge(pluginId, label, bytes);
-        if (lacksHandler(code)) return withoutHandler(pluginId, label);
         const inputs = new Set(Object.keys(metafile?.inputs ?? {}).map((input) => resolve(root, input)));
         return { code, positions: sourcePositions(label, map, 'plugins'), inputs };
       } catch (error) {
@@ -136,9 +134,4 @@ function tooLarge(pluginId: string, label: string, bytes: number): HostFailure {
     status: 500,
     details: { pluginId, file: label },
   };
-}
-
-function withoutHandler(pluginId: string, label: string): HostFailure {
-  const message = 'Plugin must export a handler function';
-  return { code: 'PLUGIN_ERROR', message, status: 500, details: { pluginId, file: label } };
 }

@@ -9,6 +9,8 @@ import type { Compiler } from '../../../../src/plugin-host/compiler.ts';
 import { ended } from '../../../../src/plugin-host/outcome.ts';
 import { eventually, PluginFolder } from '../../../support/plugin-host.ts';
 
+const HANDLER = '/* handler */';
+
 /** "Compiles" by reading: a source that says `broken` fails, `uses <file>` makes that file an input. */
 class ReadingCompiler implements Compiler {
   compiled: string[] = [];
@@ -18,7 +20,12 @@ class ReadingCompiler implements Compiler {
     const code = await readFile(file, 'utf8');
     if (code.includes('broken')) return ended('COMPILE_ERROR', `Compilation failed: ${pluginId}`);
     const used = [...code.matchAll(/uses (\S+)/g)].map(([, name]) => join(file, '..', name ?? ''));
-    return { code, positions: { mapped: (text: string) => text }, inputs: new Set([file, ...used]) };
+    // As the bundler leaves them; a source that says `cut off` has lost its handler.
+    return {
+      code: code.includes('cut off') ? code : `${code}${HANDLER}`,
+      positions: { mapped: (text: string) => text },
+      inputs: new Set([file, ...used]),
+    };
   }
 
   runtime = () => Promise.resolve('');
@@ -186,7 +193,7 @@ t.test('a file that is away for a moment takes nothing away', async (t) => {
 t.test('a new version serves once a process has loaded it', async (t) => {
   const { catalog, folder, lines, processes } = setUp(t, { 'a.ts': 'first' });
   await catalog.start();
-  const serves = () => catalog.get('a')?.serving?.version.code;
+  const serves = () => catalog.get('a')?.serving?.version.code.replace(HANDLER, '');
   const tried = async (count: number) =>
     (
       await eventually(
@@ -215,19 +222,31 @@ t.test('a new version serves once a process has loaded it', async (t) => {
 t.test('what changes while it is built is built again', async (t) => {
   const { catalog, compiler, folder } = setUp(t, { 'a.ts': 'uses lib/x', 'lib/x': '1' });
   await catalog.start();
+  const serves = () => catalog.get('a')?.serving?.version.code.replace(HANDLER, '');
   const seen: (string | undefined)[] = [];
   const compile = compiler.compile.bind(compiler);
   compiler.compile = async (id, source) => {
     const built = await compile(id, source);
     if (compiler.compiled.length === 2) folder.write('lib/x', 'changed once more');
-    seen.push(catalog.get('a')?.serving?.version.code);
+    seen.push(serves());
     return built;
   };
   folder.write('a.ts', 'uses lib/x again');
-  await eventually(
-    () => catalog.get('a')?.serving?.version.code,
-    (code) => code === 'uses lib/x again',
-  );
-  t.equal(catalog.get('a')?.serving?.version.code, 'uses lib/x again');
+  await eventually(serves, (code) => code === 'uses lib/x again');
+  t.equal(serves(), 'uses lib/x again');
   t.strictSame(seen, ['uses lib/x', 'uses lib/x'], 'the first build served nobody');
+});
+
+t.test('a file that lost its handler serves nobody, where there was one before it', async (t) => {
+  const { catalog, folder } = setUp(t, { 'a.ts': 'first', 'b.ts': 'cut off' });
+  await catalog.start();
+  const first = catalog.get('a')?.serving;
+  t.match(catalog.get('b')?.serving, { version: { pluginId: 'b' } }, 'its calls say what is wrong');
+  folder.write('a.ts', 'cut off');
+  await eventually(
+    () => catalog.get('a')?.failure,
+    (failure) => failure !== undefined,
+  );
+  t.match(catalog.get('a')?.failure, { code: 'PLUGIN_ERROR', message: 'Plugin must export a handler function' });
+  t.equal(catalog.get('a')?.serving, first);
 });
