@@ -16,7 +16,7 @@ export const ROWS: Readonly<Record<number, Row>> = {
   2: {
     shown: {
       [threats('processor')]: 'threat 2: microtasks without an end',
-      [threats('output')]: 'threat 2: results that are thenables of thenables',
+      [threats('results')]: 'threat 2: results that are thenables of thenables',
     },
   },
   3: {
@@ -33,7 +33,7 @@ export const ROWS: Readonly<Record<number, Row>> = {
   },
   6: {
     shown: {
-      [threats('output')]: 'threat 6: floods of log lines',
+      [threats('logs')]: 'threat 6: floods of log lines',
       [threats('crowd')]: 'threat 6: floods of lines do not fill the service',
     },
   },
@@ -59,7 +59,7 @@ export const ROWS: Readonly<Record<number, Row>> = {
   17: { shown: { [threats('memory')]: 'threat 17: buffers, and whatever is made of them' } },
   18: {
     shown: {
-      [threats('built-ins')]: 'threat 18: ropes of 2^28 characters',
+      [threats('ropes')]: 'threat 18: ropes of 2^28 characters',
       [threats('crowd')]: 'threat 18: calls that kill their process are backed off, and the plugin comes back',
     },
     differs:
@@ -68,26 +68,31 @@ export const ROWS: Readonly<Record<number, Row>> = {
   20: {
     shown: {
       [threats('memory')]: 'threat 20: a heap that grows until the engine gives up',
-      [threats('built-ins')]: 'threat 20: memory taken inside one built-in',
+      [threats('ropes')]: 'threat 20: memory taken inside one built-in',
     },
   },
   22: {
     shown: {
-      [threats('output')]: 'threat 22: results beyond every limit',
+      [threats('results')]: 'threat 22: results beyond every limit',
       [threats('capabilities')]: 'threat 22: parameters without measure',
     },
   },
   23: {
     shown: {
-      [threats('output')]: 'threat 23: deep and cyclic results',
+      [threats('results')]: 'threat 23: deep and cyclic results',
       [threats('capabilities')]: 'threat 23: parameters nested beyond any reader',
     },
   },
-  25: { shown: { [threats('output')]: 'threat 25: errors whose properties loop' } },
-  26: { shown: { [threats('output')]: 'threat 26: Proxies whose traps loop' } },
+  25: { shown: { [threats('errors')]: 'threat 25: errors whose properties loop' } },
+  26: {
+    shown: {
+      [threats('errors')]: 'threat 26: Proxies whose traps loop',
+      [threats('results')]: 'threat 26: results that are Proxies whose traps loop',
+    },
+  },
   28: {
     shown: {
-      [threats('output')]: 'threat 28: rejections that nobody handles',
+      [threats('errors')]: 'threat 28: rejections that nobody handles',
       [threats('neighbours')]: 'threat 28: a rejection of one call is not the error of the next',
       'unit/sandbox/process/isolate':
         'a rejection that a stretch left behind does not come out of what this side asks next',
@@ -122,7 +127,7 @@ export const ROWS: Readonly<Record<number, Row>> = {
     shown: {
       [threats('keys')]: 'threat 35: what is checked is what is signed',
       [threats('capabilities')]: 'threat 35: parameters that change while they are read',
-      [threats('output')]: 'threat 35: results that change while they are read',
+      [threats('results')]: 'threat 35: results that change while they are read',
     },
   },
   38: {
@@ -202,7 +207,7 @@ export const ROWS: Readonly<Record<number, Row>> = {
   },
   62: {
     shown: {
-      [threats('output')]: 'threat 62: log lines that forge, flood or lead astray',
+      [threats('logs')]: 'threat 62: log lines that forge, flood or lead astray',
       [threats('neighbours')]: 'threat 62: forwarded lines cannot forge or command',
     },
   },

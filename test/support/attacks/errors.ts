@@ -75,7 +75,7 @@ export const ERROR_ATTACKS: readonly Attack[] = [
     threat: null,
     recovery: null,
     body: "throw new Error('x'.repeat(1e8));",
-    ends: ['threw', 'MEMORY_LIMIT'],
+    ends: ['threw', ...TIME_OR_MEMORY],
   },
   {
     name: 'a message that is an object whose text loops',

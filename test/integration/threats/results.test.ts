@@ -1,0 +1,37 @@
+/**
+ * Threat: what guest code hands out is the weapon, here its result. It must be made into text inside the guest, under the
+ * guest's own limits, and cut there; nothing on this side may look at a guest's object. If one of these fails, look at
+ * `sandbox/guest/json-text.ts`.
+ */
+import t from 'tap';
+import { RESULT_ATTACKS } from '../../support/attacks/results.ts';
+import { Siege } from '../../support/attacks/siege.ts';
+
+const siege = await Siege.open(t, RESULT_ATTACKS);
+
+t.test('threat 2: results that are thenables of thenables', async (t) => {
+  // Threat: awaiting a result runs the guest's code, and that never ends.
+  await siege.assertContained(t, 2);
+});
+
+t.test('threat 22: results beyond every limit', async (t) => {
+  // Threat: a result is copied and written several times on its way, each time larger.
+  await siege.assertContained(t, 22);
+});
+
+t.test('threat 23: deep and cyclic results', async (t) => {
+  // Threat: whoever writes such a value on the other side runs out of stack or never ends.
+  await siege.assertContained(t, 23);
+});
+
+t.test('threat 26: results that are Proxies whose traps loop', async (t) => {
+  // Threat: even asking what kind of thing was thrown or returned runs the guest's code.
+  await siege.assertContained(t, 26);
+});
+
+t.test('threat 35: results that change while they are read', async (t) => {
+  // Threat: toJSON, getters and traps run between a check and the use.
+  await siege.assertContained(t, 35);
+});
+
+t.test('nothing of it goes on', (t) => siege.assertOver(t));
