@@ -177,3 +177,8 @@ export class AppError<C extends ErrorCode = ErrorCode> extends Error {
 export function invalidRequest(reason: string, cause?: unknown): AppError<'INVALID_REQUEST'> {
   return new AppError('INVALID_REQUEST', { reason }, { cause });
 }
+
+/** The message of anything that was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

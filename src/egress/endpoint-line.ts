@@ -6,7 +6,7 @@ import type { EndpointPool } from './endpoint-pool.ts';
 import { type BatchReading, blamesBatch } from './json-rpc-batch.ts';
 import { type ReadOptions, RpcError } from './rpc-client.ts';
 import { type CallText, createRpcRequest, type RequestParts, type RequestSettings } from './rpc-request.ts';
-import { judgeFailure } from './rpc-verdict.ts';
+import { judgeFailure, speaksAgainst } from './rpc-verdict.ts';
 
 /** Limits of one endpoint's line. */
 export interface LineSettings extends RequestSettings {
@@ -239,10 +239,6 @@ function fitting(items: readonly (CallText & { isAlone?: boolean })[], most: num
 function answersOf(items: readonly CallText[], reading: BatchReading): PromiseSettledResult<Json>[] {
   if (reading.kind === 'answers') return reading.answers;
   return items.map(({ call }) => ({ status: 'rejected', reason: reading.failure(call) }));
-}
-
-function speaksAgainst(answer: PromiseSettledResult<Json>): boolean {
-  return answer.status === 'rejected' && answer.reason instanceof RpcError && judgeFailure(answer.reason).countsAgainst;
 }
 
 /** After silence or a cut nobody knows what arrived, so what follows would leave out of order. A node's error is clear. */

@@ -18,7 +18,7 @@ import {
   type RpcClient,
   RpcError,
 } from './rpc-client.ts';
-import { judgeFailure, type RpcVerdict } from './rpc-verdict.ts';
+import { judgeFailure, type RpcVerdict, speaksAgainst } from './rpc-verdict.ts';
 
 /** How long and how often endpoints are tried. Times in milliseconds. */
 export interface RpcSettings extends PoolSettings, LineSettings {
@@ -252,7 +252,7 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
     const settled = await offerTo(line, method, params);
     const isTaken = settled.some(({ status }) => status === 'fulfilled');
     if (isTaken || options.elsewhere === true) favourite = line.endpoint;
-    if (favourite === line.endpoint && settled.some(isTrouble)) favourite = undefined;
+    if (favourite === line.endpoint && settled.some((entry) => speaksAgainst(entry))) favourite = undefined;
     return settled;
   }
 
@@ -298,10 +298,6 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
 /** Without a parser an answer is plain JSON, as the overload of `read` says. */
 function asIs<T>(answer: Json): T {
   return answer as T;
-}
-
-function isTrouble(entry: PromiseSettledResult<Json>): boolean {
-  return entry.status === 'rejected' && entry.reason instanceof RpcError && judgeFailure(entry.reason).countsAgainst;
 }
 
 /** @throws what is not of this layer, such as a fault in a caller's own code inside `onOne` */

@@ -121,6 +121,11 @@ export class RpcError extends Error {
   }
 }
 
+/** Whether a node was there and said no: the method is not supported, the call reverts, and the like. */
+export function isNodeError(error: unknown): error is RpcError {
+  return error instanceof RpcError && error.kind === 'node';
+}
+
 /** A passed-through call's answer, in the body form of the relayer `rpc` endpoint. */
 export interface RpcOutcome {
   jsonrpc: '2.0';

@@ -1,4 +1,4 @@
-import { EndpointUnfit, type RpcError } from './rpc-client.ts';
+import { EndpointUnfit, RpcError } from './rpc-client.ts';
 
 /** What a failed call means. */
 export interface RpcVerdict {
@@ -96,6 +96,11 @@ export function judgeFailure(error: RpcError): RpcVerdict {
     default:
       return error.kind satisfies never;
   }
+}
+
+/** Whether what came of a call speaks against the endpoint that it went to. */
+export function speaksAgainst(answer: PromiseSettledResult<unknown>): boolean {
+  return answer.status === 'rejected' && answer.reason instanceof RpcError && judgeFailure(answer.reason).countsAgainst;
 }
 
 function judgeUnfit({ cause }: RpcError): RpcVerdict | undefined {

@@ -1,7 +1,8 @@
+import { messageOf } from '../domain/errors.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Transaction } from '../domain/transaction.ts';
 import { LeaseLost } from '../store/lease.ts';
-import { askAny, type LaneStep, reasonOf, unmined } from './lane-step.ts';
+import { askAny, type LaneStep, unmined } from './lane-step.ts';
 import type { Sender } from './sender.ts';
 import { sequenceFigures } from './sequence-figures.ts';
 import { storeUnlike } from './unlike.ts';
@@ -26,7 +27,7 @@ export async function fillGaps(step: LaneStep): Promise<number> {
     if (filled > 0) step.log.warn({ lane: step.key, first: String(gaps[0]), filled }, 'gaps filled');
   } catch (error) {
     if (error instanceof LeaseLost) throw error;
-    step.log.warn({ reason: reasonOf(error), lane: step.key }, 'gaps not looked for');
+    step.log.warn({ reason: messageOf(error), lane: step.key }, 'gaps not looked for');
   }
   return filled;
 }

@@ -1,9 +1,10 @@
 import type { SignedVersion } from '../chains/chain.ts';
+import { messageOf } from '../domain/errors.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Transaction } from '../domain/transaction.ts';
 import { LeaseLost } from '../store/lease.ts';
 import { affordable } from './budgets.ts';
-import { type LaneStep, reasonOf } from './lane-step.ts';
+import type { LaneStep } from './lane-step.ts';
 import type { Version } from './ledger.ts';
 import { hasExpired, lifetimeOf } from './lifetime.ts';
 import { type Priced, price, retryLater } from './pricing.ts';
@@ -70,7 +71,7 @@ async function reserve(step: LaneStep, priced: readonly Priced[]): Promise<bigin
     reason = plan.reason;
     step.log.warn({ lane: step.key, reason }, 'sequence in doubt');
   } catch (error) {
-    reason = reasonOf(error);
+    reason = messageOf(error);
     step.log.warn({ err: error, lane: step.key }, 'sequence not known');
   }
   await step.ledger.apply(priced.map(({ transaction }) => retryLater(step, transaction, reason)));
@@ -109,7 +110,7 @@ async function sign(step: LaneStep, priced: readonly Priced[], sequences: readon
     for (const { transaction, error } of failed) {
       step.log.warn({ err: error, transaction: transaction.id, lane: step.key }, 'transaction not signed');
     }
-    await step.ledger.apply(failed.map(({ transaction, error }) => retryLater(step, transaction, reasonOf(error))));
+    await step.ledger.apply(failed.map(({ transaction, error }) => retryLater(step, transaction, messageOf(error))));
     rest = signed.map((entry) => entry.priced);
   }
   return signed;

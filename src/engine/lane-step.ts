@@ -142,8 +142,3 @@ export function ageOf(step: LaneStep, key: string, at: Timestamp): number {
 export function isDue(step: LaneStep, { transaction }: OpenEntry): boolean {
   return isDueAt(transaction.nextActionAt, step.now());
 }
-
-/** The message of anything that was thrown. */
-export function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}

@@ -1,8 +1,9 @@
 import type { Chain, ChainClient, Observation, ObservedEntry } from '../chains/chain.ts';
 import { isDueAt } from '../domain/due.ts';
+import { messageOf } from '../domain/errors.ts';
 import type { Attempt, Transaction } from '../domain/transaction.ts';
 import type { TransactionChange } from '../store/store.ts';
-import { applyToOpen, askAny, type LaneStep, latestOf, observedOf, reasonOf } from './lane-step.ts';
+import { applyToOpen, askAny, type LaneStep, latestOf, observedOf } from './lane-step.ts';
 import type { Change, OpenEntry } from './ledger.ts';
 import { nextLook } from './timing.ts';
 
@@ -44,7 +45,7 @@ async function lookThrough(
   try {
     observations = await askAny(step, client, (one) => one.observe(group));
   } catch (error) {
-    step.log.warn({ reason: reasonOf(error), lane: step.key }, 'chain not observed');
+    step.log.warn({ reason: messageOf(error), lane: step.key }, 'chain not observed');
     return group.map(({ transaction }) => lookAgain(step, transaction));
   }
   return group.map(({ transaction, attempts }, index) =>

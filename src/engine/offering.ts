@@ -1,6 +1,7 @@
 import type { BroadcastOutcome, ChainClient } from '../chains/chain.ts';
+import { messageOf } from '../domain/errors.ts';
 import type { Attempt } from '../domain/transaction.ts';
-import { applyToOpen, clientsOf, isDue, type LaneStep, latestOf, reasonOf, unmined } from './lane-step.ts';
+import { applyToOpen, clientsOf, isDue, type LaneStep, latestOf, unmined } from './lane-step.ts';
 import type { Change, OpenEntry } from './ledger.ts';
 import { backOff, nextLook } from './timing.ts';
 
@@ -51,7 +52,7 @@ async function broadcast(step: LaneStep, entries: readonly OpenEntry[]): Promise
       const { client } = await step.senders.of(entry.transaction.relayerId);
       if (attempt !== undefined) groups.set(client, [...(groups.get(client) ?? []), { entry, attempt }]);
     } catch (error) {
-      outcomes.set(entry, { kind: 'unknown', reason: reasonOf(error) });
+      outcomes.set(entry, { kind: 'unknown', reason: messageOf(error) });
     }
   }
   await Promise.all(
@@ -77,7 +78,7 @@ async function offerGroup(client: ChainClient, attempts: readonly Attempt[]): Pr
   try {
     return await client.broadcast(attempts);
   } catch (error) {
-    return attempts.map(() => ({ kind: 'unknown', reason: reasonOf(error) }));
+    return attempts.map(() => ({ kind: 'unknown', reason: messageOf(error) }));
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Preparation, ReadyPreparation } from '../chains/chain.ts';
+import { messageOf } from '../domain/errors.ts';
 import type { Timestamp, Transaction } from '../domain/transaction.ts';
-import { type LaneStep, reasonOf, unmined } from './lane-step.ts';
+import { type LaneStep, unmined } from './lane-step.ts';
 import type { Change } from './ledger.ts';
 import type { ParkCause } from './offer-book.ts';
 import type { Sender } from './sender.ts';
@@ -62,7 +63,7 @@ export function retryLater(step: LaneStep, transaction: Transaction, reason: str
 
 function putOff(step: LaneStep, transaction: Transaction, outcome: Outcome): Change {
   if ('error' in outcome) {
-    return retryLater(step, transaction, reasonOf(outcome.error));
+    return retryLater(step, transaction, messageOf(outcome.error));
   }
   const { preparation } = outcome;
   if (preparation.kind === 'refused') {
@@ -82,7 +83,7 @@ async function ask(step: LaneStep, transaction: Transaction, committed: bigint):
     const sender = await step.senders.of(transaction.relayerId);
     return { sender, preparation: await sender.client.prepare(transaction, sender.account, { committed }) };
   } catch (error) {
-    const reason = reasonOf(error);
+    const reason = messageOf(error);
     const level = transaction.statusReason === reason ? 'debug' : 'warn';
     step.log[level]({ reason, transaction: transaction.id, lane: step.key }, 'transaction not prepared');
     return { error };

@@ -1,11 +1,10 @@
 import type { Chain, ChainClient } from '../chains/chain.ts';
 import type { ChainConnections } from '../chains/connections.ts';
-import { AppError } from '../domain/errors.ts';
+import { AppError, messageOf } from '../domain/errors.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { DisabledReason, DisabledReasonType, Relayer } from '../domain/relayer.ts';
 import type { Log } from '../observability/log.ts';
 import type { Store } from '../store/store.ts';
-import { reasonOf } from './lane-step.ts';
 
 export interface RelayerChecksDeps {
   store: Pick<Store, 'read'>;
@@ -65,7 +64,7 @@ export class RelayerChecks {
     try {
       client = connections.clientOf(relayer);
     } catch (error) {
-      return unusable(reasonOf(error));
+      return unusable(messageOf(error));
     }
     const told: string[] = [];
     const [identity, sequence, balance] = await Promise.all([
@@ -159,7 +158,7 @@ async function outcomeOf<T>(check: () => Promise<T>): Promise<{ value: T } | { c
     return { value: await check() };
   } catch (error) {
     if (error instanceof AppError && error.code === 'NOT_AVAILABLE_YET') return { isUnknown: true };
-    return { cause: reasonOf(error) };
+    return { cause: messageOf(error) };
   }
 }
 

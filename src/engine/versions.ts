@@ -1,21 +1,12 @@
 import type { NewVersion, VersionPreparation } from '../chains/chain.ts';
 import type { DecisionKind } from '../domain/decision.ts';
+import { messageOf } from '../domain/errors.ts';
 import type { Transaction } from '../domain/transaction.ts';
 import type { VoidEnd } from '../domain/transaction-state.ts';
 import { LeaseLost } from '../store/lease.ts';
 import type { TransactionChange } from '../store/store.ts';
 import { versionShortage } from './budgets.ts';
-import {
-  ageOf,
-  applyToOpen,
-  askAny,
-  bySequence,
-  type LaneStep,
-  latestOf,
-  observedOf,
-  reasonOf,
-  unmined,
-} from './lane-step.ts';
+import { ageOf, applyToOpen, askAny, bySequence, type LaneStep, latestOf, observedOf, unmined } from './lane-step.ts';
 import type { Change, OpenEntry } from './ledger.ts';
 import { hasExpired, lifetimeOf } from './lifetime.ts';
 import type { ParkCause } from './offer-book.ts';
@@ -179,7 +170,7 @@ export async function signVersion(
       { err: error, transaction: transaction.id, lane: step.key, attempts: attempts.length },
       'no new version',
     );
-    return { kind: 'not now', reason: reasonOf(error), cause: 'error' };
+    return { kind: 'not now', reason: messageOf(error), cause: 'error' };
   }
 }
 

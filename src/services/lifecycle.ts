@@ -13,6 +13,7 @@ import { earlierEffect, writeOnce } from './effects.ts';
 import type { RelayerDirectory } from './relayer-access.ts';
 import type { LifecycleService } from './services.ts';
 import { TIMELINE_EVENTS, timelineOf } from './timeline.ts';
+import { findTransaction } from './transaction-lookup.ts';
 
 /** How long a request waits for the lane to carry out what it wishes. */
 const SETTLING_MS = 2_500;
@@ -37,12 +38,6 @@ export interface LifecycleDeps {
  */
 export function createLifecycleService(deps: LifecycleDeps): LifecycleService {
   const { store, relayers, engine, log, clock, settlingMs = SETTLING_MS } = deps;
-
-  async function load(relayerId: string, transactionId: string): Promise<Transaction> {
-    const transaction = await store.read.transaction(relayerId, transactionId);
-    if (transaction === undefined) throw new AppError('TRANSACTION_NOT_FOUND', { id: transactionId });
-    return transaction;
-  }
 
   /** Stores what is wished, once for each keyed request; resolves with the intent's position. */
   async function keep({ id, lane }: Transaction, wish: Wish, effect: Effect | undefined): Promise<number> {
@@ -80,7 +75,7 @@ export function createLifecycleService(deps: LifecycleDeps): LifecycleService {
   async function again(relayerId: string, transactionId: string, earlier: StoredEffect): Promise<WireObject> {
     const { chain, account } = await relayers.find(relayerId);
     await untilSettled(transactionId, Number(earlier.outcome));
-    return chain.transactionView(await load(relayerId, transactionId), account);
+    return chain.transactionView(await findTransaction(store.read, relayerId, transactionId), account);
   }
 
   return {
@@ -90,22 +85,22 @@ export function createLifecycleService(deps: LifecycleDeps): LifecycleService {
       const { relayer, chain, account, client } = await relayers.findActive(relayerId);
       const identity = await store.read.chainIdentity(relayer.networkType, relayer.network);
       const { request, validUntil } = chain.parseRequest(body, { ...account, identity }, await store.now());
-      const transaction = await load(relayerId, transactionId);
+      const transaction = await findTransaction(store.read, relayerId, transactionId);
       assertRunning('replace', transaction);
       client().checkReplacement(request, await store.read.attempts(transactionId), account);
       const position = await keep(transaction, { kind: 'replace', request, validUntil }, effect);
       await untilSettled(transactionId, position);
-      return chain.transactionView(await load(relayerId, transactionId), account);
+      return chain.transactionView(await findTransaction(store.read, relayerId, transactionId), account);
     },
 
     async cancel(relayerId, transactionId, effect) {
       const earlier = await earlierEffect(store.read, effect);
       if (earlier !== undefined) return again(relayerId, transactionId, earlier);
       const { chain, account } = await relayers.findActive(relayerId);
-      const transaction = await load(relayerId, transactionId);
+      const transaction = await findTransaction(store.read, relayerId, transactionId);
       assertRunning('cancel', transaction);
       await untilSettled(transactionId, await keep(transaction, { kind: 'cancel' }, effect));
-      return chain.transactionView(await load(relayerId, transactionId), account);
+      return chain.transactionView(await findTransaction(store.read, relayerId, transactionId), account);
     },
 
     async cancelPending(relayerId) {
@@ -146,7 +141,7 @@ export function createLifecycleService(deps: LifecycleDeps): LifecycleService {
 
     async timeline(relayerId, transactionId) {
       const { chain } = await relayers.find(relayerId);
-      const transaction = await load(relayerId, transactionId);
+      const transaction = await findTransaction(store.read, relayerId, transactionId);
       const [attempts, decisions, wishes, endedAt] = await Promise.all([
         store.read.attempts(transactionId),
         store.read.decisions(transactionId, TIMELINE_EVENTS),

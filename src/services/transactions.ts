@@ -13,6 +13,7 @@ import { earlierEffect, writeOnce } from './effects.ts';
 import type { RelayerAccess, RelayerDirectory } from './relayer-access.ts';
 import type { TransactionsService } from './services.ts';
 import { createSpendingGuard } from './spending.ts';
+import { findTransaction } from './transaction-lookup.ts';
 
 /** The shortest pause between two looks at a transaction that is waited for. */
 const SHORTEST_INTERVAL_MS = 10;
@@ -59,15 +60,9 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
     };
   }
 
-  async function load(relayerId: string, transactionId: string): Promise<Transaction> {
-    const transaction = await store.read.transaction(relayerId, transactionId);
-    if (transaction === undefined) throw new AppError('TRANSACTION_NOT_FOUND', { id: transactionId });
-    return transaction;
-  }
-
   async function view(relayerId: string, transactionId: string): Promise<WireObject> {
     const { chain, account } = await relayers.find(relayerId);
-    return chain.transactionView(await load(relayerId, transactionId), account);
+    return chain.transactionView(await findTransaction(store.read, relayerId, transactionId), account);
   }
 
   return {
@@ -106,7 +101,7 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
       try {
         for (;;) {
           signal.throwIfAborted();
-          const transaction = await load(relayerId, transactionId);
+          const transaction = await findTransaction(store.read, relayerId, transactionId);
           if (endsWait(transaction.status)) return chain.transactionView(transaction, account);
           const left = deadline - clock.elapsed();
           if (left <= 0) return undefined;

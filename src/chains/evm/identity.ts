@@ -1,3 +1,4 @@
+import { messageOf } from '../../domain/errors.ts';
 import type { Json } from '../../domain/json.ts';
 import type { Network } from '../../domain/network.ts';
 import type { ParseAnswer, RpcClient } from '../../egress/rpc-client.ts';
@@ -96,8 +97,4 @@ function parsed<T>(answer: PromiseSettledResult<Json> | undefined, parse: ParseA
   } catch {
     return undefined;
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

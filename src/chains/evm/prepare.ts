@@ -2,7 +2,7 @@ import { amountOf, jsonAmount } from '../../domain/amount.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Transaction } from '../../domain/transaction.ts';
-import { type ReadOne, type RpcClient, RpcError } from '../../egress/rpc-client.ts';
+import { isNodeError, type ReadOne, type RpcClient } from '../../egress/rpc-client.ts';
 import type { Account, LaneFigures, ParkedPreparation, Preparation, ReadyPreparation } from '../chain.ts';
 import { freshShared } from '../single-flight.ts';
 import { policyViolation } from './admission.ts';
@@ -229,7 +229,7 @@ export async function estimated(parts: PrepareParts, call: JsonObject, of?: 'all
   try {
     return await parts.figure((read) => estimateGas(read, call), of);
   } catch (error) {
-    if (error instanceof RpcError && error.kind === 'node') return undefined;
+    if (isNodeError(error)) return undefined;
     throw error;
   }
 }

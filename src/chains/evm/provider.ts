@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../domain/json.ts';
-import { EndpointUnfit, type ReadOne, type RpcClient, RpcError } from '../../egress/rpc-client.ts';
+import { EndpointUnfit, isNodeError, type ReadOne, type RpcClient } from '../../egress/rpc-client.ts';
 
 /** Requests and policies know no higher price. */
 const HIGHEST_PRICE = 1n << 128n;
@@ -271,7 +271,7 @@ export function price(value: Json | undefined): bigint {
 
 /** Whether a node says that it does not have the method: -32601 of JSON-RPC, -32004 of EIP-1474. */
 export function lacksMethod(error: unknown): boolean {
-  return error instanceof RpcError && error.kind === 'node' && (error.code === -32_601 || error.code === -32_004);
+  return isNodeError(error) && (error.code === -32_601 || error.code === -32_004);
 }
 
 function hash(value: Json | undefined): string {

@@ -1,4 +1,4 @@
-import { type ReadOne, RpcError } from '../../egress/rpc-client.ts';
+import { isNodeError, type ReadOne } from '../../egress/rpc-client.ts';
 import { blockReceipts, type Receipt, receiptOf } from './provider.ts';
 
 /** As many transactions in one block make its whole list of receipts cheaper than one call for each. */
@@ -85,7 +85,7 @@ export function isReceiptOf(one: Sought, receipt: Receipt | null | undefined): r
 
 /** A node that answers that it cannot. `eth_getBlockReceipts` is young (geth 1.13): then each receipt is asked for. */
 export function unsupported(error: unknown): undefined {
-  if (error instanceof RpcError && error.kind === 'node') return undefined;
+  if (isNodeError(error)) return undefined;
   throw error;
 }
 

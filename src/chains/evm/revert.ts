@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AbiCoder, ErrorFragment, Interface, Result } from 'ethers';
 import type { Json, JsonObject } from '../../domain/json.ts';
-import { type ReadOne, RpcError } from '../../egress/rpc-client.ts';
+import { isNodeError, type ReadOne } from '../../egress/rpc-client.ts';
 import { normalAddress } from './address.ts';
 import { printable } from './errors.ts';
 import { toQuantity } from './provider.ts';
@@ -94,7 +94,7 @@ async function calledAgain(read: ReadOne, { request, fields, block }: FailedTran
     await read('eth_call', [call, toQuantity(block)], (answer) => answer, { bestEffort: true });
     return null;
   } catch (error) {
-    return error instanceof RpcError && error.kind === 'node' ? dataIn(error.data) : null;
+    return isNodeError(error) ? dataIn(error.data) : null;
   }
 }
 

@@ -1,4 +1,4 @@
-import { type ReadOne, type RpcClient, RpcError } from '../../egress/rpc-client.ts';
+import { isNodeError, type ReadOne, type RpcClient } from '../../egress/rpc-client.ts';
 import type { SettledSequence } from '../chain.ts';
 import { authorityOf } from './authorization.ts';
 import { onEach } from './each-endpoint.ts';
@@ -142,7 +142,7 @@ async function firstBlockWhere(
     }
     return { block: high, isFirst: true };
   } catch (error) {
-    if (error instanceof RpcError && error.kind === 'node') return { block: high, isFirst: false };
+    if (isNodeError(error)) return { block: high, isFirst: false };
     throw error;
   }
 }

@@ -3,7 +3,7 @@ import type { WireObject } from '../../domain/json.ts';
 import type { Attempt, Transaction } from '../../domain/transaction.ts';
 import { wireTime } from '../../domain/wire-time.ts';
 import type { Account } from '../chain.ts';
-import { readFields, readRequest } from './schema.ts';
+import { type EvmFields, readFields, readRequest } from './schema.ts';
 
 /**
  * A transaction as answers and webhooks show it: every key of the reference always there and in its order, then the lists
@@ -55,10 +55,9 @@ export function attemptView({ request, fields }: Attempt): WireObject {
 }
 
 /** Which block the transaction is in and what it took there; null while it is in none. */
-export function inclusionView({ status, fields }: Transaction): WireObject | null {
-  const receipt = readFields(fields)?.receipt;
-  // What a reorganisation took back may leave its receipt behind.
-  if (receipt === undefined || status === 'sent' || status === 'submitted') return null;
+export function inclusionView(transaction: Transaction): WireObject | null {
+  const receipt = receiptOf(transaction);
+  if (receipt === undefined) return null;
   return {
     block_number: amountOf(receipt.block_number),
     block_hash: receipt.block_hash,
@@ -70,8 +69,13 @@ export function inclusionView({ status, fields }: Transaction): WireObject | nul
 
 /** The block that the transaction is in, in words; undefined while it is in none. */
 export function placeOf(transaction: Transaction): string | undefined {
-  const block = inclusionView(transaction);
-  return block === null ? undefined : `block ${block['block_number']} (${block['block_hash']})`;
+  const receipt = receiptOf(transaction);
+  return receipt && `block ${receipt.block_number} (${receipt.block_hash})`;
+}
+
+/** What a reorganisation took back may leave its receipt behind. */
+function receiptOf({ status, fields }: Transaction): EvmFields['receipt'] {
+  return status === 'sent' || status === 'submitted' ? undefined : readFields(fields)?.receipt;
 }
 
 function moment(at: number | null): string | null {

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { AppError, ERRORS, type ErrorCode, invalidRequest } from '../../../../src/domain/errors.ts';
+import { AppError, ERRORS, type ErrorCode, invalidRequest, messageOf } from '../../../../src/domain/errors.ts';
 
 t.test('an error names the thing it is about', (t) => {
   const error = new AppError('RELAYER_NOT_FOUND', { id: 'r1' });
@@ -35,5 +35,11 @@ t.test('each row has an HTTP status and a text', (t) => {
     t.ok(ERRORS[code].status >= 400 && ERRORS[code].status < 600, `${code} has a failure status`);
     t.ok(ERRORS[code].text.length > 0, `${code} has a text`);
   }
+  t.end();
+});
+
+t.test('anything thrown has a message', (t) => {
+  t.equal(messageOf(new Error('down')), 'down');
+  t.equal(messageOf('text'), 'text');
   t.end();
 });

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { EndpointUnfit, RpcError } from '../../../../src/egress/rpc-client.ts';
+import { EndpointUnfit, isNodeError, RpcError } from '../../../../src/egress/rpc-client.ts';
 
 t.test('an error carries what its kind knows', async (t) => {
   const cause = new Error('below');
@@ -14,4 +14,10 @@ t.test('an unfit endpoint has a reason and the time to leave it alone', async (t
     message: 'it serves chain 5',
     pauseMs: 60_000,
   });
+});
+
+t.test('a node that says no is told from one that says nothing', async (t) => {
+  t.ok(isNodeError(new RpcError('node', 'execution reverted', { code: 3 })));
+  t.notOk(isNodeError(new RpcError('timeout', 'late')));
+  t.notOk(isNodeError(new Error('ours')));
 });

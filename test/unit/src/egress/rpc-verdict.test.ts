@@ -1,6 +1,6 @@
 import t from 'tap';
 import { EndpointUnfit, RpcError } from '../../../../src/egress/rpc-client.ts';
-import { judgeFailure } from '../../../../src/egress/rpc-verdict.ts';
+import { judgeFailure, speaksAgainst } from '../../../../src/egress/rpc-verdict.ts';
 
 const node = (code: number, message: string, status = 200) => new RpcError('node', message, { code, status });
 const http = (status: number) => new RpcError('http', `HTTP status ${status}`, { status });
@@ -174,4 +174,12 @@ t.test('unknown vs known transaction text: only one of them says that the pool h
   t.equal(judgeFailure(node(-32_603, 'known transaction: 0x2a')).meaning, 'state');
   t.equal(judgeFailure(node(-32_000, 'unknown transaction')).meaning, 'permanent');
   t.not(judgeFailure(node(-32_603, 'unknown transaction')).meaning, 'state');
+});
+
+t.test('what came of a call speaks against an endpoint when its failure does', async (t) => {
+  const failed = (reason: unknown): PromiseSettledResult<unknown> => ({ status: 'rejected', reason });
+  t.ok(speaksAgainst(failed(new RpcError('timeout', 'late'))));
+  t.notOk(speaksAgainst(failed(new RpcError('node', 'execution reverted'))));
+  t.notOk(speaksAgainst(failed(new Error('ours'))));
+  t.notOk(speaksAgainst({ status: 'fulfilled', value: 1 }));
 });

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { applyToOpen, bySequence, isDue, reasonOf, unmined } from '../../../../src/engine/lane-step.ts';
+import { applyToOpen, bySequence, isDue, unmined } from '../../../../src/engine/lane-step.ts';
 import { EngineWorld, pendingTransaction } from '../../../support/engine-world.ts';
 
 const entry = (status: 'sent' | 'submitted' | 'mined', sequence: bigint) => ({
@@ -46,9 +46,4 @@ t.test('what became final leaves the picture, what changed is current', async (t
   t.strictSame([...step.open.keys()], [changed.id]);
   t.equal(step.open.get(changed.id)?.transaction.statusReason, 'waiting');
   t.equal(step.offers.size, 0);
-});
-
-t.test('anything thrown has a reason', async (t) => {
-  t.equal(reasonOf(new Error('down')), 'down');
-  t.equal(reasonOf('text'), 'text');
 });

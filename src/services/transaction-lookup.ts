@@ -1,0 +1,14 @@
+import { AppError } from '../domain/errors.ts';
+import type { Transaction } from '../domain/transaction.ts';
+import type { Reader } from '../store/store.ts';
+
+/** A transaction under its own relayer. @throws AppError `TRANSACTION_NOT_FOUND` */
+export async function findTransaction(
+  read: Pick<Reader, 'transaction'>,
+  relayerId: string,
+  transactionId: string,
+): Promise<Transaction> {
+  const transaction = await read.transaction(relayerId, transactionId);
+  if (transaction === undefined) throw new AppError('TRANSACTION_NOT_FOUND', { id: transactionId });
+  return transaction;
+}
