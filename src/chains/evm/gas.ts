@@ -25,11 +25,20 @@ export type CostlyParts = Pick<EvmRequest, 'to' | 'data' | 'accessList' | 'autho
  */
 export function leastGas({ to, data, accessList, authorizationList }: CostlyParts): bigint {
   const bytes = callData(data);
-  const tokens = bytes.reduce((count, byte) => count + (byte === 0 ? 1 : 4), 0);
+  const tokens = tokensOf(bytes);
   const creation = to === null ? CREATION + INIT_CODE_WORD * Math.ceil(bytes.length / 32) : 0;
   const access = accessList.reduce((sum, { storage_keys: keys }) => sum + ACCESS_ADDRESS + ACCESS_KEY * keys.length, 0);
   const intrinsic = TRANSACTION + TOKEN * tokens + creation + access + AUTHORIZATION * authorizationList.length;
   return BigInt(Math.max(intrinsic, TRANSACTION + FLOOR_TOKEN * tokens));
+}
+
+/** What the bytes of a transaction cost as call data (EIP-2028). */
+export function calldataGas(bytes: Buffer): bigint {
+  return BigInt(TOKEN * tokensOf(bytes));
+}
+
+function tokensOf(bytes: Buffer): number {
+  return bytes.reduce((count, byte) => count + (byte === 0 ? 1 : 4), 0);
 }
 
 /** Call data as bytes; absent is none. */

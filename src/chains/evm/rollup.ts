@@ -1,6 +1,7 @@
 import { amountOf } from '../../domain/amount.ts';
 import type { Json, JsonObject } from '../../domain/json.ts';
-import { type ReadOne, RpcError } from '../../egress/rpc-client.ts';
+import { isNodeError, type ReadOne } from '../../egress/rpc-client.ts';
+import { calldataGas } from './gas.ts';
 import { gasPrice, price } from './provider.ts';
 import type { EvmFields, EvmSettings } from './schema.ts';
 import { unsignedBytes } from './signing.ts';
@@ -20,16 +21,17 @@ export interface UnsignedVersion {
  * feeds the balance check only, so a chain without an answer must not hold a transaction up.
  */
 export async function dataFee(read: ReadOne, settings: EvmSettings, version: UnsignedVersion): Promise<bigint> {
-  if (settings.isOptimism) return optimismDataFee(read, version);
+  if (settings.isOptimism) return optimismFees(read, version);
   return settings.isZkEvm ? zkEvmSurcharge(read, version) : 0n;
 }
 
 /** The predeployed GasPriceOracle of the OP Stack (ethereum-optimism/specs, protocol/predeploys.md). */
 const GAS_PRICE_ORACLE = '0x420000000000000000000000000000000000000F';
 
-/** Selectors of the oracle's functions, of which only the first knows what every later upgrade charges. */
+/** Selectors of the oracle's functions, of which only the first two know what every later upgrade charges. */
 const ORACLE = {
   getL1Fee: '0x49948e0e',
+  getOperatorFee: '0x275aedd2',
   l1BaseFee: '0x519b4bd3',
   baseFeeScalar: '0xc5985918',
   blobBaseFee: '0xf8206140',
@@ -38,6 +40,20 @@ const ORACLE = {
 
 /** A nonce as long as nonces get: what is counted before there is one must not come out too short. */
 const LONG_NONCE = 0xffff_ffffn;
+
+async function optimismFees(read: ReadOne, version: UnsignedVersion): Promise<bigint> {
+  const [data, operator] = await Promise.all([optimismDataFee(read, version), operatorFee(read, version)]);
+  return data + operator;
+}
+
+/**
+ * What the chain's operator takes since the Isthmus upgrade, by the rule of the chain's own version: it is charged for the
+ * whole gas limit before the first instruction (ethereum-optimism/specs, protocol/isthmus/exec-engine.md, Operator Fee).
+ * Chains before that upgrade do not know the function.
+ */
+async function operatorFee(read: ReadOne, { fields }: UnsignedVersion): Promise<bigint> {
+  return (await wordFrom(read, `${ORACLE.getOperatorFee}${word(amountOf(fields.gas_limit))}`)) ?? 0n;
+}
 
 async function optimismDataFee(read: ReadOne, { request, fields, sequence }: UnsignedVersion): Promise<bigint> {
   const unsigned = unsignedBytes({ request }, fields, sequence ?? LONG_NONCE).slice(2);
@@ -57,12 +73,6 @@ async function ecotoneFee(read: ReadOne, unsigned: string): Promise<bigint> {
   return (gas * (16n * base * baseScalar + blob * blobScalar)) / 16_000_000n;
 }
 
-/** EIP-2028: 4 gas for a zero byte, 16 for another. */
-function calldataGas(bytes: Buffer): bigint {
-  const zeros = bytes.reduce((count, byte) => count + (byte === 0 ? 1 : 0), 0);
-  return BigInt(4 * zeros + 16 * (bytes.length - zeros));
-}
-
 /** The one argument of a function that takes `bytes`, by the contract ABI. */
 function bytesArgument(hex: string): string {
   const padded = hex.padEnd(Math.ceil(hex.length / 64) * 64, '0');
@@ -78,7 +88,7 @@ async function wordFrom(read: ReadOne, data: string): Promise<bigint | null> {
   try {
     return await read('eth_call', [{ to: GAS_PRICE_ORACLE, data }, 'latest'], firstWord);
   } catch (error) {
-    if (isAnswer(error)) return null;
+    if (isNodeError(error)) return null;
     throw error;
   }
 }
@@ -96,7 +106,7 @@ export async function zkEvmGasPrice(read: ReadOne): Promise<bigint> {
   try {
     return (await read('zkevm_estimateGasPrice', [], priceIfAny)) ?? (await gasPrice(read));
   } catch (error) {
-    if (isAnswer(error)) return gasPrice(read);
+    if (isNodeError(error)) return gasPrice(read);
     throw error;
   }
 }
@@ -117,12 +127,7 @@ async function zkEvmSurcharge(read: ReadOne, { fields, call }: UnsignedVersion):
     const fee = await read('zkevm_estimateFee', [call], price);
     return fee > paid ? fee - paid : 0n;
   } catch (error) {
-    if (isAnswer(error)) return 0n;
+    if (isNodeError(error)) return 0n;
     throw error;
   }
-}
-
-/** The node was there and said no: the method is not supported, or the call reverts. */
-function isAnswer(error: unknown): boolean {
-  return error instanceof RpcError && error.kind === 'node';
 }

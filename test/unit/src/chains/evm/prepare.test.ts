@@ -312,10 +312,11 @@ t.test('a speed pays its gas from the balance as well', async (t) => {
   t.match(await prepare(TRANSFER), { kind: 'refused', reason: /^Insufficient balance: Relayer balance 6/ });
 });
 
-t.test('the fee for a rollup’s data is part of the cost', async (t) => {
-  const fee = 10n ** 15n;
+t.test('the fees of a rollup for data and operator are part of the cost', async (t) => {
+  const half = 5n * 10n ** 14n;
+  const fee = 2n * half;
   const estimate: DoubleHandler = ({ method }) => ({
-    result: method === 'eth_call' ? `0x${fee.toString(16).padStart(64, '0')}` : '0x5208',
+    result: method === 'eth_call' ? `0x${half.toString(16).padStart(64, '0')}` : '0x5208',
   });
   const gas = 23_100n * (GWEI + 850_000_000n);
   const { prepare } = await open(t, { estimate }, { tags: ['optimism-based'] });

@@ -77,6 +77,9 @@ t.test('the data fee of an OP chain, by the oracle’s contract', async (t) => {
   const scaled = 16n * 20_000_000_000n * 1_368n + 3_000_000n * 810_949n;
   t.equal(await fee(), (gas * scaled) / 16_000_000n, 'without getL1Fee by the figures of Ecotone');
 
+  await anvil.rpc('anvil_setCode', [ORACLE, oracleCode({ ...ECOTONE, '275aedd2': 4_321n })]);
+  t.equal(await fee(), (gas * scaled) / 16_000_000n + 4_321n, 'with what the operator takes');
+
   const { '68d5dca6': _, ...bedrock } = ECOTONE;
   await anvil.rpc('anvil_setCode', [ORACLE, oracleCode(bedrock)]);
   t.equal(await fee(), 0n, 'figures that are missing hold nothing up');
@@ -90,6 +93,13 @@ async function reading(t: { teardown(end: () => unknown): void }, handler: Doubl
   const read: ReadOne = (method, params, parse) => rpc.read(method, params, parse);
   return { read, double };
 }
+
+t.test('the operator’s fee is asked for the whole gas limit', async (t) => {
+  const { read, double } = await reading(t, () => ({ result: `0x${'0'.repeat(63)}9` }));
+  t.equal(await dataFee(read, OPTIMISM, version), 18n);
+  const asked = double.calls.map(({ params }) => String((params[0] as JsonObject)['data']));
+  t.ok(asked.includes(`0x275aedd2${50_000n.toString(16).padStart(64, '0')}`));
+});
 
 t.test('an oracle that cannot be reached, or answers nonsense, is not free', async (t) => {
   for (const [answer, kind] of [
