@@ -65,6 +65,8 @@ export class Pulse {
         ? `it has been inside the guest for ${Math.round(took)} ms; ${mayTake} ms are allowed`
         : null;
     }
+    // Calls may wait for minutes: a child that had nothing to say so long is given its time with what comes next.
+    if (!owesASign) this.#heardAt = now;
     // Between two entries an honest child makes at most one isolate.
     const mayBeSilent = FIXED_LIMITS.evaluate_ms + sliceMs + FIXED_LIMITS.overdue_ms;
     const silence = now - this.#heardAt;

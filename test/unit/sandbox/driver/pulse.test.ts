@@ -26,10 +26,19 @@ t.test('a module has its own limit', async (t) => {
 
 t.test('silence is overdue only when something is owed', async (t) => {
   const pulse = new Pulse(0);
-  t.equal(pulse.overdue(2751, SLICE_MS, false), null);
   t.match(pulse.overdue(2751, SLICE_MS, true), /no sign of life/);
+  t.equal(pulse.overdue(2751, SLICE_MS, false), null);
   pulse.heard(2700);
-  t.equal(pulse.overdue(2751, SLICE_MS, true), null);
+  t.equal(pulse.overdue(5450, SLICE_MS, true), null);
+  t.match(pulse.overdue(5451, SLICE_MS, true), /no sign of life/);
+});
+
+t.test('what it owes counts from when it began to owe it, however long it had nothing to say', async (t) => {
+  const pulse = new Pulse(0);
+  t.equal(pulse.overdue(60_000, SLICE_MS, false), null);
+  t.equal(pulse.overdue(60_025, SLICE_MS, true), null);
+  t.equal(pulse.overdue(62_750, SLICE_MS, true), null);
+  t.match(pulse.overdue(62_751, SLICE_MS, true), /no sign of life for 2751 ms/);
 });
 
 t.test('marks that do not fit are violations', async (t) => {
