@@ -1,6 +1,7 @@
 import type { CallReport, CallTask, DriverData, DriverMessage, HostMessage } from '../protocol.ts';
 import { openJournal } from './journal.ts';
 import { type Launcher, launch } from './launch.ts';
+import { NO_CALL } from './pulse.ts';
 import { Slot, unableToRun } from './slot.ts';
 
 /** The children of one thread, by the numbers that the host gave them. */
@@ -49,17 +50,24 @@ export class Slots {
   #open(number: number): void {
     if (this.#slots.has(number)) throw new Error(`slot ${number} is open already`);
     const journal = openJournal(this.#launcher);
-    const slot = new Slot({
-      slot: number,
-      launcher: this.#launcher,
-      start: () => launch(this.#launcher, this.#data.sandboxDir, journal?.fd),
-      journal,
-      runtime: this.#data.runtime,
-      post: (message) => {
-        if (message.type === 'closed') this.#slots.delete(number);
-        this.#post(message);
-      },
-    });
-    this.#slots.set(number, slot);
+    try {
+      const slot = new Slot({
+        slot: number,
+        launcher: this.#launcher,
+        start: () => launch(this.#launcher, this.#data.sandboxDir, journal?.fd),
+        journal,
+        runtime: this.#data.runtime,
+        post: (message) => {
+          if (message.type === 'closed') this.#slots.delete(number);
+          this.#post(message);
+        },
+      });
+      this.#slots.set(number, slot);
+    } catch (error) {
+      // Where the service is out of descriptors, for instance: the thread's other children must not end of it.
+      journal?.close();
+      const detail = error instanceof Error ? error.message : String(error);
+      this.#post({ type: 'closed', slot: number, cause: 'start', detail, culprit: NO_CALL, stderr: '' });
+    }
   }
 }

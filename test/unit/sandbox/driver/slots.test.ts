@@ -1,4 +1,5 @@
-/** Threat: messages for slots that are gone, and children that outlive their thread. */
+/** Threat: messages for slots that are gone, children that outlive their thread, and one that takes others along. */
+import { readdirSync } from 'node:fs';
 import t from 'tap';
 import { probeLauncher } from '../../../../sandbox/driver/launch.ts';
 import { Slots } from '../../../../sandbox/driver/slots.ts';
@@ -55,4 +56,18 @@ t.test('slots are opened, fed and closed by their numbers', async (t) => {
   const pids = messages.flatMap((one) => (one.type === 'spawned' ? one.pids : []));
   await Promise.all([message('closed', 4), message('closed', 5)]);
   t.notOk(pids.some(runs));
+});
+
+t.test('a child that cannot even be tried ends alone, and leaves nothing open', async (t) => {
+  const data = { protocol: PROTOCOL_VERSION, runtime: '', sandboxDir: SANDBOX_DIR };
+  const messages: DriverMessage[] = [];
+  const { confinement } = await probeLauncher(process.platform);
+  // No program has such a name, so that spawn throws as it does when there is no descriptor left.
+  const slots = new Slots(data, { confinement, prefix: ['\0'] }, (message) => messages.push(message));
+  const open = () => (process.platform === 'linux' ? readdirSync('/proc/self/fd').length : 0);
+  const before = open();
+  for (let slot = 1; slot <= 20; slot++) slots.receive({ type: 'open', slot });
+  t.ok(open() < before + 20);
+  t.match(messages[19], { type: 'closed', slot: 20, cause: 'start', detail: /null bytes/ });
+  t.equal(messages.length, 20);
 });
