@@ -5,7 +5,7 @@ import { createWorkspace, type Workspace, type WorkspaceOptions } from '../works
 import type { Attack } from './attack.ts';
 
 /** Small enough that an attack is soon over, large enough for honest calls on a busy machine. */
-export const ATTACKED_LIMITS: Limits = {
+const ATTACKED_LIMITS: Limits = {
   ...DEFAULT_LIMITS,
   memory_mb: 64,
   process_mb: 400,
@@ -30,7 +30,7 @@ export interface Answer {
 }
 
 /** A plugin with an attack in it, which logs a line before it begins and serves honest calls. */
-export function attackSource(attack: Attack): string {
+function attackSource(attack: Attack): string {
   return `export async function handler(context) {
   if (context.params.honest === true) return 'honest';
   console.log('before');
