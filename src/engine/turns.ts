@@ -1,0 +1,20 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+/**
+ * Starts something for each item, so many of them in one turn of the loop: work that waits for nothing, such as signing
+ * with a key at hand, would else hold up everything for as long as all of it takes. What has to wait overlaps as if all
+ * were started at once.
+ */
+export async function startInTurns<T, R>(
+  items: readonly T[],
+  perTurn: number,
+  start: (item: T, index: number) => Promise<R>,
+): Promise<PromiseSettledResult<R>[]> {
+  const turns: Promise<PromiseSettledResult<R>[]>[] = [];
+  for (let first = 0; first < items.length; first += perTurn) {
+    if (first > 0) await nextTurn();
+    const some = items.slice(first, first + perTurn);
+    turns.push(Promise.allSettled(some.map((item, place) => start(item, first + place))));
+  }
+  return (await Promise.all(turns)).flat();
+}
