@@ -1,16 +1,16 @@
 import type { Kysely } from 'kysely';
 import type { ColumnTypes } from './column-types.ts';
 import { countRequests } from './migrations/count-requests.ts';
+import { dateSettlements } from './migrations/date-settlements.ts';
+import { limitSpending } from './migrations/limit-spending.ts';
 import { lockAndBoundValues } from './migrations/lock-and-bound-values.ts';
+import { nameTakers } from './migrations/name-takers.ts';
 import { notify } from './migrations/notify.ts';
 import { relayAndKeep } from './migrations/relay-and-keep.ts';
 import { rememberAnswers } from './migrations/remember-answers.ts';
 import { replaceAndCancel } from './migrations/replace-and-cancel.ts';
 import { shareAndPrune } from './migrations/share-and-prune.ts';
 import type { Tables } from './schema.ts';
-import { dateSettlements } from './settled-column.ts';
-import { limitSpending } from './spending-tables.ts';
-import { nameTakers } from './taker-column.ts';
 
 /** One step of the schema. Once released it is never edited: what has to change is the next step. */
 export interface Migration {

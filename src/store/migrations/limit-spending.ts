@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
-import type { ColumnTypes } from './column-types.ts';
-import type { Tables } from './schema.ts';
+import type { ColumnTypes } from '../column-types.ts';
+import type { Tables } from '../schema.ts';
 
 /** The step of the schema that brings the tables `budgets` and `spending`. Like every step it is never edited. */
 export async function limitSpending(db: Kysely<Tables>, { text, integer, table }: ColumnTypes): Promise<void> {

@@ -1,10 +1,10 @@
 import { DatabaseSync } from 'node:sqlite';
 import { Kysely } from 'kysely';
 import t from 'tap';
-import { sqliteColumns } from '../../../../src/store/column-types.ts';
-import type { Tables } from '../../../../src/store/schema.ts';
-import { limitSpending } from '../../../../src/store/spending-tables.ts';
-import { sqliteDialect } from '../../../../src/store/sqlite-dialect.ts';
+import { sqliteColumns } from '../../../../../src/store/column-types.ts';
+import { limitSpending } from '../../../../../src/store/migrations/limit-spending.ts';
+import type { Tables } from '../../../../../src/store/schema.ts';
+import { sqliteDialect } from '../../../../../src/store/sqlite-dialect.ts';
 
 t.test('a transaction counts once, and a budget is there once', async (t) => {
   const database = new DatabaseSync(':memory:');
