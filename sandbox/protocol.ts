@@ -420,13 +420,15 @@ export type DriverMessage =
   | { type: 'loaded'; slot: number; message: LoadedMessage }
   | { type: 'request'; slot: number; call: number; message: RequestMessage }
   | { type: 'meter'; slot: number; rss_bytes: number; running: number; isolates: number }
-  | {
-      type: 'closed';
-      slot: number;
-      cause: 'closed' | 'overdue' | 'memory' | 'protocol' | 'died' | 'start';
-      detail: string;
-      /** The call that was entered when the child died, 0 for none: the culprit. */
-      culprit: number;
-      /** The last bytes of the child's standard error. */
-      stderr: string;
-    };
+  /** Comes before the reports of the calls that end with the child; `closed` follows when it is gone. */
+  | ({ type: 'dying'; slot: number } & Death)
+  /** The last message of a slot; `stderr` is the last bytes of the child's standard error. */
+  | ({ type: 'closed'; slot: number; stderr: string } & Death);
+
+/** Why a child ends. */
+export interface Death {
+  cause: 'closed' | 'overdue' | 'memory' | 'protocol' | 'died' | 'start';
+  detail: string;
+  /** The call that was entered when the child died, 0 for none: the culprit. */
+  culprit: number;
+}

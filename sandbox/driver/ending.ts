@@ -1,8 +1,7 @@
-import type { DriverMessage, EndCode, Limits } from '../protocol.ts';
+import type { Death, EndCode, Limits } from '../protocol.ts';
 import type { Gone } from './child.ts';
 
 /** Why a child came to its end. */
-export type Cause = Extract<DriverMessage, { type: 'closed' }>['cause'];
 
 /** How a call ends whose child came to its end. */
 export interface Verdict {
@@ -30,7 +29,7 @@ export function diedOfGuest(gone: Gone): boolean {
 }
 
 /** How each call of the child ends; the culprit is the one that was inside the guest. */
-export function verdictOn(cause: Cause, culprit: boolean, limits: Limits, memory: boolean): Verdict {
+export function verdictOn(cause: Death['cause'], culprit: boolean, limits: Limits, memory: boolean): Verdict {
   if (!culprit || cause === 'closed' || cause === 'start') {
     return { code: 'SANDBOX_LOST', message: "The plugin's sandbox process ended under the call", lost: true };
   }

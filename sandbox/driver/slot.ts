@@ -4,6 +4,7 @@ import {
   type BootMessage,
   type CallReport,
   type CallTask,
+  type Death,
   DOWN,
   type DriverMessage,
   FIXED_LIMITS,
@@ -15,7 +16,7 @@ import {
 } from '../protocol.ts';
 import { Child, type Gone } from './child.ts';
 import { CpuAccount } from './cpu-account.ts';
-import { type Cause, diedOfGuest, diedOfMemory, verdictOn } from './ending.ts';
+import { diedOfGuest, diedOfMemory, verdictOn } from './ending.ts';
 import { FrameDecoder, ProtocolViolation, payloadCaps } from './frames.ts';
 import { Growth } from './growth.ts';
 import type { Journal } from './journal.ts';
@@ -88,7 +89,7 @@ export class Slot {
   #isolates = 0;
   #meteredAt = 0;
   #lookedAt = 0;
-  #ending: { cause: Cause; detail: string; culprit: number } | null = null;
+  #ending: Death | null = null;
 
   constructor(parts: SlotParts) {
     this.#parts = parts;
@@ -325,7 +326,10 @@ export class Slot {
     const overspent = this.#account.judge(now, this.#processor.read(), shares);
     if (overspent !== null) return this.#end('overdue', overspent, NO_CALL);
     const { slot, post } = this.#parts;
-    post({ type: 'meter', slot, rss_bytes: rssBytes, running: this.#calls.size, isolates: this.#isolates });
+    // Each call that has begun has one: a child that is busy making more says so late.
+    const begun = this.#calls.values().reduce((count, call) => (call.begun ? count + 1 : count), 0);
+    const isolates = Math.max(this.#isolates, begun);
+    post({ type: 'meter', slot, rss_bytes: rssBytes, running: this.#calls.size, isolates });
   }
 
   /** Whether an honest child would do something: read on, end its frame, begin a call, or let go of one that is over. */
@@ -341,16 +345,19 @@ export class Slot {
   }
 
   /** Kills the child and ends its calls. The first reason stands. */
-  #end(cause: Cause, detail: string, culprit: number): void {
+  #end(cause: Death['cause'], detail: string, culprit: number): void {
     if (this.#ending !== null) return;
-    this.#ending = { cause, detail, culprit };
     this.#watch.stop();
     this.#processor.close();
     this.#child.kill();
-    this.#endCalls(cause, culprit, false);
+    this.#endCalls({ cause, detail, culprit }, false);
   }
 
-  #endCalls(cause: Cause, culprit: number, memory: boolean): void {
+  #endCalls(ending: Death, memory: boolean): void {
+    const { cause, culprit } = ending;
+    this.#ending = ending;
+    // Whoever hears of an end may repeat the call at once: by then the host knows whose end it was.
+    this.#parts.post({ type: 'dying', slot: this.#parts.slot, ...ending });
     for (const call of this.#calls.values()) {
       call.end(verdictOn(cause, call.task.call === culprit, call.limits, memory));
     }
@@ -360,13 +367,15 @@ export class Slot {
   #onGone(gone: Gone): void {
     this.#watch.stop();
     this.#processor.close();
-    if (this.#ending === null) {
-      const culprit = diedOfGuest(gone) ? this.#suspect() : NO_CALL;
-      const detail = `it died of ${gone.signal ?? `exit code ${gone.code}`}`;
-      this.#ending = { cause: this.#ready ? 'died' : 'start', detail, culprit };
-      this.#endCalls(this.#ending.cause, culprit, diedOfMemory(gone));
-    }
-    this.#parts.post({ type: 'closed', slot: this.#parts.slot, ...this.#ending, stderr: gone.stderr });
+    const ending = this.#ending ?? this.#deathOf(gone);
+    if (this.#ending === null) this.#endCalls(ending, diedOfMemory(gone));
+    this.#parts.post({ type: 'closed', slot: this.#parts.slot, ...ending, stderr: gone.stderr });
+  }
+
+  #deathOf(gone: Gone): Death {
+    const culprit = diedOfGuest(gone) ? this.#suspect() : NO_CALL;
+    const detail = `it died of ${gone.signal ?? `exit code ${gone.code}`}`;
+    return { cause: this.#ready ? 'died' : 'start', detail, culprit };
   }
 }
 

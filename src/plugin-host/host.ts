@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type DriverMessage, PROTOCOL_VERSION } from '../../sandbox/protocol.ts';
+import { type Death, type DriverMessage, PROTOCOL_VERSION } from '../../sandbox/protocol.ts';
 import type { Clock } from '../domain/clock.ts';
 import { AppError } from '../domain/errors.ts';
 import type { PluginEntry } from '../domain/plugin.ts';
@@ -93,6 +93,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
       changed: () => admission.pump(),
       spawned,
       loaded: ({ pluginId }, version, failure) => catalog?.loaded(pluginId, version, failure) ?? true,
+      dying,
       gone,
     },
   );
@@ -120,6 +121,14 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     orphans?.note(slot.pids).catch((error: unknown) => log.warn({ err: error }, 'a sandbox process was not noted'));
   }
 
+  function dying({ pluginId, version }: Slot, { cause, detail, culprit }: Death): void {
+    if (cause === 'closed' || pluginId === '') return;
+    const backOffMs = quarantine.killed(pluginId, `${cause}: ${detail}`, culprit);
+    if (backOffMs > 0) log.error({ pluginId, cause, backOffMs }, 'a plugin is backed off');
+    // A module that kills each process before it is loaded would do so for as long as somebody waits for it.
+    if (backOffMs > 0 && version === undefined) admission.sendAway(pluginId);
+  }
+
   function gone(slot: Slot, { cause, detail, stderr, culprit }: Closed, watched: boolean): void {
     if (!watched) for (const pid of slot.pids) killProcess(pid);
     orphans?.forget(slot.pids);
@@ -127,12 +136,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     if (slot.loading !== undefined) catalog?.lost(pluginId, slot.loading);
     if (cause === 'closed') return;
     metrics.processKilled(pluginId, cause);
-    if (pluginId === '') return;
-    log.warn({ pluginId, cause, detail, culprit, stderr }, 'a sandbox process was lost');
-    const backOffMs = watched ? quarantine.killed(pluginId, `${cause}: ${detail}`, culprit) : 0;
-    if (backOffMs > 0) log.error({ pluginId, cause, backOffMs }, 'a plugin is backed off');
-    // A module that kills each process before it is loaded would do so for as long as somebody waits for it.
-    if (backOffMs > 0 && slot.version === undefined) admission.sendAway(pluginId);
+    if (pluginId !== '') log.warn({ pluginId, cause, detail, culprit, stderr }, 'a sandbox process was lost');
   }
 
   const counted: Pick<PluginMetrics, 'callEnded'> = {

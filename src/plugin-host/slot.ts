@@ -18,8 +18,9 @@ export interface Slot {
   /** The version that the child is evaluating. */
   loading: string | undefined;
   running: number;
-  /** Takes no more calls, so that another plugin gets the process. */
+  /** Takes no more calls: it is dying, or another plugin gets the process. */
   draining: boolean;
+  dying: boolean;
   /** As last metered. */
   rssBytes: number;
   isolates: number;
@@ -40,6 +41,7 @@ export function newSlot(id: number, thread: number, now: number): Slot {
     loading: undefined,
     running: 0,
     draining: false,
+    dying: false,
     rssBytes: 0,
     isolates: 0,
     pids: [],
@@ -55,7 +57,12 @@ export function hasRoom(slot: Slot, version: PluginVersion): boolean {
   if (slot.state !== 'owned' || slot.draining || slot.version !== version.version) return false;
   if (slot.running === 0) return true;
   const newIsolates = Math.max(0, slot.running + 1 - slot.isolates);
-  return slot.rssBytes + newIsolates * slot.isolateBytes <= version.limits.process_mb * 1_048_576;
+  return slot.rssBytes + newIsolates * isolateBytes(slot) <= version.limits.process_mb * 1_048_576;
+}
+
+/** A new isolate has garbage of its beginnings; in a child with many, all that it takes, shared out, says it better. */
+function isolateBytes({ isolateBytes, isolates, rssBytes }: Slot): number {
+  return isolates > 0 && rssBytes > 0 ? Math.min(isolateBytes, rssBytes / isolates) : isolateBytes;
 }
 
 /** Whether the child can be ended without disturbing anyone. */

@@ -1,4 +1,4 @@
-import type { Confinement, DriverMessage, HostMessage, Outcome, PluginVersion } from '../../sandbox/protocol.ts';
+import type { Confinement, Death, DriverMessage, HostMessage, Outcome, PluginVersion } from '../../sandbox/protocol.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Log } from '../observability/log.ts';
 import { hasRoom, isIdle, newSlot, type Slot } from './slot.ts';
@@ -23,6 +23,8 @@ export interface SlotsEvents {
    * @returns whether its calls are to meet that version; else it goes on with the one before
    */
   loaded(slot: Slot, version: string, failure: Outcome | null): boolean;
+  /** The child is being killed, or is dead; comes before its calls end, and once. */
+  dying(slot: Slot, death: Death): void;
   /** `watched` is false when the child's driver thread ended: nobody has killed it then. */
   gone(slot: Slot, closed: Closed, watched: boolean): void;
 }
@@ -182,6 +184,9 @@ export class Slots {
         slot.rssBytes = message.rss_bytes;
         slot.isolates = message.isolates;
         break;
+      case 'dying':
+        this.die(slot, message);
+        break;
       case 'closed':
         this.remove(slot, message, true);
         break;
@@ -290,8 +295,16 @@ export class Slots {
     this.disown(slot);
     if (slot.state === 'opening' && closed.cause !== 'closed') this.startFailed(closed);
     slot.state = 'closing';
+    if (watched) this.die(slot, closed);
     this.events.gone(slot, closed, watched);
     if (this.all.size === 0) this.emptied?.();
+  }
+
+  private die(slot: Slot, death: Death): void {
+    if (slot.dying) return;
+    slot.dying = true;
+    slot.draining = true;
+    this.events.dying(slot, death);
   }
 
   private startFailed({ detail, stderr }: Closed): void {

@@ -8,6 +8,7 @@ import { type RunningHost, startPluginHost } from '../support/plugin-host.ts';
 const files = {
   'falls.ts': `export async function handler({ params }) {
     if (params.kill === undefined) return 'served';
+    if (params.kill === 'sort') for (const a = Array.from({ length: 2e6 }, (_, i) => -i); ; ) a.sort();
     let s = 'ab'; while (s.length < 2 ** 28) s += s; return s.split('').length;
   }`,
 };
@@ -42,6 +43,18 @@ t.test('who repeats one call that kills is refused, while all others are served'
   }
   t.ok(refused >= 20, `${refused} of 30 were refused`);
   t.ok(deaths(running) <= 10, `${deaths(running)} processes died`);
+});
+
+t.test('an end is known before it is answered: the same call at once is one of its kind', async (t) => {
+  const running = await start(t);
+  const { call, host } = running;
+  t.match(await call('falls'), { status: 200 });
+  const codes: string[] = [];
+  for (let time = 0; time < 4; time++) codes.push((await call('falls', { kill: 'sort' })).body.data.code);
+  t.notSame(codes[0], 'SERVICE_UNAVAILABLE', 'the first one killed');
+  t.ok(codes.includes('SERVICE_UNAVAILABLE'), codes.join(' '));
+  t.match(host.status().plugins, [{ id: 'falls', state: 'serving' }], 'the plugin is not backed off');
+  t.match(await call('falls'), { status: 200 }, 'an honest caller');
 });
 
 t.test(

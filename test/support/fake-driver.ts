@@ -46,6 +46,7 @@ async function run({ slot, call, context }: CallTask): Promise<CallReport> {
   if (params.exit === true) process.exit(1);
   const usage = { cpu_ms: 0, calls: 0, heap_bytes: 0, bytes_in: 0, bytes_out: 0 };
   if (params.kill === true) {
+    say({ type: 'dying', slot, cause: 'died', detail: 'asked to', culprit: call });
     say({ type: 'closed', slot, cause: 'died', detail: 'asked to', culprit: call, stderr: 'last words' });
     const outcome = { kind: 'ended', code: 'SANDBOX_LOST', message: 'lost' } as const;
     return { outcome, logs: [], dropped_logs: 0, usage, lost: false };

@@ -14,6 +14,9 @@ const launcher = (coreDumpsOff: boolean): Launcher => ({
     no_new_privs: false,
     namespaces: false,
     core_dumps_off: coreDumpsOff,
+    few_files: coreDumpsOff,
+    oom_first: false,
+    missing: {},
   },
   prefix: [],
 });

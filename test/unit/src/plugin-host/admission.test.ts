@@ -15,7 +15,13 @@ function setUp(maxProcesses = 4) {
   const post = (_thread: number, message: HostMessage) => posted.push(message);
   const slots: Slots = new Slots(
     { threads: () => [1], post, clock, log: createLog('silent'), maxProcesses, idleMs: 60_000 },
-    { changed: () => admission.pump(), spawned: () => undefined, loaded: () => true, gone: () => undefined },
+    {
+      changed: () => admission.pump(),
+      spawned: () => undefined,
+      loaded: () => true,
+      dying: () => undefined,
+      gone: () => undefined,
+    },
   );
   const admission: Admission = new Admission(slots, clock);
   const answerAll = () => {

@@ -76,7 +76,13 @@ function setUp(entry: object = {}) {
       maxProcesses: 2,
       idleMs: 1e6,
     },
-    { changed: () => admission.pump(), spawned: () => undefined, loaded: () => true, gone: () => undefined },
+    {
+      changed: () => admission.pump(),
+      spawned: () => undefined,
+      loaded: () => true,
+      dying: () => undefined,
+      gone: () => undefined,
+    },
   );
   const admission: Admission = new Admission(slots, clock);
   pool.heard = ({ type, slot, ...more }) => {
@@ -164,7 +170,7 @@ t.test('the end of a thread under the call counts as lost', async (t) => {
   pool.answer = () => Promise.reject(new Error('worker exited with code: 1'));
   t.match(await run(), { status: 503, body: { data: { code: 'SANDBOX_LOST' } } });
   t.equal(pool.tasks.length, 2);
-  t.match(lines.join(), 'A plugin call was lost');
+  t.match(lines.join(), 'a plugin call was lost');
 });
 
 t.test('when the client leaves, a call without effect is canceled and can do nothing more', async (t) => {

@@ -22,6 +22,7 @@ const version = (pluginId: string, name = 'v1', limits: object = {}): PluginVers
 function setUp(maxProcesses = 3, threads = [7]) {
   const posted: string[] = [];
   const gone: string[] = [];
+  const died: string[] = [];
   const time = { now: 0 };
   const state = { changes: 0, meets: true };
   const post = (thread: number, message: HostMessage) => {
@@ -41,6 +42,7 @@ function setUp(maxProcesses = 3, threads = [7]) {
       changed: () => state.changes++,
       spawned: (slot) => gone.push(`spawned ${slot.id}`),
       loaded: () => state.meets,
+      dying: (slot, { cause }) => died.push(`${cause} ${slot.id}`),
       gone: (slot, closed, watched) => gone.push(`${closed.cause} ${slot.id} ${slot.pluginId} ${watched}`),
     },
   );
@@ -50,7 +52,7 @@ function setUp(maxProcesses = 3, threads = [7]) {
     slots.handle({ type: 'loaded', slot, message: { version: name, isolate_bytes: 1000, failure } });
   const closed = (slot: number, cause: Closed['cause'] = 'closed') =>
     slots.handle({ type: 'closed', slot, cause, detail: 'd', culprit: 0, stderr: 's' });
-  return { slots, taken, gone, time, state, ready, loaded, closed };
+  return { slots, taken, gone, died, time, state, ready, loaded, closed };
 }
 
 t.test('a spare is opened, given to the first plugin that needs it, and replaced', async (t) => {
@@ -70,6 +72,20 @@ t.test('a spare is opened, given to the first plugin that needs it, and replaced
   loaded(1);
   t.equal(slots.best(version('a'))?.id, 1);
   t.equal(slots.best(version('b')), undefined, 'a child is one plugin’s for good');
+});
+
+t.test('a child that dies takes no more calls, and its death is told once', async (t) => {
+  const { slots, died, gone, ready, loaded, closed } = setUp();
+  slots.fill(0);
+  ready(1);
+  slots.provide(version('a'));
+  loaded(1);
+  t.equal(slots.best(version('a'))?.id, 1);
+  slots.handle({ type: 'dying', slot: 1, cause: 'overdue', detail: 'd', culprit: 4 });
+  t.equal(slots.best(version('a')), undefined, 'though it is not gone yet');
+  t.same([died, gone], [['overdue 1'], []]);
+  closed(1, 'overdue');
+  t.same([died, gone], [['overdue 1'], ['overdue 1 a true']]);
 });
 
 t.test('children are spread over the threads', async (t) => {
