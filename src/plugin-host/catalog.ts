@@ -65,6 +65,8 @@ export interface CatalogDeps {
   clock: Clock;
   /** Has the processes of the version's plugin load it; false when it has none. */
   tryOut: (version: PluginVersion) => boolean;
+  /** Another version begins to serve. */
+  serves?: (pluginId: string) => void;
   watch?: WatchTiming;
 }
 
@@ -235,6 +237,7 @@ export class Catalog {
 
   private reportReady(pluginId: string, { serving }: VersionSwap): void {
     this.deps.log.info({ pluginId, version: serving?.version.version }, 'a plugin is ready');
+    this.deps.serves?.(pluginId);
   }
 
   private reportBroken(pluginId: string, { serving, failure }: VersionSwap): void {

@@ -181,6 +181,8 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
       log,
       clock,
       tryOut: (version) => slots.tryOut(version),
+      // What its author has mended is not held against it.
+      serves: (pluginId) => quarantine.forget(pluginId),
     });
     catalog = plugins;
     const [runtime] = await Promise.all([compiler.runtime(), plugins.start()]);

@@ -38,6 +38,7 @@ function setUp(t: Test, files: Record<string, string>, entries: PluginEntry[] = 
   const lines: string[] = [];
   /** Whether the plugin has any, and what they were given to load. */
   const processes = { present: false, tried: [] as string[] };
+  const begun: string[] = [];
   const catalog = new Catalog({
     entries,
     root: folder.path,
@@ -49,6 +50,7 @@ function setUp(t: Test, files: Record<string, string>, entries: PluginEntry[] = 
       if (processes.present) processes.tried.push(version);
       return processes.present;
     },
+    serves: (pluginId) => begun.push(pluginId),
     watch: { debounceMs: 5, pollMs: 50 },
   });
   t.teardown(async () => {
@@ -56,7 +58,7 @@ function setUp(t: Test, files: Record<string, string>, entries: PluginEntry[] = 
     await catalog.close();
     folder.remove();
   });
-  return { folder, compiler, lines, catalog, processes };
+  return { folder, compiler, lines, catalog, processes, begun };
 }
 
 const states = (catalog: Catalog) =>
@@ -119,7 +121,7 @@ t.test('new, changed and removed plugins are picked up, imported files included'
 });
 
 t.test('a version that does not compile leaves the old one serving, until it is mended', async (t) => {
-  const { catalog, folder, lines } = setUp(t, { 'a.ts': 'first' });
+  const { catalog, folder, lines, begun } = setUp(t, { 'a.ts': 'first' });
   await catalog.start();
   const first = catalog.get('a')?.serving?.version.version;
   folder.write('a.ts', 'broken');
@@ -129,12 +131,14 @@ t.test('a version that does not compile leaves the old one serving, until it is 
   );
   t.equal(catalog.get('a')?.serving?.version.version, first);
   t.match(lines.join(), 'the old one keeps serving');
+  t.same(begun, ['a'], 'the first one');
   folder.write('a.ts', 'third');
   await eventually(
     () => catalog.get('a')?.failure,
     (failure) => failure === undefined,
   );
   t.not(catalog.get('a')?.serving?.version.version, first);
+  t.same(begun, ['a', 'a'], 'who served anew is told');
 });
 
 t.test('a version carries its granted environment and limits, and what it misses is said', async (t) => {
