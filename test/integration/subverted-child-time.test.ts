@@ -54,7 +54,7 @@ t.test('a call that is over is let go of in the end, or its process with it', as
   const slot = await hostile.open(t);
   const speaks = `const say1 = (id) => channel.send(UP.REQUEST, call, JSON.stringify({ id, method: 'kv.get', params: {} }));
     channel.enter(call); say1(1); channel.send(UP.LEAVE, call, ''); channel.flush();
-    await new Promise((resolve) => setTimeout(resolve, 2000));
+    await new Promise((resolve) => setTimeout(resolve, 1000));
     channel.enter(call); for (let id = 2; ; id += 1) say1(id);`;
   const call = slot.call(hostileScript(speaks), { timeoutMs: 60_000 });
   await slot.request(1);

@@ -32,15 +32,19 @@ const NEIGHBOURS: Record<string, string> = {
     const set = await saved.kv.set('by-saved', params.name);
     return { set, same: await kv.get('by-saved'), caller: saved.params };`),
   'holder.ts': handler(`
-    if (params.hold) return await kv.withLock('own', async () => { await new Promise((r) => setTimeout(r, 1500)); return 'held'; });
+    if (params.letGo) return await kv.set('let-go', true);
+    if (params.hold) return await kv.withLock('own', async () => {
+      while (!(await kv.get('let-go'))) await new Promise((r) => setTimeout(r, 100));
+      return 'held';
+    });
     const names = ['unlock', 'fence', 'lock', '_lock'].filter((name) => name in kv);
     return await kv.withLock('own', async () => 'stolen', { onBusy: 'skip' }).then((got) => [got, names]);`),
   'slow-lock.ts': handler(`
     return await kv.withLock('slow', async () => {
       await kv.set('value', 'in time');
-      await new Promise((r) => setTimeout(r, 700));
+      await new Promise((r) => setTimeout(r, 4000));
       return await kv.set('value', 'too late').catch((error) => error.message);
-    }, { ttlSec: 0.3 }).then(async (said) => [said, await kv.get('value')]);`),
+    }, { ttlSec: 3 }).then(async (said) => [said, await kv.get('value')]);`),
   'asks.ts': handler(`
     const { headers, caller, query, route, method } = context;
     return JSON.stringify({ headers, caller, query, route, method, env: process.env });`),
@@ -138,9 +142,10 @@ t.test(
 
     const held = service.call('holder', { hold: true });
     let second = (await service.call('holder')).body.data;
-    for (let attempt = 0; attempt < 20 && second[0] !== null; attempt++)
+    for (let attempt = 0; attempt < 200 && second[0] !== null; attempt++)
       second = (await service.call('holder')).body.data;
     t.strictSame(second, [null, []], 'a lock is its call’s own, and no name gives it away');
+    await service.call('holder', { letGo: true });
     t.match((await held).body, { data: 'held' });
   },
 );
