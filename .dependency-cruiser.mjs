@@ -53,6 +53,9 @@ const npm = (name) => `(^|/)node_modules/${name}/`;
 /** The files that open a database, a connection or threads. */
 const DRIVERS = '^src/(store/(sqlite|postgres)|egress/(http-client|plugin-http)|plugin-host/pool)\\.ts$';
 
+/** What is said across the wall. */
+const PROTOCOL = '^sandbox/(protocol|capability-contract)\\.ts$';
+
 /** Here the name resolves to the public package; for a plugin the compiler and the host resolve it to our own module. */
 const PLUGIN_SDK = npm('@openzeppelin/relayer-sdk');
 
@@ -79,7 +82,7 @@ export default {
       'domain-is-pure',
       'the domain knows itself, zod and the constants of the protocol, neither Node nor a library',
       { path: '^src/domain/' },
-      { pathNot: ['^src/domain/', '^sandbox/protocol\\.ts$', npm('zod')] },
+      { pathNot: ['^src/domain/', PROTOCOL, npm('zod')] },
     ),
     forbid(
       'service-stays-in-production',
@@ -146,35 +149,35 @@ export default {
 
     forbid(
       'wall-from-service',
-      'protocol.ts is the one file of the sandbox that the service may know',
+      'the protocol is all of the sandbox that the service may know',
       { path: '^src/' },
-      { path: '^sandbox/', pathNot: '^sandbox/protocol\\.ts$' },
+      { path: '^sandbox/', pathNot: PROTOCOL },
     ),
     forbid('wall-from-sandbox', 'the sandbox never knows the service', { path: '^sandbox/' }, { path: '^src/' }),
     forbid(
       'protocol-stands-alone',
       'the protocol is types and constants',
-      { path: '^sandbox/protocol\\.ts$' },
-      { path: '.' },
+      { path: PROTOCOL },
+      { path: '.', pathNot: PROTOCOL },
     ),
     forbid(
       'guest-stands-alone',
       'guest code runs in a bare isolate: it knows the guest folder and the protocol',
       { path: '^sandbox/guest/' },
-      { pathNot: ['^sandbox/guest/', '^sandbox/protocol\\.ts$', npm('(buffer|web-streams-polyfill)')] },
+      { pathNot: ['^sandbox/guest/', PROTOCOL, npm('(buffer|web-streams-polyfill)')] },
     ),
     forbid(
       'guest-takes-types-from-the-protocol',
       'nothing of the protocol reaches the guest bundle but its types',
       { path: '^sandbox/guest/' },
-      { path: '^sandbox/protocol\\.ts$', dependencyTypesNot: ['type-only'] },
+      { path: PROTOCOL, dependencyTypesNot: ['type-only'] },
     ),
     forbid(
       'process-stands-alone',
       'the child may read isolated-vm and its own folder, so it can import nothing else',
       { path: '^sandbox/process/' },
       {
-        pathNot: ['^sandbox/process/', '^sandbox/protocol\\.ts$', npm('isolated-vm')],
+        pathNot: ['^sandbox/process/', PROTOCOL, npm('isolated-vm')],
         dependencyTypesNot: ['core', 'type-only'],
       },
     ),

@@ -1,11 +1,5 @@
-import type {
-  CapabilityContract,
-  CapabilityMethod,
-  CapabilityReply,
-  FIXED_LIMITS,
-  Json,
-  ReplyMessage,
-} from '../protocol.ts';
+import type { CapabilityContract, CapabilityMethod } from '../capability-contract.ts';
+import type { CapabilityReply, FIXED_LIMITS, Json, ReplyMessage } from '../protocol.ts';
 import type { CallEnd } from './call-end.ts';
 import type { HostLink } from './host-link.ts';
 import { toJsonText } from './json-text.ts';

@@ -49,7 +49,10 @@ const broken: Readonly<Record<string, readonly (readonly [from: string, to: stri
   'chains-behind-their-interface': [['src/engine/b.ts', 'src/chains/evm/fees.ts']],
   'wall-from-service': [['src/plugin-host/d.ts', 'sandbox/driver/slot.ts']],
   'wall-from-sandbox': [['sandbox/driver/b.ts', 'src/domain/id.ts']],
-  'protocol-stands-alone': [['sandbox/protocol.ts', 'zod']],
+  'protocol-stands-alone': [
+    ['sandbox/protocol.ts', 'zod'],
+    ['sandbox/capability-contract.ts', 'sandbox/driver/slot.ts'],
+  ],
   'guest-stands-alone': [
     ['sandbox/guest/a.ts', 'node:fs'],
     ['sandbox/guest/b.ts', 'zod'],
@@ -105,6 +108,7 @@ const kept: readonly (readonly [from: string, to: string])[] = [
   ['src/chains/evm/x.ts', 'ethers'],
   ['src/plugin-host/z.ts', 'src/services/relayers.ts'],
   ['src/plugin-host/y.ts', 'sandbox/protocol.ts'],
+  ['src/plugin-host/x.ts', 'sandbox/capability-contract.ts'],
   ['src/plugin-host/pool.ts', 'piscina'],
   ['src/observability/metrics.ts', 'prom-client'],
   ['src/store/z.ts', 'node:sqlite'],

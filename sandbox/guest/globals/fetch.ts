@@ -1,4 +1,4 @@
-import type { CapabilityContract, FetchBody, FetchReply } from '../../protocol.ts';
+import type { CapabilityContract, FetchBody, FetchReply } from '../../capability-contract.ts';
 import { type BodyClass, BodyContent, type BodyWorld, type WholeBody } from './body.ts';
 import { base64Of, bytesFromBase64, concatBytes } from './bytes.ts';
 import { Headers, headerLines } from './headers.ts';

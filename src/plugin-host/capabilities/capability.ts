@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { CapabilityContract, CapabilityMethod } from '../../../sandbox/protocol.ts';
+import type { CapabilityContract, CapabilityMethod } from '../../../sandbox/capability-contract.ts';
 import type { AppError } from '../../domain/errors.ts';
 import type { Effect } from '../../domain/idempotency.ts';
 import type { Json, Wire } from '../../domain/json.ts';

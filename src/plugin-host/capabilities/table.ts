@@ -1,4 +1,4 @@
-import type { CapabilityMethod } from '../../../sandbox/protocol.ts';
+import type { CapabilityMethod } from '../../../sandbox/capability-contract.ts';
 import type { Services } from '../../services/services.ts';
 import type { BoundCapability } from './capability.ts';
 import { fetch, fetchAbort, fetchRead } from './fetch.ts';

@@ -1,6 +1,6 @@
 import t from 'tap';
+import type { FetchParams, FetchReply } from '../../../../../sandbox/capability-contract.ts';
 import type { AskForFetch } from '../../../../../sandbox/guest/globals/fetch.ts';
-import type { FetchParams, FetchReply } from '../../../../../sandbox/protocol.ts';
 import { guestWeb } from '../../../../support/guest-web.ts';
 
 const REPLY: FetchReply = {
