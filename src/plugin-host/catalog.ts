@@ -135,19 +135,19 @@ export class Catalog {
   loaded(pluginId: string, version: string, failure: Outcome | null): boolean {
     const versions = this.plugins.get(pluginId)?.versions;
     if (versions === undefined) return true;
-    const [served, refused] = [versions.serving, versions.failure];
+    const { serving, failure: refused } = versions;
     const meets = versions.loaded(version, failure, this.deps.clock.now());
-    if (versions.serving !== served && versions.failure === undefined) this.reportReady(pluginId, versions);
-    if (versions.failure !== refused) this.reportBroken(pluginId, versions);
+    this.reportChange(pluginId, versions, { serving, failure: refused });
     return meets;
   }
 
   /** A process ended while it loaded a version. */
   lost(pluginId: string, version: string): void {
     const versions = this.plugins.get(pluginId)?.versions;
-    const refused = versions?.failure;
-    versions?.lost(version, this.deps.tryOut, this.deps.clock.now());
-    if (versions !== undefined && versions.failure !== refused) this.reportBroken(pluginId, versions);
+    if (versions === undefined) return;
+    const { serving, failure } = versions;
+    versions.lost(version, this.deps.tryOut, this.deps.clock.now());
+    this.reportChange(pluginId, versions, { serving, failure });
   }
 
   /** Reads the folder and compiles what changed; one reading at a time. */
@@ -205,7 +205,7 @@ export class Catalog {
       }
     }
     clearTimeout(this.lookAgain);
-    if (this.missing.size > 0) this.lookAgain = setTimeout(() => void this.refresh(), GONE_MS).unref();
+    if (this.missing.size > 0 && !this.closed) this.lookAgain = setTimeout(() => void this.refresh(), GONE_MS).unref();
   }
 
   /** A failed version may have failed for want of any file; the others know what they are made of. */
@@ -233,6 +233,15 @@ export class Catalog {
     else versions.broken(built, clock.now());
     if (versions.failure === undefined && versions.newest === versions.serving) this.reportReady(entry.id, versions);
     else if (versions.failure?.message !== refused?.message) this.reportBroken(entry.id, versions);
+  }
+
+  private reportChange(
+    pluginId: string,
+    versions: VersionSwap,
+    before: Pick<VersionSwap, 'serving' | 'failure'>,
+  ): void {
+    if (versions.serving !== before.serving && versions.failure === undefined) this.reportReady(pluginId, versions);
+    if (versions.failure !== before.failure) this.reportBroken(pluginId, versions);
   }
 
   private reportReady(pluginId: string, { serving }: VersionSwap): void {

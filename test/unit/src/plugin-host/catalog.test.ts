@@ -195,7 +195,7 @@ t.test('a file that is away for a moment takes nothing away', async (t) => {
 });
 
 t.test('a new version serves once a process has loaded it', async (t) => {
-  const { catalog, folder, lines, processes } = setUp(t, { 'a.ts': 'first' });
+  const { catalog, folder, lines, processes, begun } = setUp(t, { 'a.ts': 'first' });
   await catalog.start();
   const serves = () => catalog.get('a')?.serving?.version.code.replace(HANDLER, '');
   const tried = async (count: number) =>
@@ -221,6 +221,14 @@ t.test('a new version serves once a process has loaded it', async (t) => {
   catalog.lost('a', 'no such version');
   catalog.lost('b', 'no such plugin');
   t.equal(catalog.loaded('b', 'any', null), true, 'of a plugin that is gone nothing is known');
+
+  folder.write('a.ts', 'fourth');
+  const fourth = await tried(3);
+  const begunBefore = begun.length;
+  processes.present = false;
+  catalog.lost('a', fourth);
+  t.equal(serves(), 'fourth', 'there is no process left that could try it out, so the next one does');
+  t.equal(begun.length, begunBefore + 1, 'which is told as well');
 });
 
 t.test('what changes while it is built is built again', async (t) => {
