@@ -45,6 +45,8 @@ const TIMEOUT_MS = ATTACK_TIMEOUT_S * 1_000;
 /** An answer that comes this late is still of interest, though it counts as late. */
 const PATIENCE_MS = TIMEOUT_MS + 30_000;
 const PROBE_PATIENCE_MS = 30_000;
+/** Longer than any back-off: a plugin that is refused on and on counts as lost. */
+const BACK_OFF_PATIENCE_MS = 300_000;
 const AGAIN_MS = 10;
 /** How often several attack at once, and how many at most. */
 const TOGETHER = 0.25;
@@ -128,7 +130,7 @@ export class Siege {
       const answer = await callPlugin(this.#service, plugin, params, { patienceMs: PROBE_PATIENCE_MS });
       const ms = performance.now() - since;
       if (answer.end === 'returned' && isRight(answer)) return { ms, backedOff, wrong };
-      if (isBackOff(answer)) {
+      if (isBackOff(answer) && ms < BACK_OFF_PATIENCE_MS) {
         backedOff = true;
         await this.#waitOut(answer);
         continue;
