@@ -1,9 +1,14 @@
 import autocannon from 'autocannon';
 import { Agent, request } from 'undici';
+import { cpuMicrosOf } from './process-figures.ts';
 
 /** Where load goes and what each request carries. */
 export interface Target {
   name: string;
+  /** The process that answers. */
+  pid: number;
+  /** POST when absent. */
+  method?: 'GET';
   url: string;
   headers: Record<string, string>;
   body: string;
@@ -16,15 +21,16 @@ export interface Round {
   /** Milliseconds. */
   p50: number;
   p99: number;
+  /** Processor time of the target for one answer, in microseconds. */
+  cpu: number;
 }
 
 /** Keeps 32 connections busy for the given seconds; any answer but a 2xx fails the benchmark. */
 export async function saturate(target: Target, seconds: number): Promise<Round> {
+  const before = await cpuMicrosOf(target.pid);
   const result = await autocannon({
     url: target.url,
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...target.headers },
-    body: target.body,
+    ...messageOf(target),
     connections: 32,
     duration: seconds,
   });
@@ -34,13 +40,15 @@ export async function saturate(target: Target, seconds: number): Promise<Round> 
       `${target.name}: ${answered} good answers, ${result.non2xx} others, ${result.errors} errors; nothing to compare`,
     );
   }
-  return { rate: answered / result.duration, p50: result.latency.p50, p99: result.latency.p99 };
+  const cpu = ((await cpuMicrosOf(target.pid)) - before) / answered;
+  return { rate: answered / result.duration, p50: result.latency.p50, p99: result.latency.p99, cpu };
 }
 
 /** Sends at a steady rate, one request after the other, to see the latency without queueing. */
 export async function steady(target: Target, seconds: number, perSecond: number): Promise<Round> {
   const agent = new Agent({ connections: 2, pipelining: 1 });
   const latencies: number[] = [];
+  const before = await cpuMicrosOf(target.pid);
   const began = performance.now();
   try {
     for (let sent = 0; sent < seconds * perSecond; sent++) {
@@ -55,6 +63,7 @@ export async function steady(target: Target, seconds: number, perSecond: number)
   latencies.sort((a, b) => a - b);
   return {
     rate: latencies.length / elapsed,
+    cpu: ((await cpuMicrosOf(target.pid)) - before) / latencies.length,
     p50: latencies[Math.floor(latencies.length * 0.5)] ?? Number.NaN,
     p99: latencies[Math.floor(latencies.length * 0.99)] ?? Number.NaN,
   };
@@ -63,9 +72,7 @@ export async function steady(target: Target, seconds: number, perSecond: number)
 async function timed(target: Target, agent: Agent): Promise<number> {
   const began = performance.now();
   const { statusCode, body } = await request(target.url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...target.headers },
-    body: target.body,
+    ...messageOf(target),
     dispatcher: agent,
   });
   const text = await body.text();
@@ -73,11 +80,30 @@ async function timed(target: Target, agent: Agent): Promise<number> {
   return performance.now() - began;
 }
 
+function messageOf({ method, headers, body }: Target) {
+  if (method === 'GET') return { method, headers };
+  return { method: 'POST' as const, headers: { 'content-type': 'application/json', ...headers }, body };
+}
+
+/** Measures the targets round by round in alternation, so that a drift of the machine hits them all. */
+export async function inTurns(
+  targets: readonly Target[],
+  count: number,
+  measure: (target: Target) => Promise<Round>,
+): Promise<(target: Target) => Round> {
+  for (const target of targets) await steady(target, 1, 100);
+  const rounds = new Map<Target, Round[]>(targets.map((target) => [target, []]));
+  for (let round = 0; round < count; round++) {
+    for (const target of targets) rounds.get(target)?.push(await measure(target));
+  }
+  return (target) => medianOf(rounds.get(target) ?? []);
+}
+
 /** The median of some rounds, figure by figure. */
-export function medianOf(rounds: readonly Round[]): Round {
+function medianOf(rounds: readonly Round[]): Round {
   const of = (figure: keyof Round): number => {
     const sorted = rounds.map((round) => round[figure]).sort((a, b) => a - b);
     return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
   };
-  return { rate: of('rate'), p50: of('p50'), p99: of('p99') };
+  return { rate: of('rate'), p50: of('p50'), p99: of('p99'), cpu: of('cpu') };
 }

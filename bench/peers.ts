@@ -24,6 +24,7 @@ export async function startEmptyRoute(): Promise<Peer> {
   return {
     target: {
       name: 'empty fastify route',
+      pid: child.pid ?? 0,
       url: chunk.toString().trim(),
       headers: {},
       body: BODY,
@@ -44,7 +45,7 @@ export async function startWorkerd(): Promise<Peer> {
   const url = `http://127.0.0.1:${port}/`;
   await answers(url);
   return {
-    target: { name: 'workerd, same handler', url, headers: {}, body: BODY },
+    target: { name: 'workerd, same handler', pid: child.pid ?? 0, url, headers: {}, body: BODY },
     stop: async () => {
       await end(child);
       await rm(folder, { recursive: true });

@@ -1,5 +1,7 @@
 import type { EvmBench, EvmFigures } from './evm.ts';
 import type { Round } from './load.ts';
+import type { ServiceFigures } from './service.ts';
+import type { WaitingFigures } from './waiting.ts';
 
 /** One line of the result. */
 export interface Row {
@@ -17,17 +19,43 @@ export function printTable(rows: readonly Row[], run: { seconds: number; rounds:
   process.stdout.write(
     `\nMedians of ${run.rounds} rounds of ${run.seconds} s, taken in turns; the load generator shares the cores.\n\n`,
   );
-  line(['', 'calls/s', 'to empty', 'to workerd', 'p99 ms', `p50 at ${run.steadyRate}/s`, 'to workerd']);
+  const steady = `p50 at ${run.steadyRate}/s`;
+  line(['', 'calls/s', 'to empty', 'to workerd', 'CPU µs/call', 'p50 ms', 'p99 ms', steady, 'p99', 'to workerd']);
   for (const { name, busy, quiet } of rows) {
     line([
       name,
       busy.rate.toFixed(0),
       `${(busy.rate / empty.busy.rate).toFixed(2)}×`,
       `${(busy.rate / workerd.busy.rate).toFixed(2)}×`,
+      busy.cpu.toFixed(0),
+      busy.p50.toFixed(0),
       busy.p99.toFixed(0),
       `${quiet.p50.toFixed(2)} ms`,
+      `${quiet.p99.toFixed(2)} ms`,
       `${(quiet.p50 / workerd.quiet.p50).toFixed(2)}×`,
     ]);
+  }
+}
+
+/** Prints what waiting calls cost. */
+export function printWaiting({ calls, enteredSeconds, answeredSeconds, mibPerCall }: WaitingFigures): void {
+  process.stdout.write(
+    `\n${calls} calls waiting at once: all inside after ${enteredSeconds.toFixed(1)} s, each ${mibPerCall.toFixed(2)} MiB, ` +
+      `all answered ${answeredSeconds.toFixed(1)} s after the word.\n`,
+  );
+}
+
+/** Prints what the service takes, and its reads as a ratio to the first row (an empty route). */
+export function printService({ readySeconds, mainMib, pluginMib, reads }: ServiceFigures): void {
+  process.stdout.write(
+    `\nReady with ten plugins after ${readySeconds.toFixed(2)} s; main process idle ${mainMib.toFixed(0)} MiB; ` +
+      `each further active plugin ${pluginMib.toFixed(0)} MiB.\n\n`,
+  );
+  line(['', 'reads/s', 'to empty', 'CPU µs/read', 'p50 ms', 'p99 ms']);
+  for (const { name, busy } of reads) {
+    const ratio = busy.rate / (reads[0]?.busy.rate ?? Number.NaN);
+    const figures = [busy.rate.toFixed(0), `${ratio.toFixed(2)}×`, busy.cpu.toFixed(0)];
+    line([name, ...figures, busy.p50.toFixed(0), busy.p99.toFixed(0)]);
   }
 }
 
@@ -53,5 +81,5 @@ export function printEvmTable(rows: readonly EvmFigures[], { transactions, stead
 
 function line(cells: readonly string[]): void {
   const [name = '', ...figures] = cells;
-  process.stdout.write(`${name.padEnd(26)}${figures.map((cell) => cell.padStart(16)).join('')}\n`);
+  process.stdout.write(`${name.padEnd(26)}${figures.map((cell) => cell.padStart(14)).join('')}\n`);
 }

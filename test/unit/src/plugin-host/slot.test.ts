@@ -35,6 +35,16 @@ t.test('measured memory and the isolate to come must stay below process_mb', asy
   t.equal(hasRoom({ ...slot, running: 0, rssBytes: 500 * MIB }, version), true, 'the first call always may run');
 });
 
+t.test(
+  'where many isolates are, what each takes by measure counts, if it is less than a new one was said to take',
+  async (t) => {
+    const slot = { ...owned(), running: 60, isolates: 50, rssBytes: 150 * MIB };
+    t.equal(hasRoom(slot, version), true, 'eleven more of 3 MiB fit');
+    t.equal(hasRoom({ ...slot, running: 70 }, version), false);
+    t.equal(hasRoom({ ...slot, isolates: 1, running: 6 }, version), false, 'one isolate says nothing');
+  },
+);
+
 t.test('idle is one that runs and loads nothing', async (t) => {
   t.equal(isIdle(owned()), true);
   t.equal(isIdle({ ...owned(), running: 1 }), false);

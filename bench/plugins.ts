@@ -1,0 +1,76 @@
+/**
+ * What a plugin call costs over HTTP: with a warm isolate and with one of its own, of a trivial plugin and of one that
+ * brings ethers, against an empty fastify route and workerd with the trivial handler.
+ */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { startService } from '../test/support/service.ts';
+import { createWorkspace } from '../test/support/workspace.ts';
+import { inTurns, saturate, steady, type Target } from './load.ts';
+import { startEmptyRoute, startWorkerd } from './peers.ts';
+import type { Row } from './table.ts';
+
+export interface PluginBench {
+  seconds: number;
+  rounds: number;
+  /** Calls per second while the latency is measured. */
+  steadyRate: number;
+}
+
+/** Runs all targets in turns; the empty route comes first, workerd second. */
+export async function benchPlugins({ seconds, rounds, steadyRate }: PluginBench): Promise<Row[]> {
+  const stops: (() => Promise<unknown>)[] = [];
+  try {
+    const empty = await startEmptyRoute();
+    stops.push(() => empty.stop());
+    const workerd = await startWorkerd();
+    stops.push(() => workerd.stop());
+    const targets = [empty.target, workerd.target, ...(await startPlugins(stops))];
+    const busy = await inTurns(targets, rounds, (target) => saturate(target, seconds));
+    const quiet = await inTurns(targets, rounds, (target) => steady(target, seconds, steadyRate));
+    return targets.map((target) => ({ name: target.name, busy: busy(target), quiet: quiet(target) }));
+  } finally {
+    for (const stop of stops.reverse()) await stop();
+  }
+}
+
+/** Encodes a call of a token and hashes it: what a plugin that prepares transactions does. */
+const ETHERS = `import { AbiCoder, Interface, keccak256, parseUnits } from 'ethers';
+const token = new Interface(['function transfer(address to, uint256 amount) returns (bool)']);
+export async function handler({ params }) {
+  const amount = parseUnits(params.amount ?? '1.5', 18);
+  const data = token.encodeFunctionData('transfer', ['0x00000000000000000000000000000000deadbeef', amount]);
+  const [to] = AbiCoder.defaultAbiCoder().decode(['address', 'uint256'], '0x' + data.slice(10));
+  return { data, to, digest: keccak256(data) };
+}`;
+
+/** The service with each plugin twice: once reusing isolates, once with a new one for each call. */
+async function startPlugins(stops: (() => Promise<unknown>)[]): Promise<Target[]> {
+  const hello = await readFile(join(import.meta.dirname, '..', 'plugins', 'hello.ts'), 'utf8');
+  const workspace = await createWorkspace({
+    pluginFiles: { 'hello.ts': hello, 'ethers-abi.ts': ETHERS },
+    plugins: [
+      { id: 'hello', path: 'hello.ts' },
+      { id: 'hello-fresh', path: 'hello.ts', isolation: 'call' },
+      { id: 'ethers', path: 'ethers-abi.ts' },
+      { id: 'ethers-fresh', path: 'ethers-abi.ts', isolation: 'call' },
+    ],
+    env: { RATE_LIMIT_REQUESTS_PER_SECOND: '1000000', RATE_LIMIT_BURST_SIZE: '1000000', LOG_LEVEL: 'info' },
+  });
+  stops.push(() => workspace.remove());
+  const service = await startService(workspace.env);
+  stops.push(() => service.stop());
+  const target = (plugin: string, name: string): Target => ({
+    name,
+    pid: service.pid,
+    url: `${service.url}/api/v1/plugins/${plugin}/call`,
+    headers: { authorization: `Bearer ${service.apiKey}` },
+    body: JSON.stringify({ params: { name: 'bench' } }),
+  });
+  return [
+    target('hello', 'isolayer, warm isolate'),
+    target('hello-fresh', 'isolayer, fresh isolate'),
+    target('ethers', 'ethers, warm isolate'),
+    target('ethers-fresh', 'ethers, fresh isolate'),
+  ];
+}

@@ -1,0 +1,38 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { descendantsOf } from '../test/support/processes.ts';
+
+/** A process and everything below it. */
+export async function familyOf(pid: number): Promise<number[]> {
+  return [pid, ...(await descendantsOf(pid)).map((one) => one.pid)];
+}
+
+/**
+ * Processor time that a process and everything below it has taken, in microseconds: the sum over the threads that live.
+ * What else runs on the machine changes it little, unlike anything that a clock measures.
+ */
+export async function cpuMicrosOf(pid: number): Promise<number> {
+  const times = await Promise.all((await familyOf(pid)).map(threadsMicros));
+  return times.reduce((sum, micros) => sum + micros, 0);
+}
+
+/** Memory of a process in MiB: `Rss` counts shared pages as its own, `Pss` by their share. */
+export async function memoryOf(pid: number, measure: 'Rss' | 'Pss'): Promise<number> {
+  const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '');
+  const [, kilobytes = '0'] = new RegExp(`^${measure}:\\s+(\\d+) kB$`, 'm').exec(rollup) ?? [];
+  return Number(kilobytes) / 1024;
+}
+
+/** `Pss` of everything below a process, in MiB. */
+export async function memoryBelow(pid: number): Promise<number> {
+  const sizes = await Promise.all((await descendantsOf(pid)).map((one) => memoryOf(one.pid, 'Pss')));
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+/** The first number of each thread's `schedstat` is its time on a processor in nanoseconds. */
+async function threadsMicros(pid: number): Promise<number> {
+  const threads = await readdir(`/proc/${pid}/task`).catch(() => []);
+  const texts = await Promise.all(
+    threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').catch(() => '0')),
+  );
+  return texts.reduce((sum, text) => sum + Number(text.split(' ', 1)[0]) / 1000, 0);
+}

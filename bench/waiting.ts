@@ -1,0 +1,51 @@
+/** What calls cost that wait: a thousand at once of one plugin, answered together. */
+import { startService } from '../test/support/service.ts';
+import { WAITING_PLUGIN, WaitingCalls, waitingEntry } from '../test/support/waiting-calls.ts';
+import { createWorkspace } from '../test/support/workspace.ts';
+import { memoryBelow } from './process-figures.ts';
+
+export interface WaitingFigures {
+  calls: number;
+  /** From the first request until all of them have their place. */
+  enteredSeconds: number;
+  /** From the word until the last answer; each call looks for it every five seconds. */
+  answeredSeconds: number;
+  /** What one waiting call adds to the memory of the plugin's process, in MiB. */
+  mibPerCall: number;
+}
+
+const PATIENCE_MS = 120_000;
+const PROCESS_MB = 4096;
+
+/** Has that many calls wait at once; fails unless each is answered with its own result. */
+export async function benchWaiting(calls: number): Promise<WaitingFigures> {
+  const workspace = await createWorkspace({
+    pluginFiles: { 'waiting.ts': WAITING_PLUGIN },
+    plugins: [waitingEntry(calls, PROCESS_MB)],
+    env: { RATE_LIMIT_REQUESTS_PER_SECOND: '1000000', RATE_LIMIT_BURST_SIZE: '1000000' },
+  });
+  const service = await startService(workspace.env);
+  await service.call('waiting', {});
+  const emptyMib = await memoryBelow(service.pid);
+  const began = performance.now();
+  const waiting = new WaitingCalls(service, calls);
+  try {
+    await waiting.allRun(PATIENCE_MS);
+    const entered = performance.now();
+    const answers = await waiting.answers();
+    const answered = performance.now();
+    const wrong = answers.filter((answer, index) => answer !== index).length;
+    if (wrong > 0) throw new Error(`${wrong} of ${calls} calls got another answer than their own`);
+    return {
+      calls,
+      enteredSeconds: (entered - began) / 1000,
+      answeredSeconds: (answered - entered) / 1000,
+      // Isolates that a burst left behind are kept for a while, so this is still what they took.
+      mibPerCall: ((await memoryBelow(service.pid)) - emptyMib) / calls,
+    };
+  } finally {
+    await waiting.close();
+    await service.stop();
+    await workspace.remove();
+  }
+}

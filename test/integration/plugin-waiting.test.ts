@@ -1,0 +1,30 @@
+/** Threat: a plugin whose calls wait for something, so many of them that those who come next find no place. */
+import t from 'tap';
+import { startService } from '../support/service.ts';
+import { WAITING_PLUGIN, WaitingCalls, waitingEntry } from '../support/waiting-calls.ts';
+import { createWorkspace } from '../support/workspace.ts';
+
+const CALLS = 1000;
+
+t.test('a thousand calls of one plugin wait at once, and each gets its own answer', async (t) => {
+  t.setTimeout(300_000);
+  const workspace = await createWorkspace({
+    pluginFiles: { 'waiting.ts': WAITING_PLUGIN },
+    plugins: [waitingEntry(CALLS, 4096)],
+    env: { RATE_LIMIT_REQUESTS_PER_SECOND: '10000', RATE_LIMIT_BURST_SIZE: '10000' },
+  });
+  t.teardown(() => workspace.remove());
+  const service = await startService(workspace.env);
+  t.teardown(() => service.stop());
+  t.match(await service.call('waiting'), { status: 200 });
+
+  const waiting = new WaitingCalls(service, CALLS);
+  t.teardown(() => waiting.close());
+  await waiting.allRun(120_000);
+  t.match(await service.request('GET', '/api/v1/plugins'), { status: 200 }, 'the API answers meanwhile');
+  t.same(
+    await waiting.answers(),
+    Array.from({ length: CALLS }, (_, index) => index),
+  );
+  t.match(await service.call('waiting'), { status: 200, body: { data: null } }, 'and the plugin serves on');
+});
