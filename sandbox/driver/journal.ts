@@ -11,7 +11,7 @@ const MEMORY_FOLDER = '/dev/shm';
 export function openJournal({ confinement }: Launcher): Journal | undefined {
   if (!confinement.core_dumps_off) return undefined;
   try {
-    return new Journal();
+    return new Journal(MEMORY_FOLDER);
   } catch {
     return undefined;
   }
@@ -28,9 +28,9 @@ export class Journal {
   #received = 0;
   #taken = 0;
 
-  /** Opens a file that has no name any more when this returns. */
-  constructor() {
-    const folder = mkdtempSync(path.join(MEMORY_FOLDER, 'isolayer-'));
+  /** Opens a file in `place` that has no name any more when this returns. */
+  constructor(place: string) {
+    const folder = mkdtempSync(path.join(place, 'isolayer-'));
     try {
       this.#fd = openSync(path.join(folder, 'journal'), 'wx+', 0o600);
     } finally {

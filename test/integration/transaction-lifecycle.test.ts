@@ -37,7 +37,10 @@ t.test('a canceled transaction stays followed until its empty version is final, 
   const events = timeline.events.map((event: { event: string; purpose?: string }) => event.purpose ?? event.event);
   t.match(events.join(' '), /^accepted send submitted cancel_requested .*void.* ended$/);
   const of = (name: string) => timeline.events.filter(({ event }: { event: string }) => event === name);
-  t.match(of('submitted'), [{ version: 1, endpoint: stage.anvil.url }, { version: 2, endpoint: stage.anvil.url }]);
+  t.match(of('submitted'), [
+    { version: 1, endpoint: stage.anvil.url },
+    { version: 2, endpoint: stage.anvil.url },
+  ]);
   t.match(of('ended'), [{ inclusion: { block_hash: /^0x/, block_number: Number } }]);
 });
 

@@ -35,7 +35,7 @@ function receive(message: ToDriver[number]): void {
     say({ type: 'closed', slot, cause: 'closed', detail: message.reason, culprit: 0, stderr: '' });
   } else if (message.type === 'reply') replies.get(message.call)?.(JSON.stringify(message.message.reply));
   else if (message.type === 'run') {
-    run(message).then((report) => say({ type: 'report', call: message.call, report }));
+    void run(message).then((report) => say({ type: 'report', call: message.call, report }));
   }
 }
 parentPort?.postMessage({ thread: threadId, port }, [port]);
