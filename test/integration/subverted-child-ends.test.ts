@@ -2,13 +2,10 @@
  * Threat: a child process that is no longer ours, and lies about how calls ended, what they took, and what it holds; or
  * speaks no protocol at all. A result or an end must never be more than a plugin could have made of its own call.
  */
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { FIXED_LIMITS, UP } from '../../sandbox/protocol.ts';
-import { HostileSlots, hostileScript, inside } from '../support/hostile-sandbox.ts';
+import { assertLiesEnd, frameHeader, HostileSlots, hostileScript, inside } from '../support/hostile-sandbox.ts';
 import { plugin } from '../support/sandbox.ts';
-
-/** Processes that lie at the same time. */
-const AT_ONCE = 8;
 
 const hostile = await HostileSlots.create(t);
 
@@ -17,8 +14,6 @@ const ok = { kind: 'returned', json: '1' };
 const threw = { kind: 'threw', message: 'm', code: 'C', status: 500, details: '{}' };
 const end = (outcome: object, more: object = {}) =>
   inside('') + `say(UP.DONE, call, ${JSON.stringify({ outcome, usage, dropped_logs: 0, isolates: 1, ...more })});`;
-const header = (length: number, kind: number) =>
-  `const bytes = Buffer.alloc(9); bytes.writeUInt32BE(${length}, 0); bytes[4] = ${kind}; bytes[8] = call; raw(bytes);`;
 
 const LIES: Record<string, Record<string, string>> = {
   DONE: {
@@ -49,7 +44,7 @@ const LIES: Record<string, Record<string, string>> = {
     'with more isolates than there are': end(ok, { isolates: 2 ** 50 }),
     'with fewer lines than none': end(ok, { dropped_logs: -5 }),
     'with more in it': end(ok, { lost: true }),
-    'that is too long': header(2 * 1_048_576 + FIXED_LIMITS.up_frame_slack_bytes + 6, UP.DONE),
+    'that is too long': frameHeader(2 * 1_048_576 + FIXED_LIMITS.up_frame_slack_bytes + 6, UP.DONE),
   },
   SHELF: {
     'that is no number': `say(UP.SHELF, 0, 'many');`,
@@ -57,29 +52,17 @@ const LIES: Record<string, Record<string, string>> = {
     'beyond all memory': `say(UP.SHELF, 0, '9999999999');`,
   },
   'a frame': {
-    'of four gigabytes': header(0xffff_ffff, UP.LOG),
-    'of no length': header(0, UP.LOG),
-    'shorter than its header': header(4, UP.LOG),
-    'of an unknown kind': header(5, 99),
-    'that goes the other way': header(5, 0),
+    'of four gigabytes': frameHeader(0xffff_ffff, UP.LOG),
+    'of no length': frameHeader(0, UP.LOG),
+    'shorter than its header': frameHeader(4, UP.LOG),
+    'of an unknown kind': frameHeader(5, 99),
+    'that goes the other way': frameHeader(5, 0),
     'made of noise': `raw(Buffer.alloc(100_000, 'noise'));`,
   },
 };
 
 for (const [what, lies] of Object.entries(LIES)) {
-  t.test(`${what} that lies ends its own process`, async (t) => {
-    const rest = Object.entries(lies);
-    while (rest.length > 0)
-      await Promise.all(rest.splice(0, AT_ONCE).map(([how, body]) => lie(t, `${what} ${how}`, body)));
-  });
-}
-
-/** The lie costs the child its life, and the call that was there its process. */
-async function lie(t: Test, what: string, body: string): Promise<void> {
-  const slot = await hostile.open(t);
-  const report = await slot.call(hostileScript(`${body} return 'silent';`), { timeoutMs: 60_000 });
-  t.match(report, { outcome: { kind: 'ended', code: 'SANDBOX_LOST' } }, what);
-  t.match(await slot.closed(), { cause: 'protocol' }, what);
+  t.test(`${what} that lies ends its own process`, (t) => assertLiesEnd(t, hostile, what, lies));
 }
 
 t.test('a second end of a call ends the process, and the first one stands', async (t) => {

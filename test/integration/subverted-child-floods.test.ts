@@ -2,34 +2,12 @@
  * Threat: a plugin's process that is no longer ours and floods the thread that it shares with the processes of others. It
  * ends, while other plugins serve on and the main loop stays free.
  */
-
-import path from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import t, { type Test } from 'tap';
-import { hostileSandbox, hostileScript } from '../support/hostile-sandbox.ts';
-import { type RunningHost, startPluginHost } from '../support/plugin-host.ts';
-import { ROOT } from '../support/sandbox.ts';
+import t from 'tap';
+import { besideHostile } from '../support/beside-hostile.ts';
+import { hostileScript } from '../support/hostile-sandbox.ts';
 
-process.env['ISOLAYER_TEST_HOSTILE_SANDBOX'] = await hostileSandbox(t);
-
-const SENDS = `export async function handler({ params, api, kv }) {
-  await kv.set('mine', params.secret ?? 'none');
-  if (params.waits) await new Promise((resolve) => setTimeout(resolve, params.waits));
-  return { secret: params.secret ?? 'none', kept: await kv.get('mine') };
-}
-`;
-
-async function start(t: Test, more: object = {}): Promise<RunningHost> {
-  const running = await startPluginHost({
-    files: { 'honest.ts': SENDS, 'hostile.ts': 'export const handler = () => 1;' },
-    entries: [{ id: 'hostile', emit_logs: true, timeout: 30, ...more }],
-    driverFile: path.join(ROOT, 'test/support/hostile-driver.ts'),
-    // Both share the one driver thread.
-    threads: 1,
-  });
-  t.teardown(running.close);
-  return running;
-}
+const start = await besideHostile(t);
 
 t.test('a process that floods its channel holds up neither the thread nor the main loop', async (t) => {
   const floods: Record<string, string> = {

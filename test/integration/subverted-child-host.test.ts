@@ -4,34 +4,14 @@
  * leaks, nothing is done in their name, and the main loop stays free.
  */
 
-import path from 'node:path';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { FIXED_LIMITS } from '../../sandbox/protocol.ts';
-import { hostileSandbox, hostileScript, inside } from '../support/hostile-sandbox.ts';
-import { eventually, type RunningHost, startPluginHost } from '../support/plugin-host.ts';
+import { besideHostile } from '../support/beside-hostile.ts';
+import { hostileScript, inside } from '../support/hostile-sandbox.ts';
+import { eventually } from '../support/plugin-host.ts';
 import { descendantsOf, survivors } from '../support/processes.ts';
-import { ROOT } from '../support/sandbox.ts';
 
-process.env['ISOLAYER_TEST_HOSTILE_SANDBOX'] = await hostileSandbox(t);
-
-const SENDS = `export async function handler({ params, api, kv }) {
-  await kv.set('mine', params.secret ?? 'none');
-  if (params.waits) await new Promise((resolve) => setTimeout(resolve, params.waits));
-  return { secret: params.secret ?? 'none', kept: await kv.get('mine') };
-}
-`;
-
-async function start(t: Test, more: object = {}): Promise<RunningHost> {
-  const running = await startPluginHost({
-    files: { 'honest.ts': SENDS, 'hostile.ts': 'export const handler = () => 1;' },
-    entries: [{ id: 'hostile', emit_logs: true, timeout: 30, ...more }],
-    driverFile: path.join(ROOT, 'test/support/hostile-driver.ts'),
-    // Both share the one driver thread.
-    threads: 1,
-  });
-  t.teardown(running.close);
-  return running;
-}
+const start = await besideHostile(t);
 
 const usage = { cpu_ms: 1, calls: 0, heap_bytes: 0 };
 const done = (outcome: object) =>

@@ -3,19 +3,14 @@
  * lines from outside of the guest, too many, too long. For each thing that a child can say the driver must take what an
  * honest child could have said, and end the process for anything else.
  */
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { FIXED_LIMITS, UP } from '../../sandbox/protocol.ts';
-import { HostileSlots, hostileScript, inside } from '../support/hostile-sandbox.ts';
-
-/** Processes that lie at the same time. */
-const AT_ONCE = 8;
+import { assertLiesEnd, frameHeader, HostileSlots, inside } from '../support/hostile-sandbox.ts';
 
 const hostile = await HostileSlots.create(t);
 
 const ask = (fields: object) =>
   inside(`say(UP.REQUEST, call, ${JSON.stringify({ id: 1, method: 'kv.get', params: { key: 'k' }, ...fields })})`);
-const header = (length: number, kind: number) =>
-  `const bytes = Buffer.alloc(9); bytes.writeUInt32BE(${length}, 0); bytes[4] = ${kind}; bytes[8] = call; raw(bytes);`;
 
 const LIES: Record<string, Record<string, string>> = {
   READY: {
@@ -53,7 +48,7 @@ const LIES: Record<string, Record<string, string>> = {
     'with a value that is not JSON': inside(
       `say(UP.REQUEST, call, '{"id":1,"method":"kv.set","params":{"key":"k"}}\\n1,"x":2')`,
     ),
-    'that is too long': header(FIXED_LIMITS.request_bytes + 6, UP.REQUEST),
+    'that is too long': frameHeader(FIXED_LIMITS.request_bytes + 6, UP.REQUEST),
     'of too many values, without an id to refuse': inside(
       `say(UP.REQUEST, call, '{"method":"x","id":1,"params":[' + '[],'.repeat(100_000) + '1]}')`,
     ),
@@ -66,7 +61,7 @@ const LIES: Record<string, Record<string, string>> = {
     'with a level of its own': inside(`say(UP.LOG, call, { level: '\\u001b[2J', message: 'x' })`),
     'with a message that is no text': inside(`say(UP.LOG, call, { level: 'log', message: [[[[]]]] })`),
     'nested a hundred thousand deep': inside(`say(UP.LOG, call, '['.repeat(1e5) + ']'.repeat(1e5))`),
-    'that is too long': header(FIXED_LIMITS.log_bytes + 6, UP.LOG),
+    'that is too long': frameHeader(FIXED_LIMITS.log_bytes + 6, UP.LOG),
     'more lines than there may be': inside(`for (;;) channel.send(UP.LOG, call, '{"level":"log","message":""}')`),
     'more bytes than there may be': inside(
       `for (;;) channel.send(UP.LOG, call, JSON.stringify({ level: 'log', message: 'x'.repeat(100_000) }))`,
@@ -75,17 +70,5 @@ const LIES: Record<string, Record<string, string>> = {
 };
 
 for (const [what, lies] of Object.entries(LIES)) {
-  t.test(`${what} that lies ends its own process`, async (t) => {
-    const rest = Object.entries(lies);
-    while (rest.length > 0)
-      await Promise.all(rest.splice(0, AT_ONCE).map(([how, body]) => lie(t, `${what} ${how}`, body)));
-  });
-}
-
-/** The lie costs the child its life, and the call that was there its process. */
-async function lie(t: Test, what: string, body: string): Promise<void> {
-  const slot = await hostile.open(t);
-  const report = await slot.call(hostileScript(`${body} return 'silent';`), { timeoutMs: 60_000 });
-  t.match(report, { outcome: { kind: 'ended', code: 'SANDBOX_LOST' } }, what);
-  t.match(await slot.closed(), { cause: 'protocol' }, what);
+  t.test(`${what} that lies ends its own process`, (t) => assertLiesEnd(t, hostile, what, lies));
 }

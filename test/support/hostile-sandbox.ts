@@ -69,3 +69,31 @@ export function hostileScript(body: string): { script: string } {
 export function inside(text: string): string {
   return `say(UP.ENTER, call); ${text}; say(UP.LEAVE, call);`;
 }
+
+/** The script of a frame's header that says what it likes of its length and its kind. */
+export function frameHeader(length: number, kind: number): string {
+  return `const bytes = Buffer.alloc(9); bytes.writeUInt32BE(${length}, 0); bytes[4] = ${kind}; bytes[8] = call; raw(bytes);`;
+}
+
+/** Processes that lie at the same time. */
+const AT_ONCE = 8;
+
+/** Each lie, told by a child of its own, costs that child its life, and the call that was there its process. */
+export async function assertLiesEnd(
+  t: Test,
+  hostile: HostileSlots,
+  what: string,
+  lies: Readonly<Record<string, string>>,
+): Promise<void> {
+  const rest = Object.entries(lies).map(([how, body]) => ({ name: `${what} ${how}`, body }));
+  while (rest.length > 0) {
+    await Promise.all(
+      rest.splice(0, AT_ONCE).map(async ({ name, body }) => {
+        const slot = await hostile.open(t);
+        const report = await slot.call(hostileScript(`${body} return 'silent';`), { timeoutMs: 60_000 });
+        t.match(report, { outcome: { kind: 'ended', code: 'SANDBOX_LOST' } }, name);
+        t.match(await slot.closed(), { cause: 'protocol' }, name);
+      }),
+    );
+  }
+}

@@ -1,0 +1,31 @@
+import path from 'node:path';
+import type { Test } from 'tap';
+import { hostileSandbox } from './hostile-sandbox.ts';
+import { type RunningHost, startPluginHost } from './plugin-host.ts';
+import { ROOT } from './sandbox.ts';
+
+/** Keeps a value of the caller, and gives back what is its own. */
+const HONEST = `export async function handler({ params, api, kv }) {
+  await kv.set('mine', params.secret ?? 'none');
+  if (params.waits) await new Promise((resolve) => setTimeout(resolve, params.waits));
+  return { secret: params.secret ?? 'none', kept: await kv.get('mine') };
+}
+`;
+
+/**
+ * Makes what starts hosts with two plugins: `honest`, and `hostile`, whose process is `hostile-child.ts`. Both share the
+ * one driver thread. `more` goes into the entry of `hostile`.
+ */
+export async function besideHostile(t: Test): Promise<(t: Test, more?: object) => Promise<RunningHost>> {
+  process.env['ISOLAYER_TEST_HOSTILE_SANDBOX'] = await hostileSandbox(t);
+  return async (t, more = {}) => {
+    const running = await startPluginHost({
+      files: { 'honest.ts': HONEST, 'hostile.ts': 'export const handler = () => 1;' },
+      entries: [{ id: 'hostile', emit_logs: true, timeout: 30, ...more }],
+      driverFile: path.join(ROOT, 'test/support/hostile-driver.ts'),
+      threads: 1,
+    });
+    t.teardown(running.close);
+    return running;
+  };
+}
