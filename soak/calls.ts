@@ -26,9 +26,12 @@ export interface CallSoakResult {
 const PATIENCE_MS = 60_000;
 /** Isolates that a burst left are let go in rounds of ten seconds, and idle processes after sixty. */
 const SETTLE_MS = 45_000;
-/** What the memory of a process may seem to grow by over half of the calls before that counts as a leak. */
+/** What memory may seem to grow by over half of the calls before that counts as a leak. */
+const HEAP_NOISE_MIB = 4;
 const NOISE_MIB = 24;
 const NOISE_SHARE = 0.1;
+/** Below this nothing can be said of a slope. */
+const LEAST_LOOKS = 5;
 const SHOWN_FAULTS = 20;
 
 /** Many calls of many kinds through the real server; at the end everything that it holds is counted. */
@@ -42,8 +45,9 @@ export async function soakCalls({ calls, concurrency, say }: CallSoakOptions): P
     env: { RATE_LIMIT_REQUESTS_PER_SECOND: '1000000', RATE_LIMIT_BURST_SIZE: '1000000' },
   });
   try {
-    const service = await startService(workspace.env);
+    const service = await startService(workspace.env, 'soak/collected-server.ts');
     try {
+      await warmUp(service, kinds);
       return await soak(service, kinds, { calls, concurrency, say });
     } finally {
       await service.kill();
@@ -63,10 +67,12 @@ async function soak(
   const faults: string[] = [];
   const answered = new Map(kinds.map(({ id }) => [id, 0]));
   const asked = new Map(kinds.map(({ id }) => [id, 0]));
+  const before = new Map<string, number>();
+  for (const { id } of kinds) before.set(id, await countedCalls(service, id));
   let done = 0;
   let next = 0;
   const began = performance.now();
-  const resident = new Resident(service.pid, () => done);
+  const resident = new Resident(service, () => done);
   resident.start();
 
   const caller = async () => {
@@ -88,13 +94,19 @@ async function soak(
   await Promise.all(Array.from({ length: concurrency }, caller));
   const seconds = (performance.now() - began) / 1000;
   await resident.stop();
-  const [main, children] = [courseOf(resident.main, calls), courseOf(resident.children, calls)];
-  faults.push(...growths({ 'the main process': main, 'the plugin processes': children }));
+  const heap = courseOf(resident.heap, calls);
+  const main = courseOf(resident.main, calls);
+  const children = courseOf(resident.children, calls);
+  faults.push(
+    ...growthOf('the heap of the main process', heap, HEAP_NOISE_MIB),
+    ...growthOf('the main process', main, NOISE_MIB),
+    ...growthOf('the plugin processes', children, NOISE_MIB),
+  );
 
   const shelf = await settled(service, kinds);
   faults.push(...shelf.faults);
   for (const { id } of kinds) {
-    const counted = await countedCalls(service, id);
+    const counted = (await countedCalls(service, id)) - (before.get(id) ?? 0);
     if (counted !== asked.get(id)) faults.push(`${id}: ${asked.get(id)} calls were made, the server counts ${counted}`);
   }
   const below = await descendantsOf(service.pid);
@@ -109,6 +121,7 @@ async function soak(
       ['calls per second', Math.round(done / seconds)],
       ['processes', shelf.processes],
       ['isolates', shelf.isolates],
+      ['heap of the main process', described(heap)],
       ['main process', described(main)],
       ['plugin processes', described(children)],
       ['processes left', left.length],
@@ -117,6 +130,16 @@ async function soak(
     faults: faults.slice(0, SHOWN_FAULTS),
     output: service.output(),
   };
+}
+
+/** All processes at once on a busy machine may take longer to start than calls wait for one. */
+async function warmUp(service: RunningService, kinds: readonly CallKind[]): Promise<void> {
+  for (const { id } of kinds) {
+    const end = performance.now() + PATIENCE_MS;
+    while ((await call(service, id, 0)).status === 503) {
+      if (performance.now() > end) throw new Error(`${id} does not start`);
+    }
+  }
 }
 
 async function call({ url, apiKey }: RunningService, id: string, n: number): Promise<CallAnswer> {
@@ -189,10 +212,10 @@ function figureOf(text: string, pattern: RegExp): number {
   return [...text.matchAll(pattern)].reduce((sum, [, figure]) => sum + Number(figure), 0);
 }
 
-function growths(courses: Record<string, Course>): string[] {
-  return Object.entries(courses).flatMap(([name, course]) =>
-    course.growth > Math.max(NOISE_MIB, course.median * NOISE_SHARE) ? [`${name} grew: ${described(course)}`] : [],
-  );
+function growthOf(name: string, course: Course, noiseMib: number): string[] {
+  if (course.looks < LEAST_LOOKS) return [`${name} was looked at ${course.looks} times only: more calls are needed`];
+  const isNoise = course.growth <= Math.max(noiseMib, course.median * NOISE_SHARE);
+  return isNoise ? [] : [`${name} grew: ${described(course)}`];
 }
 
 function described({ slope, growth, median }: Course): string {

@@ -2,22 +2,28 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Point, slopeOf } from '../gauntlet/figures.ts';
 import { descendantsOf } from '../test/support/processes.ts';
+import type { RunningService } from '../test/support/service.ts';
 
-const EVERY_MS = 1000;
+/** Begins the line in which the server says what a collection left. */
+export const COLLECTED = 'collected ';
+
+const EVERY_MS = 5000;
+const PATIENCE_MS = 30_000;
 const MIB = 1_048_576;
 
-/** What a process and all below it hold in memory, looked at each second. */
+/** What the server and its plugin processes hold in memory in the course of a run, in MiB; the server after a collection. */
 export class Resident {
+  readonly heap: Point[] = [];
   readonly main: Point[] = [];
   readonly children: Point[] = [];
-  readonly #pid: number;
+  readonly #service: RunningService;
   readonly #progress: () => number;
   readonly #stopped = new AbortController();
   #looking: Promise<void> = Promise.resolve();
 
   /** @param progress the number of calls so far: what memory is held against */
-  constructor(pid: number, progress: () => number) {
-    this.#pid = pid;
+  constructor(service: RunningService, progress: () => number) {
+    this.#service = service;
     this.#progress = progress;
   }
 
@@ -33,13 +39,35 @@ export class Resident {
   async #look(): Promise<void> {
     const { signal } = this.#stopped;
     while (!signal.aborted) {
+      const { rss, heap } = await this.#collected();
       const x = this.#progress();
-      this.main.push({ x, y: await residentMib(this.#pid) });
-      const below = await descendantsOf(this.#pid);
+      this.heap.push({ x, y: heap / MIB });
+      this.main.push({ x, y: rss / MIB });
+      const below = await descendantsOf(this.#service.pid);
       const sizes = await Promise.all(below.map(({ pid }) => residentMib(pid)));
       this.children.push({ x, y: sizes.reduce((sum, size) => sum + size, 0) });
       await sleep(EVERY_MS, undefined, { signal }).catch(() => undefined);
     }
+  }
+
+  /** Has the server collect, and reads what it says then. */
+  async #collected(): Promise<{ rss: number; heap: number }> {
+    const known = this.#said().length;
+    process.kill(this.#service.pid, 'SIGUSR2');
+    const end = performance.now() + PATIENCE_MS;
+    while (performance.now() < end) {
+      const last = this.#said()[known];
+      if (last !== undefined) return JSON.parse(last.slice(COLLECTED.length)) as { rss: number; heap: number };
+      await sleep(20);
+    }
+    throw new Error('the server did not say what it holds');
+  }
+
+  #said(): string[] {
+    return this.#service
+      .output()
+      .split('\n')
+      .filter((line) => line.startsWith(COLLECTED));
   }
 }
 
@@ -50,6 +78,8 @@ export interface Course {
   /** What that comes to over the half. */
   readonly growth: number;
   readonly median: number;
+  /** How often memory was looked at. */
+  readonly looks: number;
 }
 
 /** The second half, when everything is warm. */
@@ -57,7 +87,12 @@ export function courseOf(points: readonly Point[], calls: number): Course {
   const half = points.filter(({ x }) => x >= calls / 2);
   const perCall = slopeOf(half);
   const sorted = half.map(({ y }) => y).toSorted((a, b) => a - b);
-  return { slope: perCall * 10_000, growth: (perCall * calls) / 2, median: sorted[sorted.length >> 1] ?? 0 };
+  return {
+    slope: perCall * 10_000,
+    growth: (perCall * calls) / 2,
+    median: sorted[sorted.length >> 1] ?? 0,
+    looks: half.length,
+  };
 }
 
 /** 0 for a process that is gone. */
