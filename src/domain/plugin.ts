@@ -57,7 +57,7 @@ const permissionsSchema = z.strictObject({
 const megabytes = (least: number) => z.int().min(least).max(65_536);
 
 /** A plugin's `limits`; what is absent has the default of the sandbox's protocol. */
-const limitsSchema = z.strictObject({
+export const limitsSchema = z.strictObject({
   memory_mb: megabytes(8).default(DEFAULT_LIMITS.memory_mb),
   process_mb: megabytes(128).default(DEFAULT_LIMITS.process_mb),
   slice_ms: z.int().min(10).max(60_000).default(DEFAULT_LIMITS.slice_ms),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { limitsSchema, relayerGrantSchema } from '../../domain/plugin.ts';
 import { envelope, pageOf, pluginFailureSchema, pluginResultSchema } from './answers.ts';
 import { found, type Operation } from './operation.ts';
 
@@ -8,7 +9,7 @@ const amount = z.string().meta({ description: 'Decimal digits, in the smallest u
 const missing = z.string().nullable().meta({ description: 'The line that would grant it; null when it is granted' });
 
 const permissionSchema = z.strictObject({
-  methods: z.array(z.enum(['read', 'send', 'sign', 'rpc'])),
+  methods: z.array(relayerGrantSchema),
   recipients: z.array(z.string()).optional(),
   selectors: z.array(z.string()).optional(),
   value_per_call: amount.optional(),
@@ -20,19 +21,7 @@ const permissionSchema = z.strictObject({
     .meta({ description: 'What counts against the hourly limits now; where there is one' }),
 });
 
-const limitsSchema = z.strictObject({
-  memory_mb: count,
-  process_mb: count,
-  slice_ms: count,
-  cpu_ms: count,
-  concurrency: count,
-  processes: count,
-  calls: count,
-  result_bytes: count,
-  kv_keys: count,
-  kv_bytes: count,
-  kv_value_bytes: count,
-});
+const limits = z.strictObject(Object.fromEntries(Object.keys(limitsSchema.shape).map((limit) => [limit, count])));
 
 /** A plugin: its entry, how it stands and what it used. */
 export const pluginSchema = z.strictObject({
@@ -86,7 +75,7 @@ export const pluginSchema = z.strictObject({
     env: z.array(z.string()),
     kv: z.boolean(),
   }),
-  limits: limitsSchema,
+  limits,
   kv_usage: z.strictObject({ keys: count, bytes: count }),
   now: z.strictObject({
     processes: count,
