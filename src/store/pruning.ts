@@ -3,18 +3,22 @@ import type { Connection } from './connection.ts';
 import type { TransactionTable } from './schema.ts';
 import type { Writer } from './store.ts';
 
-type Ended = Pick<TransactionTable, 'lane' | 'sequence' | 'ended_at'>;
+type Ended = Pick<TransactionTable, 'id' | 'ended_at'>;
 
 /** Deletes what has ended long ago. What a lane knows of its sequence outlives the attempts that it knows it from. */
 export function pruningWrites({ db }: Connection): Pick<Writer, 'pruneTransactions'> {
   async function keepSequences(ended: readonly Ended[]): Promise<void> {
-    const highest = new Map<string, Ended & { sequence: string }>();
-    for (const one of ended) {
-      const { sequence, lane } = one;
-      if (sequence !== null && sequence >= (highest.get(lane)?.sequence ?? '')) highest.set(lane, { ...one, sequence });
-    }
-    for (const { lane, sequence, ended_at: settled_at } of highest.values()) {
-      const set = { sequence, settled_at };
+    const endedAt = new Map(ended.map(({ id, ended_at }) => [id, ended_at]));
+    const used = await db
+      .selectFrom('attempts')
+      .select((on) => ['transaction_id', 'lane', on.fn.max('sequence').as('sequence')])
+      .where('transaction_id', 'in', [...endedAt.keys()])
+      .groupBy(['transaction_id', 'lane'])
+      .orderBy('sequence')
+      .execute();
+    const highest = new Map(used.map((one) => [one.lane, one]));
+    for (const { lane, sequence, transaction_id: id } of highest.values()) {
+      const set = { sequence, settled_at: endedAt.get(id) ?? null };
       await db
         .insertInto('lane_sequences')
         .values({ lane, ...set })
@@ -27,7 +31,7 @@ export function pruningWrites({ db }: Connection): Pick<Writer, 'pruneTransactio
     async pruneTransactions(before, limit) {
       const ended = await db
         .selectFrom('transactions')
-        .select(['id', 'lane', 'sequence', 'ended_at'])
+        .select(['id', 'ended_at'])
         .where('ended_at', '<', before)
         .where('status', 'in', FINAL_STATUSES)
         .orderBy('ended_at')

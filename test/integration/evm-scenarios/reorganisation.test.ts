@@ -39,7 +39,8 @@ t.test('what was mined goes back to submitted, is offered again as it was, and i
     stage.pass(minutes * 60_000);
     await reorganise(anvil, snapshot);
     await stage.untilStatus(id, 'submitted');
-    t.match(await stage.store.read.decisions(id, 9), [{ kind: 'reorganised' }], `${minutes} minutes old`);
+    const kinds = (await stage.store.read.decisions(id, 9)).map(({ kind }) => kind);
+    t.ok(kinds.includes('reorganised'), `${minutes} minutes old`);
     await stage.untilStatus(id, 'confirmed', { mining: true });
     t.equal((await stage.attempts(id)).find((attempt) => attempt.hash === hash)?.ordinal, 1);
     t.strictSame([await stage.paid(), await stage.nonces()], [7n, 1]);

@@ -39,6 +39,7 @@ export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
         'the gas of a replacement that names none is estimated',
         'the price cap refuses a replacement, and what is in the pool stays and is shown',
       ],
+      'integration/evm-scenarios/pricing': 'where there is no pool a replacement is asked for no higher price',
     },
   },
   48: {
@@ -69,8 +70,10 @@ export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
   52: {
     what: 'at the cap, then the market falls',
     shown: {
-      'integration/evm-scenarios/pricing':
+      'integration/evm-scenarios/pricing': [
         'what was offered at the cap and dropped by the pool waits, and resumes when the market falls',
+        'policies are those of the moment in which it is signed: what they forbid by then fails without a nonce',
+      ],
     },
   },
   53: {
