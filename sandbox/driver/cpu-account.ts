@@ -24,6 +24,8 @@ export class CpuAccount {
   #mayMake = ISOLATES_PER_LOAD;
   #spareMs = SPARE_MS;
   #loading: Share | undefined;
+  /** What calls that ended since the last look had left. */
+  #endedMs = 0;
   #takenMs = 0;
   #at: number;
 
@@ -49,6 +51,11 @@ export class CpuAccount {
     return { leftMs: DOUBT * cpu_ms + FIXED_LIMITS.evaluate_ms + SLACK_MS };
   }
 
+  /** A call is over: what it took since the last look is still its own. */
+  ended({ leftMs }: Share): void {
+    this.#endedMs += leftMs;
+  }
+
   /**
    * The child says that it made an isolate, or how many it has.
    * @throws ProtocolViolation when our own child would not have said so as often
@@ -59,19 +66,21 @@ export class CpuAccount {
   }
 
   /**
-   * Divides what the process took since the last time among the calls that are there.
+   * Divides what the process took since the last time among the calls that ended meanwhile and those that are there.
    * @param takenMs processor time of the process so far, all its threads together
    * @returns why the child has to go, or null
    */
   judge(now: number, takenMs: number, ofCalls: readonly Share[]): string | null {
-    const shares = this.#loading === undefined ? ofCalls : [...ofCalls, this.#loading];
-    let left = Math.max(0, takenMs - this.#takenMs);
+    let left = Math.max(0, takenMs - this.#takenMs - this.#endedMs);
+    this.#endedMs = 0;
     this.#spareMs = Math.min(SPARE_MS, this.#spareMs + (now - this.#at) * SPARE_SHARE);
     this.#at = now;
     this.#takenMs = Math.max(takenMs, this.#takenMs);
-    const each = left / Math.max(1, shares.length);
-    for (const share of shares) {
-      const paid = Math.min(each, share.leftMs);
+    const shares = this.#loading === undefined ? [...ofCalls] : [...ofCalls, this.#loading];
+    // Those with the least first: what one cannot pay falls to those that can.
+    shares.sort((one, other) => one.leftMs - other.leftMs);
+    for (const [index, share] of shares.entries()) {
+      const paid = Math.min(left / (shares.length - index), share.leftMs);
       share.leftMs -= paid;
       left -= paid;
     }

@@ -288,6 +288,7 @@ export class Slot {
     }
     this.#isolates = isolates;
     this.#calls.delete(call.task.call);
+    this.#account.ended(call.share);
     this.#growth.ended(call.task.call);
     call.done(outcome, usage, droppedLogs);
   }

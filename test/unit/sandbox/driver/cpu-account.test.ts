@@ -20,6 +20,26 @@ t.test('what a call leaves over when it ends is not kept for later', async (t) =
   t.match(account.judge(10, 6000, []), /far more than its calls may/);
 });
 
+t.test('calls that come and go between two looks pay for themselves', async (t) => {
+  const account = new CpuAccount(0);
+  // 60 % of the processor, in calls of a few milliseconds each; the looks find one of them there, or none.
+  for (let look = 1; look <= 1000; look += 1) {
+    for (let call = 0; call < 15; call += 1) account.ended(account.begin(LIMITS));
+    const there = look % 2 === 0 ? [account.begin(LIMITS)] : [];
+    t.equal(account.judge(look * 250, look * 150, there), null);
+  }
+});
+
+t.test('calls that have waited for long, and paid for others meanwhile, cost nobody anything', async (t) => {
+  const account = new CpuAccount(0);
+  const waiting = Array.from({ length: 20 }, () => account.begin(LIMITS));
+  t.equal(account.judge(1, 20 * 6000, waiting), null);
+  for (let look = 1; look <= 39; look += 1) {
+    t.equal(account.judge(look * 250, 120_000 + look * 150, [...waiting, account.begin(LIMITS)]), null);
+  }
+  t.type(account.judge(10_000, 130_000, waiting), 'string', 'what nobody can pay is too much all the same');
+});
+
 t.test('a process that is idle may do a little all the time', async (t) => {
   const account = new CpuAccount(0);
   for (let second = 1; second <= 100; second += 1) t.equal(account.judge(second * 1000, second * 90, []), null);
