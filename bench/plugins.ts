@@ -2,7 +2,7 @@
  * What a plugin call costs over HTTP: with a warm isolate and with one of its own, of a trivial plugin and of one that
  * brings ethers, against an empty fastify route and workerd with the trivial handler.
  */
-import { readFile } from 'node:fs/promises';
+import { readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startService } from '../test/support/service.ts';
 import { createWorkspace } from '../test/support/workspace.ts';
@@ -46,7 +46,8 @@ export async function handler({ params }) {
 
 /** The service with each plugin twice: once reusing isolates, once with a new one for each call. */
 async function startPlugins(stops: (() => Promise<unknown>)[]): Promise<Target[]> {
-  const hello = await readFile(join(import.meta.dirname, '..', 'plugins', 'hello.ts'), 'utf8');
+  const root = join(import.meta.dirname, '..');
+  const hello = await readFile(join(root, 'plugins', 'hello.ts'), 'utf8');
   const workspace = await createWorkspace({
     pluginFiles: { 'hello.ts': hello, 'ethers-abi.ts': ETHERS },
     plugins: [
@@ -58,6 +59,8 @@ async function startPlugins(stops: (() => Promise<unknown>)[]): Promise<Target[]
     env: { RATE_LIMIT_REQUESTS_PER_SECOND: '1000000', RATE_LIMIT_BURST_SIZE: '1000000', LOG_LEVEL: 'info' },
   });
   stops.push(() => workspace.remove());
+  // Where an author's packages would be installed.
+  await symlink(join(root, 'node_modules'), join(workspace.dir, 'node_modules'));
   const service = await startService(workspace.env);
   stops.push(() => service.stop());
   const target = (plugin: string, name: string): Target => ({
