@@ -213,7 +213,7 @@ function figureOf(text: string, pattern: RegExp): number {
 }
 
 function growthOf(name: string, course: Course, noiseMib: number): string[] {
-  if (course.looks < LEAST_LOOKS) return [`${name} was looked at ${course.looks} times only: more calls are needed`];
+  if (course.looks < LEAST_LOOKS) return [`only ${course.looks} looks at ${name}: more calls are needed`];
   const isNoise = course.growth <= Math.max(noiseMib, course.median * NOISE_SHARE);
   return isNoise ? [] : [`${name} grew: ${described(course)}`];
 }
