@@ -1,4 +1,4 @@
-import { closeSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { crc32 } from 'node:zlib';
 import { JOURNAL_BYTES, JOURNAL_HEADER_BYTES } from '../protocol.ts';
@@ -28,11 +28,18 @@ export class Journal {
   #received = 0;
   #taken = 0;
 
-  /** Opens a file in `place` that has no name any more when this returns. */
+  /**
+   * Opens a file in `place` that has no name any more when this returns.
+   * @throws Error when there is no room for all that the child may write
+   */
   constructor(place: string) {
     const folder = mkdtempSync(path.join(place, 'isolayer-'));
     try {
       this.#fd = openSync(path.join(folder, 'journal'), 'wx+', 0o600);
+      this.#takePlace(this.#fd);
+    } catch (error) {
+      this.close();
+      throw error;
     } finally {
       rmSync(folder, { recursive: true });
     }
@@ -72,6 +79,12 @@ export class Journal {
       this.#taken = next;
       onBytes(Buffer.from(bytes.subarray(Math.max(0, known))));
     }
+  }
+
+  /** Takes its memory now: others may have filled it when the child writes. What it holds then is no record. */
+  #takePlace(fd: number): void {
+    const written = writeSync(fd, this.#buffer.fill(255), 0, JOURNAL_BYTES, 0);
+    if (written !== JOURNAL_BYTES) throw new Error('there is no room for a journal');
   }
 
   /** Safe to call twice. */

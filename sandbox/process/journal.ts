@@ -8,6 +8,7 @@ export class Journal {
   readonly #record = Buffer.allocUnsafeSlow(JOURNAL_BYTES);
   #noted = 0;
   #at = 0;
+  #failed = false;
 
   constructor(fd: number) {
     this.#fd = fd;
@@ -16,22 +17,31 @@ export class Journal {
   /**
    * Notes what of the first `used` bytes of the outbox is not noted yet.
    * @param sent bytes that have left this process before those
-   * @returns false when there is no room for it
+   * @returns false when there is no room for it, or when the file has failed once
    */
   note(sent: number, outbox: Buffer, used: number): boolean {
     const bytes = used - this.#noted;
     const recordBytes = JOURNAL_HEADER_BYTES + bytes;
-    if (this.#at + recordBytes > JOURNAL_BYTES) return false;
+    if (this.#failed || this.#at + recordBytes > JOURNAL_BYTES) return false;
     const record = this.#record;
     outbox.copy(record, JOURNAL_HEADER_BYTES, this.#noted, used);
     record.writeDoubleBE(sent + this.#noted, 0);
     record.writeUInt32BE(bytes, 8);
     record.writeUInt32BE(crc32(record.subarray(JOURNAL_HEADER_BYTES, recordBytes)), 12);
-    // A file in memory takes it whole.
-    if (writeSync(this.#fd, record, 0, recordBytes, this.#at) !== recordBytes) return false;
+    if (!this.#write(recordBytes)) return false;
     this.#at += recordBytes;
     this.#noted = used;
     return true;
+  }
+
+  /** Writes all of the record, or gives the file up: frames can leave at once instead, and no guest is to hear of it. */
+  #write(bytes: number): boolean {
+    try {
+      this.#failed = writeSync(this.#fd, this.#record, 0, bytes, this.#at) !== bytes;
+    } catch {
+      this.#failed = true;
+    }
+    return !this.#failed;
   }
 
   /** All that was noted leaves now. */

@@ -1,4 +1,5 @@
 /** Threat: a child that dies inside the guest before it said so, or that notes what would mislead the driver. */
+import { spawnSync } from 'node:child_process';
 import { fstatSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import fc from 'fast-check';
@@ -35,6 +36,22 @@ function opened(t: Test): { journal: Journal; read: () => string } {
 
 t.test('a child that cannot be held to its size gets none', async (t) => {
   t.equal(openJournal(launcher(false)), undefined);
+});
+
+t.test('its memory is taken when it is opened, and without any there is no journal', async (t) => {
+  const { journal, read } = opened(t);
+  t.equal(fstatSync(journal.fd).size, JOURNAL_BYTES);
+  t.ok(fstatSync(journal.fd).blocks * 512 >= JOURNAL_BYTES, 'no part of it is still to be had');
+  t.equal(read(), '');
+  const script = `
+    import { fstatSync } from 'node:fs';
+    import { Journal } from ${JSON.stringify(import.meta.resolve('../../../../sandbox/driver/journal.ts'))};
+    const isOpen = (fd) => { try { return fstatSync(fd).isFile(); } catch { return false; } };
+    const files = () => Array.from({ length: 100 }, (_, fd) => fd).filter(isOpen).length;
+    const before = files();
+    try { new Journal(${JSON.stringify(t.testdir())}); } catch ({ message }) { console.log(message, files() - before); }`;
+  const small = ['-c', 'ulimit -f 16; exec "$0" --input-type=module -e "$1"', process.execPath, script];
+  t.equal(spawnSync('sh', small, { encoding: 'utf8' }).stdout, 'there is no room for a journal 0\n');
 });
 
 t.test('what was noted is read once, and the channel brings it no second time', async (t) => {
