@@ -45,16 +45,16 @@ class Pieces {
 
   /** The value between two places, with nothing but spaces around it. */
   async value(from: number, to: number, level: number): Promise<Json> {
-    const start = this.#afterSpaces(from, to);
+    const start = await this.#afterSpaces(from, to);
     const kind = this.#body[start];
     if (to - start <= PIECE_BYTES || level >= MOST_LEVELS || !CLOSER.has(kind ?? 0)) {
       await this.#pause();
       return parsePiece(this.#body, from, to);
     }
     const { commas, end } = await this.#places(start, to);
-    if (this.#afterSpaces(end + 1, to) !== to) throw new SyntaxError('there is more after the value');
+    if ((await this.#afterSpaces(end + 1, to)) !== to) throw new SyntaxError('there is more after the value');
     const bounds = [start, ...commas, end];
-    const isEmpty = commas.length === 0 && this.#afterSpaces(start + 1, end) === end;
+    const isEmpty = commas.length === 0 && (await this.#afterSpaces(start + 1, end)) === end;
     if (isEmpty) return kind === 0x5b ? [] : {};
     return kind === 0x5b ? this.#list(bounds, level) : this.#object(bounds, level);
   }
@@ -84,9 +84,9 @@ class Pieces {
     const entries: [string, Json][] = [];
     for (let index = 0; index + 1 < bounds.length; index += 1) {
       const [from, to] = [(bounds[index] ?? 0) + 1, bounds[index + 1] ?? 0];
-      const start = this.#afterSpaces(from, to);
-      const keyEnd = this.#body[start] === QUOTE ? this.#afterText(start) : start;
-      const colon = this.#afterSpaces(keyEnd, to);
+      const start = await this.#afterSpaces(from, to);
+      const keyEnd = this.#body[start] === QUOTE ? await this.#afterText(start) : start;
+      const colon = await this.#afterSpaces(keyEnd, to);
       if (keyEnd === start || this.#body[colon] !== COLON) throw new SyntaxError('an entry is no key with a value');
       const key = parsePiece(this.#body, start, keyEnd) as string;
       entries.push([key, await this.value(colon + 1, to, level + 1)]);
@@ -101,12 +101,18 @@ class Pieces {
     const commas: number[] = [];
     const open: number[] = [];
     let seen = 0;
+    let isInText = false;
     for (let at = start; at < to; at += 1) {
-      this.#steps += 1;
-      if (this.#steps % STEPS_PER_TURN === 0) await this.#pause();
+      if (this.#isTurnOver()) await this.#pause();
+      // Text by text, without a promise for each: there are many, and most have no quote in them.
+      if (isInText) {
+        at = this.#quoteFrom(at);
+        isInText = this.#isEscaped(at);
+        continue;
+      }
       const byte = body[at] ?? 0;
       if (byte === QUOTE) {
-        at = this.#afterText(at) - 1;
+        isInText = true;
       } else if (byte === COMMA) {
         seen += 1;
         if (open.length === 1) commas.push(at);
@@ -124,20 +130,41 @@ class Pieces {
   }
 
   /** The place behind the text that begins here. */
-  #afterText(start: number): number {
-    for (let at = start; ; ) {
-      at = this.#body.indexOf(QUOTE, at + 1);
-      if (at === -1) throw new SyntaxError('a text does not end');
-      let escapes = 0;
-      while (this.#body[at - 1 - escapes] === BACKSLASH) escapes += 1;
-      if (escapes % 2 === 0) return at + 1;
+  async #afterText(start: number): Promise<number> {
+    let at = this.#quoteFrom(start + 1);
+    while (this.#isEscaped(at)) {
+      if (this.#isTurnOver()) await this.#pause();
+      at = this.#quoteFrom(at + 1);
     }
+    return at + 1;
   }
 
-  #afterSpaces(from: number, to: number): number {
-    let at = from;
-    while (at < to && SPACES.has(this.#body[at] ?? 0)) at += 1;
+  #quoteFrom(start: number): number {
+    const at = this.#body.indexOf(QUOTE, start);
+    if (at === -1) throw new SyntaxError('a text does not end');
     return at;
+  }
+
+  /** Whether the quote here is part of the text. */
+  #isEscaped(quote: number): boolean {
+    let escapes = 0;
+    while (this.#body[quote - 1 - escapes] === BACKSLASH) escapes += 1;
+    return escapes % 2 === 1;
+  }
+
+  async #afterSpaces(from: number, to: number): Promise<number> {
+    let at = from;
+    while (at < to && SPACES.has(this.#body[at] ?? 0)) {
+      if (this.#isTurnOver()) await this.#pause();
+      at += 1;
+    }
+    return at;
+  }
+
+  /** Counts a step. */
+  #isTurnOver(): boolean {
+    this.#steps += 1;
+    return this.#steps % STEPS_PER_TURN === 0;
   }
 }
 

@@ -96,6 +96,21 @@ t.test('others have their turn between pieces, however the text is made', async 
   }
 });
 
+t.test('others have their turn within one long text, one long name and one long gap', async (t) => {
+  const [escaped, gap] = ['\\"'.repeat(1_000_000), ' '.repeat(2_000_000)];
+  const texts = {
+    text: `["${escaped}"]`,
+    name: `{"${escaped}":1}`,
+    'gap before': `${gap}[]`,
+    'gap behind a name': `{"a"${gap}:1}`,
+  };
+  for (const [what, text] of Object.entries(texts)) {
+    let pauses = 0;
+    t.strictSame(await parseLargeJson(Buffer.from(text), async () => void (pauses += 1)), JSON.parse(text), what);
+    t.ok(pauses >= 500, `${pauses} pauses for one long ${what}`);
+  }
+});
+
 t.test('what no honest answer has, and would take seconds to build, is refused before it is built', async (t) => {
   const refused: Record<string, [string, RegExp]> = {
     values: [`[${'0,'.repeat(1_000_001)}0]`, /too many values/],
