@@ -5,6 +5,7 @@ import type { Endpoint } from './endpoint.ts';
 export interface PoolSettings {
   /** Failures within {@link PoolSettings.failureMemoryMs} that pause an endpoint. */
   failureThreshold: number;
+  /** What lies back longer is forgotten: failures, and that it was behind for a moment. */
   failureMemoryMs: number;
   pauseMs: number;
 }
@@ -21,10 +22,12 @@ export interface EndpointPool {
   order(): Endpoint[];
   /** Notes a failure of this very endpoint. */
   failed(endpoint: Endpoint, reason: string): void;
-  /** Notes that the endpoint did what it was asked. */
+  /** Notes that the endpoint did what it was asked, which says nothing of its height. */
   served(endpoint: Endpoint): void;
   /** Notes that the endpoint is a little behind, for which it is not blamed. */
   lagged(endpoint: Endpoint, reason: string): void;
+  /** Notes that the endpoint was found as high as the others: nothing else ends that it is behind. */
+  caughtUp(endpoint: Endpoint): void;
   /** The endpoint asked to be left alone (`Retry-After`). */
   hold(endpoint: Endpoint, ms: number): void;
   /**
@@ -47,6 +50,7 @@ interface Health {
   /** What was last told of it. */
   told: Exclude<EndpointNews['kind'], 'back'> | undefined;
   behindSince: number | undefined;
+  laggedAt: number;
 }
 
 /** What weighs more is told even when something lighter was told before. */
@@ -62,6 +66,7 @@ const NEW_HEALTH: Readonly<Health> = {
   asideUntil: 0,
   told: undefined,
   behindSince: undefined,
+  laggedAt: 0,
 };
 
 /** Starts with every endpoint in good health. */
@@ -89,6 +94,11 @@ export function createEndpointPool(
     onNews(news);
   }
 
+  function tellBack(endpoint: Endpoint): void {
+    healthOf(endpoint).told = undefined;
+    onNews({ kind: 'back', endpoint: endpoint.name });
+  }
+
   const isAside = (endpoint: Endpoint) => healthOf(endpoint).asideUntil > clock.elapsed();
   const restsUntil = (endpoint: Endpoint) => Math.max(healthOf(endpoint).pausedUntil, healthOf(endpoint).heldUntil);
 
@@ -113,17 +123,24 @@ export function createEndpointPool(
       health.failures = health.failures.slice(-settings.failureThreshold);
     },
     served(endpoint) {
-      const health = healthOf(endpoint);
-      health.behindSince = undefined;
-      if (health.told === undefined || isAside(endpoint) || restsUntil(endpoint) > clock.elapsed()) return;
-      health.told = undefined;
-      onNews({ kind: 'back', endpoint: endpoint.name });
+      const { told } = healthOf(endpoint);
+      if (told === undefined || told === 'behind') return;
+      if (!isAside(endpoint) && restsUntil(endpoint) <= clock.elapsed()) tellBack(endpoint);
     },
     lagged(endpoint, reason) {
+      const now = clock.elapsed();
       const health = healthOf(endpoint);
-      health.behindSince ??= clock.elapsed();
-      if (clock.elapsed() - health.behindSince >= BEHIND_FOR_MS)
+      // Two moments that lie far apart are no long time: nobody may have looked in between.
+      if (now - health.laggedAt > settings.failureMemoryMs) health.behindSince = undefined;
+      health.behindSince ??= now;
+      health.laggedAt = now;
+      if (now - health.behindSince >= BEHIND_FOR_MS)
         tell(endpoint, { kind: 'behind', endpoint: endpoint.name, reason });
+    },
+    caughtUp(endpoint) {
+      const health = healthOf(endpoint);
+      health.behindSince = undefined;
+      if (health.told === 'behind') tellBack(endpoint);
     },
     hold(endpoint, ms) {
       const health = healthOf(endpoint);

@@ -271,6 +271,10 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
         }
       });
     },
+    caughtUp(read) {
+      const endpoint = readers.get(read);
+      if (endpoint !== undefined) pool.caughtUp(endpoint);
+    },
     async offer(method, params) {
       const [entry] = await offerAll(method, [params]);
       if (entry === undefined || entry.status === 'rejected') throw entry?.reason ?? noEndpoint();

@@ -26,6 +26,8 @@ export interface RpcClient {
    * promise for each; which of them matter is for the caller to say.
    */
   onOthers<T>(read: ReadOne, use: (other: ReadOne) => Promise<T>): Promise<T>[];
+  /** Says that the endpoint of `read` is as high as the others: only this ends that it counts as behind. */
+  caughtUp(read: ReadOne): void;
   /**
    * Offers something that may have an effect to one endpoint, exactly once; the caller decides what an error means.
    * @throws RpcError
@@ -82,7 +84,7 @@ export type ReadOne = <T>(method: string, params: Json, parse: ParseAnswer<T>, o
 /**
  * Thrown by a chain adapter out of `parse` or out of `use`: the endpoint that answered cannot serve this call, though
  * it answered well. Another is asked at once. `pauseMs` above 0 sets it aside for as long, unless no other is left; 0
- * is no blame, such as for a node that is a little behind. When nobody else serves, the caller gets an RpcError
+ * is no blame, but for a node that is a little behind, until {@link RpcClient.caughtUp} says otherwise. When nobody else serves, the caller gets an RpcError
  * `malformed` with the reason.
  */
 export class EndpointUnfit extends Error {

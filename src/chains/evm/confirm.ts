@@ -62,6 +62,8 @@ export async function observe(
   let someLag = false;
   const lookAbove = (read: ReadOne) =>
     lookOn(read, look, (head) => {
+      // Without a floor there is nothing to judge the height by.
+      if (head >= least && least >= 0n) rpc.caughtUp(read);
       if (head >= least || head < least - NO_MERE_LAG) return;
       someLag = true;
       throw new EndpointUnfit(`its head is block ${head}, and block ${least} was seen`, { pauseMs: 0 });

@@ -173,15 +173,51 @@ t.test('who is behind for a moment is not spoken of, who stays behind is, once',
   };
   lag(0);
   lag(29_000);
-  pool.served(endpoint('a'));
+  pool.caughtUp(endpoint('a'));
   lag(31_000);
   lag(60_000);
   t.strictSame(news, []);
   lag(61_000);
   lag(99_000);
   t.match(news, [{ kind: 'behind', endpoint: 'http://a' }]);
-  pool.served(endpoint('a'));
+  pool.caughtUp(endpoint('a'));
+  pool.caughtUp(endpoint('a'));
   t.match(news[1], { kind: 'back' });
   t.equal(news.length, 2);
+  t.end();
+});
+
+t.test('what an endpoint serves meanwhile says nothing of its height', (t) => {
+  const { pool, clock, news, endpoint } = poolOf({ a: 1, b: 1 });
+  const a = endpoint('a');
+  for (let at = 0; at <= 30_000; at += 1_000) {
+    clock.time = at;
+    pool.lagged(a, 'its head is block 3, and block 9 was seen');
+    pool.served(a);
+  }
+  t.match(news, [{ kind: 'behind', endpoint: 'http://a' }], 'told in time, and not taken back');
+  t.equal(news.length, 1);
+  for (let count = 0; count < 3; count += 1) pool.failed(a, 'HTTP status 500');
+  pool.caughtUp(a);
+  t.match(news.slice(1), [{ kind: 'paused' }]);
+  t.equal(news.length, 2, 'a pause is not over because it has caught up');
+  clock.time = 100_000;
+  pool.served(a);
+  t.match(news[2], { kind: 'back' });
+  t.end();
+});
+
+t.test('two moments behind that lie far apart are not one long time', (t) => {
+  const { pool, clock, news, endpoint } = poolOf({ a: 1, b: 1 });
+  const lag = (at: number) => {
+    clock.time = at;
+    pool.lagged(endpoint('a'), 'its head is block 3, and block 9 was seen');
+  };
+  lag(1_000);
+  lag(3_600_000);
+  lag(3_629_999);
+  t.strictSame(news, []);
+  lag(3_630_000);
+  t.match(news, [{ kind: 'behind' }]);
   t.end();
 });

@@ -6,6 +6,7 @@ import { createHttpClient } from '../../../../src/egress/http-client.ts';
 import { createRpcClient, type RpcCallReport, type RpcClientParts } from '../../../../src/egress/json-rpc.ts';
 import { EndpointUnfit, RpcError } from '../../../../src/egress/rpc-client.ts';
 import { type DoubleHandler, type RpcDouble, startRpcDouble } from '../../../support/rpc-double.ts';
+import { TravelClock } from '../../../support/travel-clock.ts';
 
 const QUICK = { timeoutMs: 5_000, baseDelayMs: 1, maxDelayMs: 2 };
 
@@ -304,6 +305,27 @@ t.test('a node that is behind costs it nothing: another is asked, and it is the 
   };
   for (let count = 0; count < 5; count += 1) t.equal(await rpc.read('eth_blockNumber', [], seen), '0xa');
   t.same(calls(), [5, 5]);
+});
+
+t.test('a node counts as behind until a read that judges its height says otherwise', async (t) => {
+  const clock = new TravelClock();
+  const news: string[] = [];
+  const { rpc } = await open(t, [says('0x9'), says('0xa')], { clock, onEndpoint: ({ kind }) => void news.push(kind) });
+  const judge = (isHigh: boolean) =>
+    rpc.onOne(async (read) => {
+      const head = await read('eth_blockNumber', [], String);
+      if (isHigh) rpc.caughtUp(read);
+      else if (head === '0x9') throw new EndpointUnfit('it is behind block 10', { pauseMs: 0 });
+      return head;
+    });
+  t.equal(await judge(false), '0xa');
+  t.equal(await rpc.read('eth_gasPrice', []), '0x9', 'the same endpoint serves other reads');
+  clock.shift += 30_000;
+  t.equal(await judge(false), '0xa');
+  t.equal(await rpc.read('eth_gasPrice', []), '0x9');
+  t.strictSame(news, ['behind']);
+  t.equal(await judge(true), '0x9');
+  t.strictSame(news, ['behind', 'back']);
 });
 
 t.test('each call of a batch is reported and parsed on its own', async (t) => {

@@ -366,6 +366,26 @@ t.test('a node below what another has shown is passed over, without blame', asyn
   t.same(await look([seen], 10n, floor), [{ kind: 'waiting' }], 'not for ever');
 });
 
+t.test('only a look that can judge the height says that a node has caught up', async (t) => {
+  const hash = hashOf('1');
+  const double = await startRpcDouble(node({ head: 1_500, count: 0 }));
+  const rpc = openRpc([double.url]);
+  t.teardown(() => Promise.all([rpc.close(), double.stop()]));
+  let caughtUp = 0;
+  const watched: RpcClient = { ...rpc, caughtUp: () => void (caughtUp += 1) };
+  const lookAbove = async (block: bigint) => {
+    const floor = createHeadFloor({ now: () => 0, elapsed: () => 0 });
+    floor.raise(block);
+    caughtUp = 0;
+    t.same(await observe(watched, [entry(0n, [hash])], 10n, floor), [{ kind: 'waiting' }]);
+    return caughtUp;
+  };
+  t.equal(await lookAbove(-1n), 0, 'nothing was seen that it should have');
+  t.equal(await lookAbove(1_501n), 0, 'it is behind, and looked at for want of another');
+  t.equal(await lookAbove(9_000n), 0, 'it is so far below that the floor is in doubt');
+  t.equal(await lookAbove(1_500n), 1);
+});
+
 t.test('a liar’s far height does not rule out the honest nodes', async (t) => {
   const hash = hashOf('1');
   const floor = createHeadFloor({ now: () => 0, elapsed: () => 0 });
