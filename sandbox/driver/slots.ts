@@ -1,5 +1,6 @@
+import type { ChildProcess } from 'node:child_process';
 import type { CallReport, CallTask, DriverData, DriverMessage, HostMessage } from '../protocol.ts';
-import { openJournal } from './journal.ts';
+import { type Journal, openJournal } from './journal.ts';
 import { type Launcher, launch } from './launch.ts';
 import { NO_CALL } from './pulse.ts';
 import { Slot, unableToRun } from './slot.ts';
@@ -54,7 +55,7 @@ export class Slots {
       const slot = new Slot({
         slot: number,
         launcher: this.#launcher,
-        start: () => launch(this.#launcher, this.#data.sandboxDir, journal?.fd),
+        start: () => this.#start(journal),
         journal,
         runtime: this.#data.runtime,
         post: (message) => {
@@ -69,5 +70,13 @@ export class Slots {
       const detail = error instanceof Error ? error.message : String(error);
       this.#post({ type: 'closed', slot: number, cause: 'start', detail, culprit: NO_CALL, stderr: '' });
     }
+  }
+
+  #start(journal: Journal | undefined): ChildProcess {
+    const child = launch(this.#launcher, this.#data.sandboxDir, journal?.fd);
+    // Without a descriptor to be had there is no process, and the error comes when nobody listens to it any more.
+    child.on('error', () => undefined);
+    if (!child.stdio) throw new Error('there is no file descriptor left for it');
+    return child;
   }
 }

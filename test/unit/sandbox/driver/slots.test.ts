@@ -1,4 +1,5 @@
 /** Threat: messages for slots that are gone, children that outlive their thread, and one that takes others along. */
+import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import t from 'tap';
 import { probeLauncher } from '../../../../sandbox/driver/launch.ts';
@@ -70,4 +71,28 @@ t.test('a child that cannot even be tried ends alone, and leaves nothing open', 
   t.ok(open() < before + 20);
   t.match(messages[19], { type: 'closed', slot: 20, cause: 'start', detail: /null bytes/ });
   t.equal(messages.length, 20);
+});
+
+t.test('without a file descriptor left a child ends alone as well, and its thread goes on', async (t) => {
+  const at = (file: string) => JSON.stringify(import.meta.resolve(`../../../../sandbox/driver/${file}`));
+  const script = `
+    import { closeSync, openSync } from 'node:fs';
+    import { setTimeout } from 'node:timers/promises';
+    import { probeLauncher } from ${at('launch.ts')};
+    import { Slots } from ${at('slots.ts')};
+    const slots = new Slots({ runtime: '', sandboxDir: '/' }, await probeLauncher(process.platform), (message) => said.push(message));
+    const said = [];
+    const taken = [];
+    try { for (;;) taken.push(openSync('/')); } catch {}
+    // One for a journal, and one to read the options of the child with.
+    for (const fd of taken.splice(-2)) closeSync(fd);
+    slots.receive({ type: 'open', slot: 7 });
+    taken.forEach((fd) => closeSync(fd));
+    await setTimeout(50);
+    console.log(JSON.stringify(said));`;
+  const few = ['-c', 'ulimit -n 100; exec "$0" --input-type=module -e "$1"', process.execPath, script];
+  const { stdout, stderr } = spawnSync('sh', few, { encoding: 'utf8' });
+  const detail = 'there is no file descriptor left for it';
+  const closed = { type: 'closed', slot: 7, cause: 'start', detail, culprit: 0, stderr: '' };
+  t.equal(stdout.trim(), JSON.stringify([closed]), stderr);
 });
