@@ -43,6 +43,10 @@ export interface DriverPoolDeps {
 /** How long all threads may take to say that they are ready, in ms. */
 const START_MS = 30_000;
 
+/** Pauses before threads that are missing are started, in ms: doubling from the first to the last until all are there. */
+const RESTART_FIRST_MS = 100;
+const RESTART_LAST_MS = 5000;
+
 /** One thread as the host holds it: what goes to it, and who waits for what comes from it. */
 class DriverThread {
   readonly port: MessagePort;
@@ -82,27 +86,55 @@ class DriverThread {
 }
 
 /**
- * Starts the driver threads and resolves once each has sent its port. Piscina owns the threads and replaces those that
- * end; calls and messages cross over the ports. Piscina's queue is never used: it is served from its head, so one full
- * thread would hold up all others.
+ * Starts the driver threads and resolves once each has sent its port. Piscina owns the threads; calls and messages
+ * cross over the ports. Piscina's queue is not used for them: it is served from its head, so one full thread would hold
+ * up all others.
+ *
+ * Those that end are replaced from here. Piscina would do so, but never again after one of them could not start, and
+ * where the system starts no thread for the moment, its attempt would throw from an event.
  */
 export async function createDriverPool(deps: DriverPoolDeps, events: DriverPoolEvents): Promise<DriverPool> {
   const threads = new Map<number, DriverThread>();
   const started = Promise.withResolvers<void>();
   let closing: Promise<void> | undefined;
+  let restart: NodeJS.Timeout | undefined;
+  let pauseMs = RESTART_FIRST_MS;
 
   const pool = new Piscina({
     filename: deps.filename,
     name: 'task',
     workerData: deps.data,
-    minThreads: deps.threads,
+    minThreads: 0,
     maxThreads: deps.threads,
     idleTimeout: Number.POSITIVE_INFINITY,
     // The default parks a thread between tasks, and what its children say then lies unread.
     atomics: 'disabled',
     recordTiming: false,
   });
-  pool.on('error', (error: Error) => deps.log.error({ err: error }, 'a driver thread failed'));
+  const failed = (error: unknown) => {
+    if (closing === undefined) deps.log.error({ err: error }, 'a driver thread failed');
+  };
+
+  /** Starts what is missing: a thread that is there takes one of the tasks, and each that is left brings a new one. */
+  function fill(): void {
+    restart = undefined;
+    if (closing !== undefined) return;
+    try {
+      for (let started = 0; started < deps.threads; started++) pool.run(undefined).catch(failed);
+    } catch (error) {
+      failed(error);
+    }
+    if (pool.threads.length < deps.threads) fillLater();
+  }
+
+  function fillLater(): void {
+    if (restart !== undefined) return;
+    restart = setTimeout(fill, pauseMs);
+    pauseMs = Math.min(pauseMs * 2, RESTART_LAST_MS);
+  }
+
+  pool.on('error', failed);
+  pool.on('workerDestroy', fillLater);
   pool.on('message', (hello: unknown) => {
     if (!isHello(hello)) return;
     const { port, thread: id } = hello;
@@ -121,7 +153,9 @@ export async function createDriverPool(deps: DriverPoolDeps, events: DriverPoolE
       events.threadLost(id);
     });
     events.threadReady(id);
-    if (threads.size === deps.threads) started.resolve();
+    if (threads.size < deps.threads) return;
+    pauseMs = RESTART_FIRST_MS;
+    started.resolve();
   });
 
   const driverPool: DriverPool = {
@@ -141,8 +175,12 @@ export async function createDriverPool(deps: DriverPoolDeps, events: DriverPoolE
       thread.port.close();
       thread.end();
     }
-    await pool.destroy();
+    const destroyed = pool.destroy();
+    clearTimeout(restart);
+    await destroyed;
   }
+
+  fill();
 
   const timer = setTimeout(() => {
     started.reject(new Error(`${threads.size} of ${deps.threads} driver threads are ready after ${START_MS} ms`));

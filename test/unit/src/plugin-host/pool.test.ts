@@ -1,3 +1,5 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { type DriverMessage, PROTOCOL_VERSION } from '../../../../sandbox/protocol.ts';
@@ -5,13 +7,15 @@ import { createLog } from '../../../../src/observability/log.ts';
 import { createDriverPool } from '../../../../src/plugin-host/pool.ts';
 import { eventually } from '../../../support/plugin-host.ts';
 
-async function startPool(threads: number) {
+const FAKE_DRIVER = new URL('../../../support/fake-driver.ts', import.meta.url);
+
+async function startPool(threads: number, filename = fileURLToPath(FAKE_DRIVER)) {
   const heard: [number, DriverMessage][] = [];
   const ready: number[] = [];
   const lost: number[] = [];
   const pool = await createDriverPool(
     {
-      filename: fileURLToPath(new URL('../../../support/fake-driver.ts', import.meta.url)),
+      filename,
       data: { protocol: PROTOCOL_VERSION, runtime: '', sandboxDir: '' },
       threads,
       log: createLog('silent'),
@@ -82,6 +86,39 @@ t.test('a thread that dies takes its calls along, is told, and is replaced', asy
   t.same(lost, [first]);
   t.equal(pool.threads().length, 2);
   t.notOk(pool.threads().includes(first));
+});
+
+t.test('a thread that cannot be started is tried again until it can', async (t) => {
+  const folder = t.testdir({
+    'driver.mjs': `
+      import { appendFileSync, existsSync } from 'node:fs';
+      const tries = new URL('tries', import.meta.url);
+      if (existsSync(tries)) {
+        appendFileSync(tries, 'x');
+        throw new Error('not now');
+      }
+      await import(${JSON.stringify(FAKE_DRIVER.href)});
+      export function task() {}`,
+  });
+  const { pool, ready, lost } = await startPool(2, path.join(folder, 'driver.mjs'));
+  t.teardown(() => pool.close());
+  const tries = path.join(folder, 'tries');
+  writeFileSync(tries, '');
+  const [first = 0, second = 0] = pool.threads();
+  await t.rejects(pool.run(first, task({ exit: true })));
+  await eventually(
+    () => readFileSync(tries).length,
+    (times) => times >= 3,
+  );
+  t.match(await pool.run(second, task({})), { outcome: { kind: 'returned' } }, 'the other one works on');
+  await t.rejects(pool.run(second, task({ exit: true })));
+  t.same([pool.threads(), lost], [[], [first, second]]);
+  rmSync(tries);
+  await eventually(
+    () => ready,
+    (all) => all.length === 4,
+  );
+  t.equal(pool.threads().length, 2);
 });
 
 t.test('closing twice is closing once', async (t) => {
