@@ -64,7 +64,7 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
       world.console.reset();
       calls.begin(limits.calls);
       end.begin(limits.result_bytes);
-      invokeHandler(moduleExports, given, calls, end);
+      invokeHandler(moduleExports, given, calls.ofRunning(), end);
     },
 
     reply(text) {
@@ -73,10 +73,6 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
 
     fire(id) {
       world.timers.fire(id);
-    },
-
-    quiescent() {
-      return !end.open && calls.unanswered === 0 && world.timers.armed === 0;
     },
   };
 }

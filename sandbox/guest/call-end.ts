@@ -6,56 +6,76 @@ import { formatValue } from './log-line.ts';
 
 const LONGEST_REPORT = 4096;
 
-/** The end of the running call: the first one counts, and is sent at once. */
+/**
+ * The end of the running call: the first one counts, and is sent at once. What an ended call left behind may go on
+ * while a later one runs in its isolate, so each call has a number, and only what is of the running one ends it.
+ */
 export class CallEnd {
   readonly #link: HostLink;
   #open = false;
+  #number = 0;
   #resultBytes = 0;
 
   constructor(link: HostLink) {
     this.#link = link;
   }
 
-  /** True while a call runs that has not ended. */
-  get open(): boolean {
-    return this.#open;
+  /** The number of the call that runs or ran last; 0 before the first. */
+  get number(): number {
+    return this.#number;
   }
 
-  /** Opens a call whose result may have `resultBytes` bytes of JSON text. */
-  begin(resultBytes: number): void {
+  /** True while the call of this number runs and has not ended. */
+  isOpen(call: number): boolean {
+    return this.#open && call === this.#number;
+  }
+
+  /** Opens a call whose result may have `resultBytes` bytes of JSON text. Returns its number. */
+  begin(resultBytes: number): number {
     this.#open = true;
     this.#resultBytes = resultBytes;
+    return ++this.#number;
   }
 
-  /** Ends with what the handler returned; a getter or `toJSON` of it that throws is the plugin's throw. */
-  returned(value: unknown): void {
-    if (!this.#open) return;
+  /** Ends a call with what its handler returned; a getter or `toJSON` of it that throws is the plugin's throw. */
+  returned(call: number, value: unknown): void {
+    if (!this.isOpen(call)) return;
     try {
       const json = toJsonText(value, 'result', this.#resultBytes);
       if (json.ok) this.#send({ kind: 'returned', json: json.text });
-      else if (json.fault === 'shape') this.ended('RESULT_NOT_SERIALIZABLE', json.message);
-      else this.ended('RESULT_TOO_LARGE', `${json.message} (limits.result_bytes)`);
+      else if (json.fault === 'shape') this.#ended('RESULT_NOT_SERIALIZABLE', json.message);
+      else this.#ended('RESULT_TOO_LARGE', `${json.message} (limits.result_bytes)`);
     } catch (error) {
-      this.threw(error);
+      this.threw(call, error);
     }
   }
 
-  /** Ends with what the plugin threw, whatever it is. */
-  threw(thrown: unknown): void {
-    if (!this.#open) return;
+  /** Ends a call with what its handler threw, whatever it is. */
+  threw(call: number, thrown: unknown): void {
+    if (!this.isOpen(call)) return;
     const { outcome, droppedDetails } = describeFailure(thrown, this.#resultBytes);
     if (droppedDetails !== null) this.#link.log('warn', `The error's details were dropped: ${droppedDetails}`);
     this.#send(outcome);
   }
 
-  ended(code: EndCode, message: string): void {
-    this.#send({ kind: 'ended', code, message });
+  /** Ends the running call while its handler goes on: what is left of it must not meet another call. */
+  cut(code: EndCode, message: string): void {
+    this.#link.retire();
+    this.#ended(code, message);
   }
 
-  /** What escaped from a timer or a microtask: it ends the running call; with none running it is only logged. */
+  /** What escaped from a timer or a microtask: it cuts the running call short; with none running it is only logged. */
   uncaught(thrown: unknown): void {
-    if (this.#open) this.threw(thrown);
-    else this.#link.log('error', `Uncaught ${formatValue(thrown, LONGEST_REPORT)}`);
+    if (this.#open) {
+      this.#link.retire();
+      this.threw(this.#number, thrown);
+    } else {
+      this.#link.log('error', `Uncaught ${formatValue(thrown, LONGEST_REPORT)}`);
+    }
+  }
+
+  #ended(code: EndCode, message: string): void {
+    this.#send({ kind: 'ended', code, message });
   }
 
   #send(outcome: Outcome): void {

@@ -37,6 +37,19 @@ interface Pending {
   readonly refuse: (error: Failed) => Error;
 }
 
+/**
+ * The capability calls that one plugin call makes. Whoever still holds them when it has ended is refused, also while
+ * another plugin call runs: what it did would be done in that one's name.
+ */
+export interface BoundCalls {
+  /**
+   * Calls a capability. `fields` runs inside the promise, so that a bad argument rejects and never throws. Rejects
+   * with a TypeError that names the path when a field has no JSON text, and with an Error of the reply's message (own
+   * `code`, `status` and `details` where the reply has them) when it is refused.
+   */
+  call<T, M extends CapabilityMethod>(method: M, fields: () => Fields<M>, reception?: Reception<T>): Promise<T>;
+}
+
 /** The capability calls of the running plugin call: sent at once, settled by number when the replies arrive. */
 export class CapabilityCalls {
   readonly #link: HostLink;
@@ -50,11 +63,6 @@ export class CapabilityCalls {
     this.#end = end;
   }
 
-  /** How many have no answer yet. */
-  get unanswered(): number {
-    return this.#pending.size;
-  }
-
   /** Starts counting anew for a call that may make `limit` capability calls. */
   begin(limit: number): void {
     this.#pending.clear();
@@ -62,22 +70,32 @@ export class CapabilityCalls {
     this.#limit = limit;
   }
 
-  /**
-   * Calls a capability. `fields` runs inside the promise, so that a bad argument rejects and never throws. Rejects
-   * with a TypeError that names the path when a field has no JSON text, and with an Error of the reply's message (own
-   * `code`, `status` and `details` where the reply has them) when it is refused.
-   */
-  call<T, M extends CapabilityMethod>(method: M, fields: () => Fields<M>, reception: Reception<T> = {}): Promise<T> {
+  /** Those of the plugin call that runs now, and of no other. */
+  ofRunning(): BoundCalls {
+    const { number } = this.#end;
+    return { call: (method, fields, reception) => this.#call(number, method, fields, reception) };
+  }
+
+  #call<T, M extends CapabilityMethod>(
+    call: number,
+    method: M,
+    fields: () => Fields<M>,
+    reception: Reception<T> = {},
+  ): Promise<T> {
     return new NativePromise<T>((resolve, reject) => {
       // Before it is counted: writing the fields may run the plugin's own getters, and these may call again.
       const params = paramsText(fields());
       const { accept = asIs, refuse = toError, value } = reception;
       const behind = value === undefined ? undefined : jsonText('value', value(), LARGEST_REQUEST);
-      if (!this.#end.open) throw new NativeError(`${method} was called after the plugin call had ended`);
+      if (!this.#end.isOpen(call)) {
+        // What the module asks for while it is evaluated is of no call.
+        if (call !== 0) this.#link.retire();
+        throw new NativeError(`${method} was called after the plugin call had ended`);
+      }
       const id = ++this.#made;
       if (id > this.#limit) {
         const message = `The plugin made more than ${this.#limit} capability calls (limits.calls)`;
-        this.#end.ended('CALL_LIMIT', message);
+        this.#end.cut('CALL_LIMIT', message);
         throw new NativeError(message);
       }
       this.#pending.set(id, { resolve: resolve as (value: unknown) => void, reject, accept, refuse });

@@ -1,5 +1,5 @@
 import type { InvocationContext } from '../protocol.ts';
-import type { CapabilityCalls } from './capability-calls.ts';
+import type { BoundCalls } from './capability-calls.ts';
 import { createKv } from './kv.ts';
 import type { PluginContext } from './plugin-api.ts';
 import { createApi } from './relayer.ts';
@@ -8,7 +8,7 @@ import { createApi } from './relayer.ts';
  * The handler's argument: an ordinary object of own enumerable fields in the order that plugins know, so that they may
  * spread it, change it and pass it on.
  */
-export function createContext(calls: CapabilityCalls, given: InvocationContext): PluginContext {
+export function createContext(calls: BoundCalls, given: InvocationContext): PluginContext {
   return {
     api: createApi(calls),
     params: given.params,

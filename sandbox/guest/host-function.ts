@@ -10,6 +10,7 @@ import type { Limits } from '../protocol.ts';
  * | `request` | `RequestMessage` | `""` or the text of an error |
  * | `log` | `LogEntry` | `""` |
  * | `done` | `Outcome` | `""` |
+ * | `retire` | `""` | `""`; the isolate serves no other call |
  * | `timer` | `id delayMs` | `""` or the text of an error |
  * | `clear` | timer id | `""` |
  * | `random` | number of bytes, at most 65536 | that many characters of code 0 to 255 |
@@ -37,7 +38,18 @@ export interface UrlParts {
   hash: string;
 }
 
-export type HostOp = 'request' | 'log' | 'done' | 'timer' | 'clear' | 'random' | 'url' | 'now' | 'part' | 'crypto';
+export type HostOp =
+  | 'request'
+  | 'log'
+  | 'done'
+  | 'retire'
+  | 'timer'
+  | 'clear'
+  | 'random'
+  | 'url'
+  | 'now'
+  | 'part'
+  | 'crypto';
 
 /** Arithmetic for `crypto.subtle`; all bytes are base64. `tag` is the length of AES-GCM's tag, in bits. */
 export type CryptoQuestion =
@@ -57,8 +69,6 @@ export interface GuestEntries {
   reply(text: string): void;
   /** A timer that is due. */
   fire(id: number): void;
-  /** True when nothing is left behind (timers, unanswered calls), so that the isolate may serve again. */
-  quiescent(): boolean;
 }
 
 export interface GuestSetup {

@@ -22,6 +22,11 @@ export class HostLink {
     this.#host('done', outcomeText(outcome));
   }
 
+  /** Says that code of an ended call is still there: the isolate serves no other call. */
+  retire(): void {
+    this.#host('retire', '');
+  }
+
   /**
    * Sends a capability call; `params` is JSON text, and so is the parameter `value` that comes behind it. Answers with
    * `""`, or with why it was not taken.

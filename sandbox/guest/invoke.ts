@@ -1,6 +1,6 @@
 import type { InvocationContext } from '../protocol.ts';
 import type { CallEnd } from './call-end.ts';
-import type { CapabilityCalls } from './capability-calls.ts';
+import type { BoundCalls } from './capability-calls.ts';
 import { createContext } from './context.ts';
 import type { PluginContext } from './plugin-api.ts';
 import {
@@ -19,18 +19,14 @@ type Handler = (...args: unknown[]) => unknown;
  * Runs the plugin's handler: with the context when it declares exactly one parameter, as `handler(api, params)`
  * otherwise, which is how older plugins are written. Never throws: every way it can go ends the call.
  */
-export function invokeHandler(
-  moduleExports: unknown,
-  given: InvocationContext,
-  calls: CapabilityCalls,
-  end: CallEnd,
-): void {
+export function invokeHandler(moduleExports: unknown, given: InvocationContext, calls: BoundCalls, end: CallEnd): void {
+  const call = end.number;
   try {
     const handler = findHandler(moduleExports);
     const context = createContext(calls, given);
-    settle(handler.length === 1 ? apply(handler, undefined, [context]) : callWithApi(handler, context), end);
+    settle(handler.length === 1 ? apply(handler, undefined, [context]) : callWithApi(handler, context), end, call);
   } catch (error) {
-    end.threw(error);
+    end.threw(call, error);
   }
 }
 
@@ -45,14 +41,14 @@ function callWithApi(handler: Handler, { api, params }: PluginContext): unknown 
   return apply(handler, undefined, [api, params]);
 }
 
-/** Ends the call with what the handler's result comes to, awaiting it when it is a promise or a thenable. */
-function settle(result: unknown, end: CallEnd): void {
+/** Ends the call with what its handler's result comes to, awaiting it when it is a promise or a thenable. */
+function settle(result: unknown, end: CallEnd, call: number): void {
   if ((typeof result !== 'object' || result === null) && typeof result !== 'function') {
-    end.returned(result);
+    end.returned(call, result);
     return;
   }
-  const onReturned = (value: unknown) => end.returned(value);
-  const onThrown = (error: unknown) => end.threw(error);
+  const onReturned = (value: unknown) => end.returned(call, value);
+  const onThrown = (error: unknown) => end.threw(call, error);
   const adopted = isPrototypeOf(PromisePrototype, result) ? result : new NativePromise((resolve) => resolve(result));
   try {
     promiseThen(adopted, onReturned, onThrown);

@@ -1,5 +1,5 @@
 import type { FIXED_LIMITS } from '../protocol.ts';
-import type { CapabilityCalls } from './capability-calls.ts';
+import type { BoundCalls } from './capability-calls.ts';
 import { literalLength, matchesPattern } from './key-pattern.ts';
 import type { Json, PluginKVStore } from './plugin-api.ts';
 import { apply, NativeError, NativeTypeError, parseJson, regExpExec, stringSlice, toNumber } from './primordials.ts';
@@ -12,7 +12,7 @@ const LOCK_SECONDS = 30;
 const PAGE: (typeof FIXED_LIMITS)['kv_page'] = 1000;
 
 /** `context.kv`: closures over the running call, so that every function works when taken off its object. */
-export function createKv(calls: CapabilityCalls): PluginKVStore {
+export function createKv(calls: BoundCalls): PluginKVStore {
   return {
     get: <T = Json>(key: string) =>
       calls.call<T | null, 'kv.get'>('kv.get', () => ({ key: checked(key) }), {
@@ -31,7 +31,7 @@ export function createKv(calls: CapabilityCalls): PluginKVStore {
 }
 
 /** The service lists by what a pattern begins with; the rest is the plugin's own time. */
-async function listKeys(calls: CapabilityCalls, pattern: unknown = '*'): Promise<string[]> {
+async function listKeys(calls: BoundCalls, pattern: unknown = '*'): Promise<string[]> {
   if (typeof pattern !== 'string' || pattern.length > LONGEST_PATTERN) throw new NativeError('invalid pattern');
   const prefix = stringSlice(pattern, 0, literalLength(pattern));
   const found: string[] = [];
@@ -55,7 +55,7 @@ async function listKeys(calls: CapabilityCalls, pattern: unknown = '*'): Promise
  * the call at the latest, so nothing depends on this function coming to its end.
  */
 async function withLock<T>(
-  calls: CapabilityCalls,
+  calls: BoundCalls,
   key: string,
   fn: () => Promise<T>,
   options?: { ttlSec?: number; onBusy?: 'throw' | 'skip' },

@@ -11,7 +11,8 @@ export interface PartWorld {
   classes: Pick<RequestWorld, 'URL' | 'URLSearchParams' | 'AbortSignal'> & {
     DOMException: new (message: string, name: string) => Error;
   };
-  ask: AskForFetch;
+  /** What asks for the fetches of the plugin call that runs now, and of no other. */
+  asker(): AskForFetch;
   /** At most 65536 random bytes, as characters of code 0 to 255. */
   random(bytes: number): string;
   /** Base64, or undefined when the question is refused. */

@@ -1,5 +1,5 @@
 import type { Json } from '../protocol.ts';
-import type { CapabilityCalls } from './capability-calls.ts';
+import type { BoundCalls } from './capability-calls.ts';
 import type {
   JsonRpcResponse,
   PluginAPI,
@@ -13,7 +13,7 @@ import { NativeTypeError, SafeWeakMap } from './primordials.ts';
 import { waitForTransaction } from './wait.ts';
 
 /** `context.api`: closures over the running call, so that every function works when taken off its object. */
-export function createApi(calls: CapabilityCalls): PluginAPI {
+export function createApi(calls: BoundCalls): PluginAPI {
   // Solana's responses carry no relayer_id, so it is remembered which relayer answered with which object.
   const origins = new SafeWeakMap<object, string>();
   const remember = <T extends object>(response: T, relayerId: string): T => {
@@ -36,7 +36,7 @@ export function createApi(calls: CapabilityCalls): PluginAPI {
 }
 
 function createRelayer(
-  calls: CapabilityCalls,
+  calls: BoundCalls,
   id: string,
   remember: <T extends object>(response: T, relayerId: string) => T,
 ): Relayer {

@@ -1,4 +1,4 @@
-import { type CapabilityCalls, toError } from './capability-calls.ts';
+import { type BoundCalls, toError } from './capability-calls.ts';
 import type { TransactionResponse, WaitOptions } from './plugin-api.ts';
 import { PluginError } from './plugin-error.ts';
 import { min, NativeTypeError } from './primordials.ts';
@@ -15,7 +15,7 @@ const TIMED_OUT = 504;
  * with a PluginError of status 504 when it takes longer than `timeout`. `target` throws when it is not known which.
  */
 export function waitForTransaction(
-  calls: CapabilityCalls,
+  calls: BoundCalls,
   target: () => { relayerId: string; transactionId: string },
   options: WaitOptions | null | undefined,
 ): Promise<TransactionResponse> {

@@ -25,8 +25,6 @@ const LEAST_MEMORY_MB = 8;
 const LONGEST_TEXT = 2000;
 /** What V8 keeps for an isolate beside its heap; its own count of it includes memory that it only borrows. */
 const OUTSIDE_HEAP_BYTES = MIB / 4;
-/** Far more than the runtime needs to look at its own lists, and well below what makes an entry overdue. */
-const QUIESCENT_MS = 50;
 
 /** One script with V8's code cache for it, which is made here and never leaves this process. */
 class CachedScript {
@@ -104,14 +102,14 @@ export class GuestIsolate {
   readonly version: string;
   /** Calls this isolate was taken for. */
   served = 0;
-  /** False once an end or an error leaves doubts about its state. */
+  /** False once an end or an error leaves doubts about its state, or code of an ended call goes on in it. */
   sound = true;
 
   readonly #isolate: ivm.Isolate;
   readonly #began = performance.now();
   readonly #outsideCalls: HostFunction;
   readonly #parts: ReadonlyMap<string, string>;
-  readonly #entries: Record<CallEntry | 'quiescent', ivm.Reference>;
+  readonly #entries: Record<CallEntry, ivm.Reference>;
   /** Used heap right after evaluation, in bytes. */
   readonly #bornHeapBytes: number;
   #heapBytes = 0;
@@ -147,7 +145,6 @@ export class GuestIsolate {
         invoke: entry('invoke'),
         reply: entry('reply'),
         fire: entry('fire'),
-        quiescent: entry('quiescent'),
       };
     } catch (error) {
       const escape = this.#escapeOf(error);
@@ -178,15 +175,6 @@ export class GuestIsolate {
       return null;
     } catch (error) {
       return this.#escapeOf(error);
-    }
-  }
-
-  /** Whether the guest says that nothing is left behind; an escape counts as a no. */
-  quiescent(): boolean {
-    try {
-      return this.#entries.quiescent.applySync(undefined, [], { timeout: QUIESCENT_MS }) === true;
-    } catch {
-      return false;
     }
   }
 
@@ -224,6 +212,10 @@ export class GuestIsolate {
     if (op === 'now') {
       // A tenth of a millisecond is fine enough to measure work, and too coarse to measure caches.
       return String(Math.floor((performance.now() - this.#began) * 10) / 10);
+    }
+    if (op === 'retire') {
+      this.sound = false;
+      return '';
     }
     if (op === 'part') return this.#parts.get(text) ?? '';
     return this.#answer(op, text);

@@ -13,6 +13,8 @@ export class GuestHost {
   readonly timers = new Map<number, number>();
   /** What `request` and `timer` answer; a text refuses. */
   refusal = '';
+  /** Whether the guest said that the isolate may serve no other call. */
+  retired = false;
   /** What `now` answers, in milliseconds. */
   time = 0;
   /** What `random` repeats, as codes of its characters. */
@@ -41,6 +43,9 @@ export class GuestHost {
         return '';
       case 'done':
         this.outcomes.push(JSON.parse(text) as Outcome);
+        return '';
+      case 'retire':
+        this.retired = true;
         return '';
       case 'timer': {
         const [id = 0, delayMs = 0] = text.split(' ').map(Number);

@@ -12,7 +12,6 @@ export interface GuestCall {
   logs: LogEntry[];
   /** What came out of the isolate past the runtime, a rejection that nobody handled for instance. */
   escapes: string[];
-  quiescent: boolean;
 }
 
 /** The script of a plugin whose module is this TypeScript text, for a bare isolate. */
@@ -74,7 +73,7 @@ export class GuestWorld {
           enter('fire', id);
         }
       }
-      return { outcome: host.outcome, logs: host.logs, escapes, quiescent: isolate.quiescent() };
+      return { outcome: host.outcome, logs: host.logs, escapes };
     } finally {
       isolate.dispose();
     }

@@ -1,14 +1,15 @@
+import type { AskForFetch } from '../../sandbox/guest/globals/fetch.ts';
 import { createStreamClasses } from '../../sandbox/guest/globals/streams.ts';
 import type { PartWorld } from '../../sandbox/guest/part-world.ts';
 import { part as makeWeb } from '../../sandbox/guest/parts/web.ts';
 import { answerCryptoQuestion } from '../../sandbox/process/crypto-answer.ts';
 
 /** What the runtime gives to its parts, made of Node's own classes; `ask` answers fetches. */
-export function partWorld(ask: PartWorld['ask'] = () => Promise.reject(new TypeError('nobody answers'))) {
+export function partWorld(ask: AskForFetch = () => Promise.reject(new TypeError('nobody answers'))) {
   let streams: ReturnType<typeof createStreamClasses> | undefined;
   const world: PartWorld = {
     classes: { URL, URLSearchParams, AbortSignal, DOMException } as unknown as PartWorld['classes'],
-    ask,
+    asker: () => ask,
     random: (bytes) => 'r'.repeat(bytes),
     compute: (question) => {
       const answer = answerCryptoQuestion(JSON.stringify(question));
@@ -30,7 +31,7 @@ export type WebApis = Pick<
 >;
 
 /** The guest's own, in this process. */
-export function guestWeb(ask?: PartWorld['ask']): WebApis {
+export function guestWeb(ask?: AskForFetch): WebApis {
   const world = partWorld(ask);
   const { ReadableStream } = world.streams();
   return { ...makeWeb(world), ReadableStream } as unknown as WebApis;

@@ -32,10 +32,12 @@ const WITHOUT_BODY = [101, 204, 205, 304];
  * The function fetch (Fetch Standard 5.6). It resolves once the whole answer is there; what it cannot do is a
  * TypeError, with the service's reason.
  */
-export function createFetch(ask: AskForFetch, { world, body, request, response }: FetchClasses) {
+export function createFetch(asker: () => AskForFetch, { world, body, request, response }: FetchClasses) {
   let lastKey = 0;
 
   return async function fetch(input: unknown, init?: unknown): Promise<InstanceType<ResponseClass['Response']>> {
+    // Now, for a body may be a stream that comes to its end while another plugin call runs.
+    const ask = asker();
     const wanted = new request.Request(input, init);
     const signals = request.followed(wanted);
     throwIfAborted(signals);
@@ -52,9 +54,9 @@ export function createFetch(ask: AskForFetch, { world, body, request, response }
       redirect: wanted.redirect,
       ...(whole !== undefined && { body: sent(whole) }),
     };
-    const { reply, content } = await abortable(signals, key, async () => {
+    const { reply, content } = await abortable(ask, signals, key, async () => {
       const first = await ask('fetch', params);
-      return { reply: first, content: await received(first, key) };
+      return { reply: first, content: await received(ask, first, key) };
     });
     const head = {
       type: 'basic',
@@ -69,7 +71,7 @@ export function createFetch(ask: AskForFetch, { world, body, request, response }
   };
 
   /** Rejects as soon as a signal is aborted, and gives the exchange up then. */
-  function abortable<T>(signals: readonly Signal[], key: number, work: () => Promise<T>): Promise<T> {
+  function abortable<T>(ask: AskForFetch, signals: readonly Signal[], key: number, work: () => Promise<T>): Promise<T> {
     if (signals.length === 0) return work();
     return new Promise((resolve, reject) => {
       const abort = () => {
@@ -86,7 +88,7 @@ export function createFetch(ask: AskForFetch, { world, body, request, response }
   }
 
   /** The whole body, of which one reply holds only so much. */
-  async function received({ body: begin, more }: FetchReply, key: number): Promise<WholeBody> {
+  async function received(ask: AskForFetch, { body: begin, more }: FetchReply, key: number): Promise<WholeBody> {
     if (!more) return 'text' in begin ? begin : { bytes: bytesOf(begin) };
     const pieces = [bytesOf(begin)];
     for (let left: boolean = more; left; ) {

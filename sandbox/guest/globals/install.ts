@@ -35,7 +35,7 @@ export interface World {
 export interface WorldParts {
   link: HostLink;
   end: CallEnd;
-  calls: Pick<CapabilityCalls, 'call'>;
+  calls: Pick<CapabilityCalls, 'ofRunning'>;
   /** Loads a part of the runtime. */
   load(name: PartName): Part;
 }
@@ -82,7 +82,10 @@ export function installGlobals(global: object, { link, end, calls, load }: World
 
   const parts: LazyParts = new LazyParts(load, {
     classes: { URL, URLSearchParams, DOMException, AbortSignal: abort.AbortSignal },
-    ask: (method, params) => calls.call(method, () => params, { refuse: toFetchError }),
+    asker: () => {
+      const running = calls.ofRunning();
+      return (method, params) => running.call(method, () => params, { refuse: toFetchError });
+    },
     random: (bytes) => link.random(bytes),
     compute: (question) => link.crypto(question),
     streams: () => parts.get('streams') as unknown as StreamClasses,

@@ -48,10 +48,6 @@ export class Timers {
     this.#end = end;
   }
 
-  get armed(): number {
-    return this.#armed.size;
-  }
-
   /** Runs a timer that is due; what its callback throws ends the call. */
   fire(id: number): void {
     const timer = this.#armed.get(id);

@@ -8,7 +8,7 @@ import { createResponseClass } from '../globals/response.ts';
 import type { PartWorld } from '../part-world.ts';
 
 /** fetch and the classes around it, which refer to each other. */
-export function part({ classes, ask, streams, loadedStreams }: PartWorld): Record<string, unknown> {
+export function part({ classes, asker, streams, loadedStreams }: PartWorld): Record<string, unknown> {
   const blobs = createBlobClasses(streams);
   const FormData = createFormDataClass(blobs);
   const world = { ...classes, blobs, FormData, streams, loadedStreams };
@@ -16,7 +16,7 @@ export function part({ classes, ask, streams, loadedStreams }: PartWorld): Recor
   const request = createRequestClass(world, body);
   const response = createResponseClass(world, body);
   return {
-    fetch: createFetch(ask, { world, body, request, response }),
+    fetch: createFetch(asker, { world, body, request, response }),
     Headers,
     Request: request.Request,
     Response: response.Response,

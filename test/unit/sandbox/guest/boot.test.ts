@@ -32,29 +32,14 @@ t.test('a call from beginning to end', async (t) => {
     return value;
   } };`);
   t.notOk('__isolayer_plugin__' in global);
-  t.ok(entries.quiescent());
   entries.invoke(invocation);
   t.strictSame(host.lines, ['log: 1']);
-  t.notOk(entries.quiescent());
   entries.reply(replyText(1, { ok: true, value: 7 }));
   await turn();
   t.strictSame([...host.timers], [[1, 20]]);
   entries.fire(1);
   await turn();
   t.strictSame(host.outcome, { kind: 'returned', json: '7' });
-  t.ok(entries.quiescent());
-});
-
-t.test('what is left behind makes it not quiescent', async (t) => {
-  const { host, entries } = open(`__isolayer_plugin__ = { handler: (context) => {
-    if (context.params.timer) setTimeout(() => {}, 1000); else context.kv.get('k');
-  } };`);
-  entries.invoke(invocation);
-  t.equal(host.outcomes.length, 1);
-  t.notOk(entries.quiescent());
-  const timer = open('__isolayer_plugin__ = { handler: () => { setTimeout(() => {}, 1000); } };');
-  timer.entries.invoke(invocation);
-  t.notOk(timer.entries.quiescent());
 });
 
 t.test('the intrinsics are frozen after the module has run, and not before', (t) => {

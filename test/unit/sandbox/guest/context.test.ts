@@ -15,7 +15,7 @@ t.test('is an ordinary object of own fields in the order that plugins know', (t)
     query: { q: ['1'] },
     caller: { keyId: 'k' },
   };
-  const context = createContext(new CapabilityCalls(link, new CallEnd(link)), given);
+  const context = createContext(new CapabilityCalls(link, new CallEnd(link)).ofRunning(), given);
   t.strictSame(Object.keys(context), [
     'api',
     'params',

@@ -13,7 +13,7 @@ async function outcomeOf(moduleExports: unknown): Promise<Outcome | undefined> {
   const link = new HostLink(host.call);
   const end = new CallEnd(link);
   end.begin(1000);
-  invokeHandler(moduleExports, given, new CapabilityCalls(link, end), end);
+  invokeHandler(moduleExports, given, new CapabilityCalls(link, end).ofRunning(), end);
   await new Promise((resolve) => setImmediate(resolve));
   return host.outcome;
 }

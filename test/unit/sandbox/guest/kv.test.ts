@@ -24,7 +24,7 @@ function open() {
     await new Promise(setImmediate);
     calls.settle(replyText(host.requests.at(-1)?.id ?? 0, { ok: false, error: { message } }));
   };
-  return { host, calls, answer, refuse, kv: createKv(calls) };
+  return { host, calls, answer, refuse, kv: createKv(calls.ofRunning()) };
 }
 
 t.test('each method is one capability, also when taken off its object', async (t) => {

@@ -14,7 +14,7 @@ function open() {
   end.begin(100);
   calls.begin(100);
   const wait = (options?: object | null) =>
-    waitForTransaction(calls, () => ({ relayerId: 'r', transactionId: 't1' }), options);
+    waitForTransaction(calls.ofRunning(), () => ({ relayerId: 'r', transactionId: 't1' }), options);
   return { host, calls, wait };
 }
 

@@ -1,9 +1,9 @@
 /** Threat: a call that uses more time than it may in small pieces, ends twice, or works on after its end. */
 import t from 'tap';
 import { Call } from '../../../../sandbox/process/call.ts';
-import { GuestProgram, GuestRuntime } from '../../../../sandbox/process/isolate.ts';
+import { type GuestIsolate, GuestProgram, GuestRuntime } from '../../../../sandbox/process/isolate.ts';
 import { Pace } from '../../../../sandbox/process/pace.ts';
-import { type DoneMessage, type Limits, UP } from '../../../../sandbox/protocol.ts';
+import { type DoneMessage, type Json, type Limits, UP } from '../../../../sandbox/protocol.ts';
 import { RecordedChannel } from '../../../support/recorded-channel.ts';
 import { contextText, guestRuntime, plugin } from '../../../support/sandbox.ts';
 
@@ -11,11 +11,18 @@ const runtime = new GuestRuntime(await guestRuntime());
 
 function started(body: string, limits: Partial<Limits> = {}) {
   const version = plugin(body, { limits });
+  return startedIn(
+    new GuestProgram(runtime, version).createIsolate(() => ''),
+    version.limits,
+    {},
+  );
+}
+
+function startedIn(isolate: GuestIsolate, limits: Limits, params: Json) {
   const channel = new RecordedChannel();
-  const isolate = new GuestProgram(runtime, version).createIsolate(() => '');
   const ends: boolean[] = [];
   const over = Promise.withResolvers<void>();
-  const call = new Call(7, version.limits, isolate, channel, {
+  const call = new Call(7, limits, isolate, channel, {
     pace: new Pace(),
     isolates: 3,
     onOver: (clean) => {
@@ -23,9 +30,9 @@ function started(body: string, limits: Partial<Limits> = {}) {
       over.resolve();
     },
   });
-  call.start(contextText({}));
+  call.start(contextText(params));
   const done = () => channel.texts(UP.DONE).map((text) => JSON.parse(text) as DoneMessage);
-  return { call, channel, ends, done, over: over.promise };
+  return { call, channel, ends, done, over: over.promise, isolate };
 }
 
 t.test('each entry is marked, and the end comes after the last mark', async (t) => {
@@ -79,6 +86,65 @@ t.test('what is left behind makes the isolate unclean', async (t) => {
   t.same(started('setTimeout(() => {}, 1e6); return 1;').ends, [false]);
   t.same(started("context.kv.get('x').catch(() => {}); return 1;").ends, [false]);
   t.same(started("Promise.reject(new Error('x')); return 1;").ends, [false]);
+});
+
+t.test('a call that ended while its handler went on makes the isolate unclean', async (t) => {
+  const thrown = started("queueMicrotask(() => { throw new Error('boom'); }); await new Promise(() => {});");
+  t.match(thrown.done(), [{ outcome: { kind: 'threw', message: 'boom' } }]);
+  t.same(thrown.ends, [false]);
+  const limited = started(
+    "context.kv.get('x').catch(() => {}); await context.kv.get('x').catch(() => {}); await new Promise(() => {});",
+    { calls: 1 },
+  );
+  t.match(limited.done(), [{ outcome: { code: 'CALL_LIMIT' } }]);
+  t.same(limited.ends, [false]);
+});
+
+t.test('what an ended call left behind neither answers a later one nor acts in it', async (t) => {
+  const version = plugin(`
+    if (context.params.second) {
+      globalThis.release();
+      for (let i = 0; i < 20; i++) await null;
+      return [globalThis.refused, typeof await context.kv.get('mine')];
+    }
+    const gate = new Promise((resolve) => { globalThis.release = resolve; });
+    const relayer = context.api.useRelayer('r');
+    const body = new ReadableStream({ async pull(to) { await gate; to.enqueue(new Uint8Array(1)); to.close(); } });
+    const acts = [
+      () => context.kv.set('late', 1),
+      () => context.kv.withLock('late', async () => {}),
+      () => relayer.sendTransaction({ value: '1' }),
+      () => context.api.transactionWait({ id: 't', relayer_id: 'r' }),
+    ];
+    globalThis.refused = [];
+    const note = (error) => { globalThis.refused.push(error.message); };
+    fetch('https://a.example/', { method: 'POST', body, duplex: 'half' }).catch(note);
+    gate.then(() => { for (const act of acts) act().catch(note); });
+    return 'first';`);
+  const first = startedIn(
+    new GuestProgram(runtime, version).createIsolate(() => ''),
+    version.limits,
+    {},
+  );
+  t.same(first.ends, [true], 'nothing is pending, and the handler has returned');
+  const second = startedIn(first.isolate, version.limits, { second: true });
+  t.match(
+    second.channel.texts(UP.REQUEST).map((text) => JSON.parse(text) as object),
+    [{ id: 1, method: 'kv.get', params: { key: 'mine' } }],
+  );
+  second.call.reply('{"id":1,"reply":{"ok":true,"value":"\\"x\\""}}');
+  const [{ outcome } = { outcome: undefined }] = second.done();
+  t.equal(outcome?.kind, 'returned');
+  const json = outcome?.kind === 'returned' ? outcome.json : '[]';
+  const [refused, mine] = JSON.parse(json) as [string[], string];
+  t.same(
+    refused.toSorted(),
+    ['fetch', 'kv.lock', 'kv.set', 'relayer.sendTransaction', 'relayer.waitTransaction'].map(
+      (method) => `${method} was called after the plugin call had ended`,
+    ),
+  );
+  t.equal(mine, 'string');
+  t.same(second.ends, [false], 'the isolate serves no third one');
 });
 
 t.test('an unhandled rejection is a log line', async (t) => {

@@ -27,14 +27,12 @@ t.test('a call announces its outcome before the entry comes back', async (t) => 
   t.equal(escape, null);
   t.equal(done, '{"kind":"returned","json":"42"}');
   t.equal(isolate.sound, true);
-  t.equal(isolate.quiescent(), true);
   t.ok(isolate.measureHeap() > 100_000);
   t.ok(isolate.residentBytes > isolate.measureHeap() / 2);
   isolate.dispose();
   isolate.dispose();
   t.equal(isolate.measureHeap(), 0);
   t.equal(isolate.residentBytes, 0);
-  t.equal(isolate.quiescent(), false);
 });
 
 t.test('escapes are told apart', async (t) => {

@@ -25,13 +25,11 @@ t.test('runs what is due, once, with its arguments', (t) => {
       [2, 0],
     ],
   );
-  t.equal(timers.armed, 2);
   timers.fire(1);
   timers.fire(1);
   timers.fire(2);
   timers.fire(99);
   t.strictSame(seen, [['a', 1], ['b']]);
-  t.equal(timers.armed, 0);
   t.end();
 });
 
@@ -46,16 +44,16 @@ t.test('an interval runs until it is cleared, also by itself', (t) => {
   t.strictSame([...host.timers], [[1, 5]]);
   timers.fire(1);
   t.equal(runs, 2);
-  t.equal(timers.armed, 0);
+  t.notOk(timers.has(1));
   setInterval(() => {}, 0);
   host.refusal = 'the call is over';
   timers.fire(2);
-  t.equal(timers.armed, 0, 'one that is not woken again is gone');
+  t.notOk(timers.has(2), 'one that is not woken again is gone');
   t.end();
 });
 
 t.test('handles are objects and numbers', (t) => {
-  const { host, timers, setTimeout, clearTimeout } = open();
+  const { host, setTimeout, clearTimeout } = open();
   const handle = setTimeout(() => {}, 1) as { ref(): object; unref(): object; hasRef(): boolean };
   t.equal(+(handle as unknown as number), 1);
   t.equal(handle.ref(), handle.unref());
@@ -68,7 +66,6 @@ t.test('handles are objects and numbers', (t) => {
   setTimeout(() => {}, 1);
   clearTimeout('4');
   for (const nothing of [undefined, null, {}, 99, Symbol('s')]) clearTimeout(nothing);
-  t.equal(timers.armed, 0);
   t.equal(host.timers.size, 0);
   t.end();
 });
