@@ -117,14 +117,15 @@ async function killWhileSending(
   await Promise.all(sending);
 }
 
-/** The step at which the fewest processes ended or were to end; at its first occurrence, or later a later one. */
+/** The step at which the fewest processes ended or were to end; at its first occurrence until one did, then at a later. */
 function nextStep(fleet: Fleet, tries: Map<LifeStep, number>, random: () => number): LastStep {
   const triesOf = (step: LifeStep) => tries.get(step) ?? 0;
-  const weight = (step: LifeStep) => triesOf(step) + (fleet.deaths.atStep.get(step) ?? 0);
+  const deathsAt = (step: LifeStep) => fleet.deaths.atStep.get(step) ?? 0;
+  const weight = (step: LifeStep) => triesOf(step) + deathsAt(step);
   const least = Math.min(...LIFE_STEPS.map(weight));
   const step = LIFE_STEPS.find((one) => weight(one) === least) ?? LIFE_STEPS[0];
   tries.set(step, triesOf(step) + 1);
-  return { step, occurrence: 1 + (triesOf(step) > 1 ? Math.floor(random() * LATEST_OCCURRENCE) : 0) };
+  return { step, occurrence: 1 + (deathsAt(step) > 0 ? Math.floor(random() * LATEST_OCCURRENCE) : 0) };
 }
 
 function describeRefusals(refused: ReadonlyMap<number, string>): string {
