@@ -35,3 +35,31 @@ t.test('what is no ABI', async (t) => {
     t.match(errorAbiSchema.safeParse(abi).error?.issues[0]?.message, said);
   }
 });
+
+t.test('what would take long to parse is refused before', async (t) => {
+  const tuples = (depth: number) => `error X(${'('.repeat(depth)}uint256${')'.repeat(depth)} x)`;
+  const components = (depth: number) => {
+    let input: object = { type: 'uint256', name: 'x' };
+    for (let level = 0; level < depth; level += 1) input = { type: 'tuple', name: '', components: [input] };
+    return { type: 'error', name: 'X', inputs: [input] };
+  };
+  const kept = errorAbiSchema.parse([tuples(8), components(8), `error X(uint256${'[]'.repeat(8)} x)`]);
+  t.equal(kept[0], tuples(8));
+  t.equal(kept.length, 3);
+  const nested = /at most 4096 characters that nest at most 8 deep/;
+  for (const [abi, said] of [
+    [[tuples(9)], nested],
+    [[tuples(7_000)], nested],
+    [[components(9)], nested],
+    [[components(200)], nested],
+    [[{ type: 'error', name: '))))))))', inputs: [`${'('.repeat(10)}uint256${')'.repeat(10)}`] }], nested],
+    [[{ type: 'error', name: `${')'.repeat(20)}${'('.repeat(20)}`, inputs: [] }], nested],
+    [[`error X(uint256${'[]'.repeat(9)} x)`], nested],
+    [[{ type: 'error', name: 'X', inputs: [{ type: `uint256${'[2]'.repeat(9)}`, name: '' }] }], nested],
+    [[`error X(${Array.from({ length: 1_000 }, () => 'uint').join(',')})`], nested],
+    [Array.from({ length: 513 }, () => 'error X()'), /at most 512 errors/],
+    [Array.from({ length: 500_000 }, () => 0), /at most 2048 entries/],
+  ] as const) {
+    t.match(errorAbiSchema.safeParse(abi).error?.issues[0]?.message, said);
+  }
+});
