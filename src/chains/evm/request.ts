@@ -50,7 +50,7 @@ export const requestSchema = z.object(
       .meta({ description: '20 bytes in hexadecimal; where it is absent, `data` creates a contract' }),
     value: valueSchema.meta({ description: 'In wei; decimal, or hexadecimal after 0x' }),
     data: optionalText.refine(
-      (data) => data === null || /^(0x)?([0-9a-fA-F]{2})*$/.test(data),
+      (data) => data === null || (data.length % 2 === 0 && /^(0x)?[0-9a-fA-F]*$/.test(data)),
       'expected an even number of hexadecimal digits',
     ),
     gas_limit: amountSchema(64)
@@ -199,7 +199,10 @@ function checkAuthorizations(request: EvmRequest, policy: EvmPolicy, account: Ac
   if (fault !== undefined) throw invalidRequest(fault);
   // Applying one counts up the nonce of its signer. For the sender that is a nonce which the lane has given to the next
   // transaction; and the code that it sets would move the account's money past every policy.
-  const own = list.findIndex((authorization) => authorityOf(authorization) === normalAddress(account.address));
+  const authorities = list.map(authorityOf);
+  const nobodys = authorities.indexOf(undefined);
+  if (nobodys !== -1) throw invalidRequest(`invalid \`authorization_list.${nobodys}\`: no key can have signed this`);
+  const own = authorities.indexOf(normalAddress(account.address));
   if (own === -1) return;
   throw invalidRequest(
     `authorization_list.${own} is signed by the relayer's own key: it would use up the nonce of the relayer's next ` +

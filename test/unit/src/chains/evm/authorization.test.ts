@@ -70,7 +70,7 @@ t.test('what the protocol would pass over is refused', async (t) => {
   const highS = `0x${(ORDER - BigInt(good.s)).toString(16)}`;
   for (const [list, path, said] of [
     [[], '', /at least one/],
-    [Array.from({ length: 257 }, () => good), '', /<=256/],
+    [Array.from({ length: 17 }, () => good), '', /<=16/],
     [[noChain], '0.chain_id', /missing/],
     [[noParity], '0.y_parity', /missing/],
     [[{ ...good, yParity: 27 }], '0.yParity', /0 or 1/],
@@ -78,8 +78,6 @@ t.test('what the protocol would pass over is refused', async (t) => {
     [[{ ...good, r: `0x${ORDER.toString(16)}` }], '0.r', /below the order/],
     [[{ ...good, nonce: '18446744073709551615' }], '0.nonce', /below 2\^64 - 1/],
     [[{ ...good, address: '0x' }], '0.address', /20 bytes/],
-    [[{ ...good, r: 0 }], '0', /no key can have signed this/],
-    [[{ ...good, r: 5 }], '0', /no key can have signed this/],
   ] as const) {
     const { error } = authorizationListSchema.safeParse(list);
     t.equal(error?.issues[0]?.path.join('.'), path, said.source);
@@ -107,4 +105,5 @@ t.test('the signature of another content leads to another authority', async (t) 
     wallet.signingKey.publicKey,
   );
   t.not(authorityOf({ ...stored, nonce: 1 }), wallet.address.toLowerCase());
+  for (const r of [0, 5]) t.equal(authorityOf(parsed({ ...authorization(1n, 0n), r })), undefined, 'of no key at all');
 });

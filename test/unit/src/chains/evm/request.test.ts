@@ -214,6 +214,12 @@ t.test('an authorization that would do nothing, or harm, is refused', async (t) 
       account,
       /^authorization_list.1 is signed by the relayer's own key/,
     ],
+    [
+      { ...dynamic, authorization_list: [authorization(0), { ...authorization(0), r: 5 }] },
+      account,
+      'invalid `authorization_list.1`: no key can have signed this',
+    ],
+    [{ ...dynamic, gas_limit: 1, authorization_list: [{ ...authorization(0), r: 5 }] }, account, /gas/i],
   ] as const) {
     t.throws(() => parseRequest(body, who, NOW), { code: 'INVALID_REQUEST', message: said });
   }
