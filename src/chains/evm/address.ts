@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { getAddress } from 'ethers';
 
 const ADDRESS = /^(0x)?[0-9a-fA-F]{40}$/;
 
@@ -13,8 +12,14 @@ export function addressFault(text: string): string | undefined {
   if (!ADDRESS.test(text)) return 'expected an address of 20 bytes in hexadecimal';
   const digits = text.replace(/^0x/, '');
   if (digits === digits.toLowerCase() || digits === digits.toUpperCase()) return undefined;
-  if (`0x${digits}` === getAddress(`0x${digits.toLowerCase()}`)) return undefined;
+  if (digits === checksummed(digits.toLowerCase())) return undefined;
   return 'the checksum (EIP-55) is wrong: check the address, or write it in lower case';
+}
+
+/** EIP-55: a letter is a capital where the hash of the lower case has a digit of 8 or more. */
+function checksummed(digits: string): string {
+  const hashed = hash('keccak-256', digits, 'hex');
+  return digits.replace(/[a-f]/g, (letter, at: number) => ((hashed[at] ?? '') >= '8' ? letter.toUpperCase() : letter));
 }
 
 /** The one form in which addresses are compared: `0x` and lower case. */

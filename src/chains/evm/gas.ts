@@ -38,7 +38,10 @@ export function calldataGas(bytes: Buffer): bigint {
 }
 
 function tokensOf(bytes: Buffer): number {
-  return bytes.reduce((count, byte) => count + (byte === 0 ? 1 : 4), 0);
+  let tokens = 0;
+  // Not `reduce`: a megabyte of data would be as many calls.
+  for (let at = 0; at < bytes.length; at += 1) tokens += bytes[at] === 0 ? 1 : 4;
+  return tokens;
 }
 
 /** Call data as bytes; absent is none. */
