@@ -43,7 +43,8 @@ async function nonceBy(read: ReadOne, address: string): Promise<bigint> {
 /**
  * Whether the chain has lost uses of nonces that were final, as a development chain has that was started anew. A node
  * that is stuck, or catches up, tells the same count, but of a block that is older than what it does not know: so it is
- * asked for the count in its latest block, and when that was made. Any node that counts as much speaks against a loss.
+ * asked for the count in its latest block, and when that was made. Any node that counts as much speaks against a loss,
+ * and silence is no word for one: more than half of the endpoints must have answered.
  */
 export async function hasLost(
   rpc: RpcClient,
@@ -55,7 +56,8 @@ export async function hasLost(
     const { number, madeAt } = await head(read);
     return { isNewer: madeAt > at, count: await transactionCount(read, address, number) };
   });
-  return told.some(({ isNewer }) => isNewer) && told.every(({ count }) => count < sequence);
+  const isMost = told.length * 2 > rpc.endpointCount;
+  return isMost && told.some(({ isNewer }) => isNewer) && told.every(({ count }) => count < sequence);
 }
 
 /** A transaction whose nonce is used, though none of its hashes has a receipt. */

@@ -208,10 +208,11 @@ t.test('without proof nothing is given up', async (t) => {
 /** Endpoints that each count so many, in a latest block that was made at that second. */
 async function openMany(
   t: Test,
-  nodes: readonly { count: number; madeAt?: number; counts?: Record<string, number> }[],
+  nodes: readonly { count: number; madeAt?: number; counts?: Record<string, number>; isDown?: boolean }[],
 ) {
   const doubles = await Promise.all(
-    nodes.map(({ count, madeAt = 0, counts = {} }) => {
+    nodes.map(({ count, madeAt = 0, counts = {}, isDown = false }) => {
+      if (isDown) return startRpcDouble(() => ({ status: 503 }));
       const answer = (_address: string, at: string) => `0x${(counts[at] ?? count).toString(16)}`;
       const block = { number: '0x9', timestamp: `0x${madeAt.toString(16)}` };
       const answers = { eth_chainId: '0x7a69', eth_getTransactionCount: answer, eth_getBlockByNumber: block };
@@ -258,4 +259,18 @@ t.test('what was final is lost when a newer block knows nothing of it, and no en
       { count: 3, madeAt: 99 },
     ]),
   );
+});
+
+t.test('silence is no word for a loss: more than half of the endpoints must have answered', async (t) => {
+  const [anew, down] = [
+    { count: 0, madeAt: 101 },
+    { count: 0, isDown: true },
+  ];
+  const ask = async (nodes: Parameters<typeof openMany>[1]) =>
+    hasLost(await openMany(t, nodes), 31_337n, ACCOUNT, { sequence: 6n, at: 100_500 });
+  t.notOk(await ask([anew, down]));
+  t.notOk(await ask([down, anew, down]));
+  t.notOk(await ask([anew, anew, down, down]));
+  t.ok(await ask([anew, down, anew]));
+  t.notOk(await ask([down]));
 });
