@@ -37,8 +37,8 @@ export class Lane {
   readonly #key: string;
   readonly #deps: LaneDeps;
   readonly #planner: SequencePlanner;
-  readonly #offers = new OfferBook();
-  readonly #ages = new Ages();
+  #offers = new OfferBook();
+  #ages = new Ages();
   /** Kept from step to step, for nobody else changes what the lane has under way while its lease lasts. */
   #open: OpenBook | null = null;
   #running: Promise<LaneWake> | null = null;
@@ -85,7 +85,7 @@ export class Lane {
 
   /** Gives the lease back, if the lane has it. */
   async release(): Promise<void> {
-    this.#open = null;
+    this.#forget();
     await this.#lease?.release();
     this.#lease = null;
   }
@@ -102,7 +102,7 @@ export class Lane {
       if (lease === undefined) {
         return 'elsewhere';
       }
-      if (lease !== this.#lease) this.#open = null;
+      if (lease !== this.#lease) this.#forget();
       this.#lease = lease;
       do {
         this.#again = false;
@@ -119,6 +119,13 @@ export class Lane {
       }
     }
     return 'ran';
+  }
+
+  /** While the lane is another's, what is known of its transactions may come to an end unseen. */
+  #forget(): void {
+    this.#open = null;
+    this.#offers = new OfferBook();
+    this.#ages = new Ages();
   }
 
   #mayGoOn(lease: HeldLease): boolean {

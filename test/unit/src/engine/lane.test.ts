@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { Lane, type LaneDeps } from '../../../../src/engine/lane.ts';
+import type { LeaseKeeper } from '../../../../src/engine/lease-keeper.ts';
 import { EngineWorld, fastTiming, LANE, present } from '../../../support/engine-world.ts';
 
 async function laneOf(world: EngineWorld, more: Partial<LaneDeps> = {}): Promise<{ lane: Lane; faults: string[] }> {
@@ -135,6 +136,44 @@ t.test('a lane that is lost between signing and commit sends nothing and takes i
   world.client.onPrepare = () => undefined;
   t.equal(await lane.wake(), 'ran');
   for (const transaction of accepted) t.equal((await world.get(transaction)).status, 'submitted');
+});
+
+t.test('what waited in a lane before another instance had it is not counted as waiting after that', async (t) => {
+  type Leave = (lane: Lane, keeper: LeaseKeeper, world: EngineWorld) => Promise<unknown>;
+  const ways: Record<string, Leave> = {
+    'given back': (lane) => lane.release(),
+    'run out': (_lane, keeper) => keeper.close(),
+    'taken by another': (_lane, _keeper, { store }) => store.leases.acquire(LANE),
+  };
+  for (const [way, leave] of Object.entries(ways)) {
+    const world = await EngineWorld.open(t);
+    const gone = await world.accept('gone');
+    let now = 0;
+    let keeper = world.leases();
+    const { lane } = await laneOf(world, {
+      leases: { hold: (name) => keeper.hold(name) },
+      timing: { ...fastTiming, lookMs: 1_000 },
+      elapsed: () => now,
+    });
+    world.client.onPrepare = () => ({ kind: 'parked', reason: 'gas price above the cap', retryInMs: 60_000 });
+    await lane.wake();
+    t.equal(lane.parked.length, 1, way);
+
+    await leave(lane, keeper, world);
+    const change = { status: 'canceled', nextActionAt: null } as const;
+    await world.ledger().apply([{ transaction: await world.get(gone), set: change }]);
+    if (way === 'run out') keeper = world.leases();
+
+    world.client.onPrepare = () => undefined;
+    const next = await world.accept('next');
+    for (let count = 0; count < 2; count += 1) {
+      now += 10_000;
+      await lane.wake();
+    }
+    t.equal((await world.get(next)).status, 'submitted', way);
+    t.strictSame(lane.parked, [], way);
+    await lane.release();
+  }
 });
 
 t.test('a lease that has run out by the own clock stops the lane before the next bytes leave', async (t) => {
