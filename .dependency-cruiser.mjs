@@ -135,6 +135,12 @@ export default {
       { path: '^src/egress/' },
     ),
     forbid(
+      'migrations-stand-alone',
+      'a step that was released does the same for ever, whatever the code becomes: it has its values in it',
+      { path: '^src/store/migrations/' },
+      { pathNot: npm('kysely'), dependencyTypesNot: ['type-only'] },
+    ),
+    forbid(
       'chains-are-apart',
       'one chain does not know another',
       { path: '^src/chains/([^/]+)/' },

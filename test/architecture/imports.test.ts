@@ -45,6 +45,10 @@ const broken: Readonly<Record<string, readonly (readonly [from: string, to: stri
   'http-calls-services': [['src/http/c.ts', 'src/engine/lane.ts']],
   'gateway-calls-services': [['src/plugin-host/c.ts', 'src/signers/signer.ts']],
   'store-sends-nothing': [['src/store/b.ts', 'src/egress/client.ts']],
+  'migrations-stand-alone': [
+    ['src/store/migrations/a.ts', 'src/domain/id.ts'],
+    ['src/store/migrations/b.ts', 'src/store/schema.ts'],
+  ],
   'chains-are-apart': [['src/chains/evm/a.ts', 'src/chains/solana/fees.ts']],
   'chains-behind-their-interface': [['src/engine/b.ts', 'src/chains/evm/fees.ts']],
   'wall-from-service': [['src/plugin-host/d.ts', 'sandbox/driver/slot.ts']],
@@ -113,6 +117,7 @@ const kept: readonly (readonly [from: string, to: string])[] = [
   ['src/observability/metrics.ts', 'prom-client'],
   ['src/store/z.ts', 'node:sqlite'],
   ['src/store/y.ts', 'pg'],
+  ['src/store/migrations/z.ts', 'kysely'],
   ['src/egress/z.ts', 'undici'],
   ['src/domain/z.ts', 'zod'],
   ['sandbox/guest/globals/buffer.ts', 'buffer/index.js'],

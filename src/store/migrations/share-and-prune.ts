@@ -1,5 +1,4 @@
 import { type Kysely, sql } from 'kysely';
-import { FINAL_STATUSES } from '../../domain/transaction-state.ts';
 import type { ColumnTypes } from '../column-types.ts';
 import type { Tables } from '../schema.ts';
 
@@ -26,7 +25,7 @@ export async function shareAndPrune(db: Kysely<Tables>, { text, integer, table }
   await db
     .updateTable('transactions')
     .set((on) => ({ ended_at: on.fn.coalesce('confirmed_at', 'created_at') }))
-    .where('status', 'in', FINAL_STATUSES)
+    .where('status', 'in', ['confirmed', 'failed', 'canceled', 'expired'])
     .execute();
   await db.schema
     .createIndex('transactions_ended')
