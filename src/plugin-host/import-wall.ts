@@ -2,6 +2,7 @@ import { readdirSync, realpathSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { basename, dirname, join, sep } from 'node:path';
 import type { Plugin } from 'esbuild';
+import { type FilesRead, readSource } from './files-read.ts';
 import { isInside } from './plugin-file.ts';
 
 /** What the wall needs to know of the places on disk. */
@@ -14,14 +15,23 @@ export interface ImportPlaces {
 
 const SDK = /^@openzeppelin\/relayer-sdk(\/.*)?$/;
 
+/** All files of one bundle together. */
+const BUILD_BYTES = 64 * 1_048_576;
+
+const SOURCE_MAP = 'sourceMappingURL=';
+const [SLASH, STAR, HASH, AT, SPACE] = Buffer.from('/*#@ ');
+
 /** Set on our own nested resolution, so that it is not intercepted again. */
 const NESTED = Symbol('nested');
 
 /**
  * The imports a plugin may make: files of the plugins folder, packages of `node_modules` there or in a folder above
  * it, and the modules of the guest world. Everything else ends the build, also where a symbolic link leads out.
+ * @param read receives what is read
  */
-export function importWall({ root, modulesDir }: ImportPlaces): Plugin {
+export function importWall(places: ImportPlaces, read: FilesRead = new Map()): Plugin {
+  const { root } = places;
+  const modulesDir = realpathSync(places.modulesDir);
   const packages = packageFolders(root);
   const provided = providedModules(modulesDir);
   const allowed = (file: string) =>
@@ -43,10 +53,16 @@ export function importWall({ root, modulesDir }: ImportPlaces): Plugin {
         if (found.errors.length > 0 || found.path.includes(`${sep}node_modules${sep}`)) return undefined;
         return { path: found.path, sideEffects: found.sideEffects };
       });
-      // The bundler has followed the symbolic links: this is the file that would be read.
-      build.onLoad({ filter: /^\// }, ({ path }) =>
-        allowed(path) ? undefined : { errors: [{ text: 'The import leads out of the plugins folder' }] },
-      );
+      // The bundler has followed the symbolic links. It is given the text, since it would read whatever that names.
+      let left = BUILD_BYTES;
+      build.onLoad({ filter: /^\// }, async ({ path }) => {
+        const source = await readSource(path, allowed);
+        if (typeof source === 'string') return { errors: [{ text: source }] };
+        read.set(path, source.state);
+        left -= source.bytes.length;
+        if (left < 0) return { errors: [{ text: `The files of the bundle have more than ${BUILD_BYTES} bytes` }] };
+        return { contents: withoutSourceMap(source.bytes), loader: 'default' };
+      });
     },
   };
 }
@@ -56,6 +72,16 @@ export function unresolvedReason(specifier: string): string {
   return isBuiltin(specifier)
     ? `Cannot import "${specifier}": it is a module of Node.js, and a plugin runs without Node.js`
     : `Could not resolve "${specifier}"`;
+}
+
+/** The text without the word by which a comment names a source map: any file at all, and the bundler would read it. */
+function withoutSourceMap(bytes: Buffer): Buffer {
+  for (let at = bytes.indexOf(SOURCE_MAP); at !== -1; at = bytes.indexOf(SOURCE_MAP, at + SOURCE_MAP.length)) {
+    const [slash, second, sign, space] = bytes.subarray(Math.max(at - 4, 0), at);
+    const isComment = slash === SLASH && (second === SLASH || second === STAR);
+    if (isComment && (sign === HASH || sign === AT) && space === SPACE) bytes.fill(' ', at, at + SOURCE_MAP.length);
+  }
+  return bytes;
 }
 
 /** Every `node_modules` that Node's own resolution would look into, without symbolic links. */
