@@ -11,9 +11,9 @@ export function compileFailure(pluginId: string, error: unknown): HostFailure {
     const message = error instanceof Error ? error.message : String(error);
     return { ...ended('COMPILE_ERROR', `Compilation failed: ${message}`), details: { pluginId } };
   }
-  const problems = error.errors.map(problemOf);
-  const lines = problems.slice(0, SHOWN).map(({ place, text }) => `${place}${text}`);
-  if (problems.length > SHOWN) lines.push(`and ${problems.length - SHOWN} more`);
+  const problems = error.errors.slice(0, SHOWN).map(problemOf);
+  const lines = problems.map(({ place, text }) => `${place}${text}`);
+  if (error.errors.length > SHOWN) lines.push(`and ${error.errors.length - SHOWN} more`);
   const first = problems[0];
   return {
     ...ended('COMPILE_ERROR', `Compilation failed: ${lines.join('\n')}`),
@@ -32,6 +32,7 @@ function problemOf({ location, text: said }: Message) {
   return { place: `${file}:${location.line}:${column}: `, text, file, line: location.line, column };
 }
 
-function isBuildFailure(error: unknown): error is BuildFailure {
+/** Whether a build says what is wrong with its files, and did not end for another cause. */
+export function isBuildFailure(error: unknown): error is BuildFailure {
   return error instanceof Error && 'errors' in error && Array.isArray(error.errors);
 }

@@ -1,8 +1,10 @@
 import { readdir } from 'node:fs/promises';
 import { join, parse, resolve } from 'node:path';
-import { type BuildOptions, build, context, stop } from 'esbuild';
+import type { BuildOptions } from 'esbuild';
 import { RUNTIME_PART } from '../../sandbox/protocol.ts';
+import { Bundler, BundlerLost } from './bundler.ts';
 import { compileFailure } from './compile-failure.ts';
+import { areUnchanged, type FilesRead } from './files-read.ts';
 import { importWall } from './import-wall.ts';
 import { ended, type HostFailure } from './outcome.ts';
 import type { PluginFile } from './plugin-file.ts';
@@ -30,6 +32,8 @@ export interface CompilerDeps {
   /** The plugins folder, without symbolic links. */
   root: string;
   sandboxDir: string;
+  /** A build that takes longer ends. */
+  timeoutMs?: number;
 }
 
 const BUNDLE_BYTES = 10 * 1_048_576;
@@ -54,30 +58,31 @@ const FOR_THE_GUEST: BuildOptions = {
 };
 
 /** esbuild, told where plugins may import from. */
-export function createCompiler({ root, sandboxDir }: CompilerDeps): Compiler {
-  const wall = importWall({ root, modulesDir: join(sandboxDir, 'guest', 'modules') });
+export function createCompiler({ root, sandboxDir, timeoutMs = COMPILE_MS }: CompilerDeps): Compiler {
+  const places = { root, modulesDir: join(sandboxDir, 'guest', 'modules') };
   const outfile = join(root, 'bundle.js');
+  const bundler = new Bundler(timeoutMs);
+  /** By plugin: what ended the bundler's process is not tried again as long as its files are the same. */
+  const harmful = new Map<string, { read: FilesRead; failure: HostFailure }>();
 
   return {
     async compile(pluginId, { file, label }) {
-      const bundling = await context({
-        ...FOR_THE_GUEST,
-        absWorkingDir: root,
-        entryPoints: [file],
-        outfile,
-        globalName: '__isolayer_plugin__',
-        sourcemap: 'external',
-        sourcesContent: false,
-        metafile: true,
-        plugins: [wall],
-      });
-      let late = false;
-      const timer = setTimeout(() => {
-        late = true;
-        void bundling.cancel();
-      }, COMPILE_MS);
+      const known = harmful.get(pluginId);
+      if (known?.read.has(file) === true && (await areUnchanged(known.read))) return known.failure;
+      harmful.delete(pluginId);
+      const read: FilesRead = new Map();
       try {
-        const { outputFiles, metafile } = await bundling.rebuild();
+        const { outputFiles, metafile } = await bundler.build({
+          ...FOR_THE_GUEST,
+          absWorkingDir: root,
+          entryPoints: [file],
+          outfile,
+          globalName: '__isolayer_plugin__',
+          sourcemap: 'external',
+          sourcesContent: false,
+          metafile: true,
+          plugins: [importWall(places, read)],
+        });
         const code = outputFiles?.find(({ path }) => path === outfile)?.text ?? '';
         const map = outputFiles?.find(({ path }) => path === `${outfile}.map`)?.text ?? '{}';
         const bytes = Buffer.byteLength(code);
@@ -85,11 +90,10 @@ export function createCompiler({ root, sandboxDir }: CompilerDeps): Compiler {
         const inputs = new Set(Object.keys(metafile?.inputs ?? {}).map((input) => resolve(root, input)));
         return { code, positions: sourcePositions(label, map, 'plugins'), inputs };
       } catch (error) {
-        if (late) return ended('COMPILE_ERROR', `Compilation timed out after ${COMPILE_MS}ms`);
-        return compileFailure(pluginId, error);
-      } finally {
-        clearTimeout(timer);
-        await bundling.dispose();
+        if (!(error instanceof BundlerLost)) return compileFailure(pluginId, error);
+        const failure = lost(pluginId, label, error.isLate ? timeoutMs : undefined);
+        if (read.size > 0) harmful.set(pluginId, { read, failure });
+        return failure;
       }
     },
 
@@ -97,22 +101,24 @@ export function createCompiler({ root, sandboxDir }: CompilerDeps): Compiler {
       const guest = join(sandboxDir, 'guest');
       const names = (await readdir(join(guest, 'parts'))).filter((file) => file.endsWith('.ts'));
       const [runtime, ...parts] = await Promise.all([
-        expression(join(guest, 'boot.ts'), 'boot'),
+        expression(bundler, join(guest, 'boot.ts'), 'boot'),
         // Streams would give a buffer away by a clone that the guest's world cannot make.
-        ...names.map((file) => expression(join(guest, 'parts', file), 'part', { structuredClone: 'undefined' })),
+        ...names.map((file) =>
+          expression(bundler, join(guest, 'parts', file), 'part', { structuredClone: 'undefined' }),
+        ),
       ]);
       return [runtime, ...parts.map((text, index) => `${RUNTIME_PART}${parse(names[index] ?? '').name}\n${text}`)].join(
         '',
       );
     },
 
-    close: () => stop(),
+    close: () => bundler.close(),
   };
 }
 
 /** A file of the guest runtime as an expression that evaluates to one of its exports. */
-async function expression(file: string, name: string, define = {}): Promise<string> {
-  const { outputFiles } = await build({
+async function expression(bundler: Bundler, file: string, name: string, define = {}): Promise<string> {
+  const { outputFiles } = await bundler.build({
     ...FOR_THE_GUEST,
     write: false,
     define,
@@ -124,7 +130,7 @@ async function expression(file: string, name: string, define = {}): Promise<stri
     banner: { js: '(function () { "use strict"; const module = { exports: {} }, exports = module.exports;' },
     footer: { js: `return module.exports.${name}; })()` },
   });
-  return outputFiles[0]?.text ?? '';
+  return outputFiles?.[0]?.text ?? '';
 }
 
 function tooLarge(pluginId: string, label: string, bytes: number): HostFailure {
@@ -134,4 +140,13 @@ function tooLarge(pluginId: string, label: string, bytes: number): HostFailure {
     status: 500,
     details: { pluginId, file: label },
   };
+}
+
+function lost(pluginId: string, label: string, timeoutMs: number | undefined): HostFailure {
+  const why =
+    timeoutMs === undefined
+      ? 'Compilation failed: the bundler broke down over it, as over code that is nested too deeply'
+      : `Compilation timed out after ${timeoutMs}ms`;
+  const message = `${why}; ${label} is compiled again when a file that it is made of changes`;
+  return { ...ended('COMPILE_ERROR', message), details: { pluginId, file: label } };
 }

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import t from 'tap';
@@ -7,7 +8,8 @@ import { findPluginFile } from '../../../../src/plugin-host/plugin-file.ts';
 import { PluginFolder } from '../../../support/plugin-host.ts';
 
 const folder = new PluginFolder();
-const compiler = createCompiler({ root: folder.path, sandboxDir: resolve(import.meta.dirname, '../../../../sandbox') });
+const sandboxDir = resolve(import.meta.dirname, '../../../../sandbox');
+const compiler = createCompiler({ root: folder.path, sandboxDir });
 t.teardown(async () => {
   await compiler.close();
   folder.remove();
@@ -88,6 +90,54 @@ t.test('a bundle beyond the limit is refused', async (t) => {
     code: 'SIZE_LIMIT',
     message: /The bundle of plugins\/big\.ts has \d+ bytes/,
   });
+});
+
+/** Code that the bundler's process does not survive. */
+const DEADLY = `export const x = ${'['.repeat(1_200_000)}${']'.repeat(1_200_000)};`;
+
+t.test(
+  'code that ends the process of the bundler fails, and what is built beside it and after it does not',
+  async (t) => {
+    const good = (name: string) => compile(name, `export const handler = () => '${name}';`);
+    const [deadly, ...others] = await Promise.all([
+      compile('deadly.ts', DEADLY),
+      ...['one.ts', 'two.ts', 'three.ts'].map((name) => good(name)),
+    ]);
+    t.match(deadly, {
+      code: 'COMPILE_ERROR',
+      status: 500,
+      details: { pluginId: 'deadly.ts', file: 'plugins/deadly.ts' },
+    });
+    t.match(deadly, { message: /the bundler broke down over it/ });
+    for (const other of others) t.ok('code' in other && !('status' in other), 'built');
+    t.match(await good('four.ts'), { code: /four\.ts/ });
+
+    const file = join(folder.path, 'deadly.ts');
+    const again = await compiler.compile('deadly.ts', { file, label: 'plugins/deadly.ts' });
+    t.equal(again, deadly, 'it is not tried again as long as it is the same');
+    const healed = await compile('deadly.ts', 'export const handler = () => "healed";');
+    t.match(healed, { code: /healed/ });
+  },
+);
+
+t.test('a build that hangs is ended, and those beside it are done', async (t) => {
+  folder.write('node_modules/hanging/index.js', 'export default 1;');
+  execFileSync('mkfifo', [join(folder.path, 'node_modules/hanging/package.json')]);
+  t.teardown(() => folder.remove('node_modules/hanging'));
+  const impatient = createCompiler({ root: folder.path, sandboxDir, timeoutMs: 3000 });
+  const sources = {
+    'hangs.ts': `import x from 'hanging';\nexport const handler = () => x;`,
+    'beside.ts': 'export const handler = () => "beside";',
+  };
+  const [hanging, beside] = await Promise.all(
+    Object.entries(sources).map(([name, text]) => {
+      folder.write(name, text);
+      return impatient.compile(name, { file: join(folder.path, name), label: `plugins/${name}` });
+    }),
+  );
+  t.match(hanging, { code: 'COMPILE_ERROR', message: /Compilation timed out after 3000ms/ });
+  t.match(beside, { code: /beside/ });
+  t.match(await compile('later.ts', 'export const handler = () => "later";'), { code: /later/ });
 });
 
 t.test('the guest runtime and each of its parts is an expression that evaluates to a function', async (t) => {
