@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from '../domain/clock.ts';
 import { AppError } from '../domain/errors.ts';
 import type { WireObject } from '../domain/json.ts';
@@ -15,8 +16,11 @@ import type { TransactionsService } from './services.ts';
 import { createSpendingGuard } from './spending.ts';
 import { findTransaction } from './transaction-lookup.ts';
 
-/** The shortest pause between two looks at a transaction that is waited for. */
-const SHORTEST_INTERVAL_MS = 10;
+/**
+ * The shortest pause between two looks at a transaction that is waited for. The engine tells of every change, so these
+ * looks only find what it could not tell, and many who wait must not take up the store with them.
+ */
+const SHORTEST_INTERVAL_MS = 1_000;
 
 export interface TransactionsDeps {
   store: Store;
@@ -65,6 +69,22 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
     return chain.transactionView(await findTransaction(store.read, relayerId, transactionId), account);
   }
 
+  const looks = new Map<string, Promise<Transaction>>();
+
+  /** One look for all who ask in the same turn, as those do whom the same change has woken. */
+  function look(relayerId: string, transactionId: string): Promise<Transaction> {
+    const key = JSON.stringify([relayerId, transactionId]);
+    const begun = looks.get(key);
+    if (begun !== undefined) return begun;
+    const looking = turn().then(() => {
+      // Who asks from here on may know of a change that this look misses.
+      looks.delete(key);
+      return findTransaction(store.read, relayerId, transactionId);
+    });
+    looks.set(key, looking);
+    return looking;
+  }
+
   return {
     async send(relayerId, body, effect, spender) {
       const earlier = await earlierEffect(store.read, effect);
@@ -101,7 +121,7 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
       try {
         for (;;) {
           signal.throwIfAborted();
-          const transaction = await findTransaction(store.read, relayerId, transactionId);
+          const transaction = await look(relayerId, transactionId);
           if (endsWait(transaction.status)) return chain.transactionView(transaction, account);
           const left = deadline - clock.elapsed();
           if (left <= 0) return undefined;

@@ -86,6 +86,39 @@ t.test('a wait finds by itself what nobody told it', async (t) => {
   t.match(await waiting, { status: 'failed' });
 });
 
+t.test('however many wait, a transaction is looked at once for a change, and rarely without one', async (t) => {
+  const world = await EngineWorld.open(t);
+  const { id } = await world.accept('pay');
+  const listeners = new Set<() => void>();
+  let looks = 0;
+  const find = world.store.read.transaction.bind(world.store.read);
+  world.store.read.transaction = (...asked) => {
+    looks += 1;
+    return find(...asked);
+  };
+  const { transactions } = world.services({
+    wake: () => {},
+    recheck: () => {},
+    onChange: (_, listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  });
+  const never = new AbortController().signal;
+  const wait = (timeoutMs: number) =>
+    Array.from({ length: 50 }, () => transactions.wait('r1', id, { intervalMs: 0, timeoutMs }, never));
+  t.strictSame(new Set(await Promise.all(wait(300))), new Set([undefined]));
+  t.ok(looks < 150, `${looks} looks; one each 10 ms were 1,500`);
+
+  const waiting = wait(600_000);
+  await world.until('all wait', async () => listeners.size === 50);
+  await world.store.write((writer) => writer.updateTransaction(id, 'pending', { status: 'failed' }));
+  looks = 0;
+  for (const listener of listeners) listener();
+  for (const view of await Promise.all(waiting)) t.match(view, { id, status: 'failed' });
+  t.ok(looks < 10, `${looks} looks for one change`);
+});
+
 t.test('a wait ends with nothing after its time, and with the reason when it is aborted', async (t) => {
   const world = await EngineWorld.open(t);
   const { id } = await world.accept('pay');
