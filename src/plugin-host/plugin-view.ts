@@ -7,7 +7,7 @@ import { hasBudget, type Spent } from '../domain/spending.ts';
 import { wireTime } from '../domain/wire-time.ts';
 import type { CatalogPlugin } from './catalog.ts';
 import { type Grants, grantsOf } from './grants.ts';
-import { hostRefusal } from './network-use.ts';
+import { hostRefusal, MOST_SHOWN } from './network-use.ts';
 import type { ProcessUse } from './plugin-host.ts';
 import type { HourUsage } from './usage.ts';
 import type { ServingVersion } from './version-swap.ts';
@@ -144,16 +144,17 @@ function isAmount(value: unknown): boolean {
 /** What the code shows that it wants, with the line that would grant what is missing. */
 function readsView({ id, permissions }: PluginEntry, { reads }: ServingVersion, grants: Grants): WireObject {
   return {
-    environment: reads.environment.map((name) => {
+    environment: reads.environment.slice(0, MOST_SHOWN).map((name) => {
       const granted = permissions?.env.includes(name) === true;
       const line = `add ${JSON.stringify(name)} to permissions.env of plugin ${id} in config.json`;
       return { name, granted, missing: granted ? null : line };
     }),
     fetches: reads.fetches,
-    hosts: reads.hosts.map((host) => {
+    hosts: reads.hosts.slice(0, MOST_SHOWN).map((host) => {
       const missing = hostRefusal(host, grants.hosts) ?? null;
       return { host, granted: missing === null, missing };
     }),
+    more: Math.max(reads.environment.length, reads.hosts.length) > MOST_SHOWN,
   };
 }
 

@@ -58,6 +58,7 @@ export const pluginSchema = z.strictObject({
       environment: z.array(z.strictObject({ name: z.string(), granted: z.boolean(), missing })),
       fetches: z.boolean(),
       hosts: z.array(z.strictObject({ host: z.string(), granted: z.boolean(), missing })),
+      more: z.boolean().meta({ description: 'Whether the code names more entries or hosts than are listed' }),
     })
     .nullable()
     .meta({ description: 'What its code shows that it wants' }),

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { pluginEntrySchema } from '../../../../src/domain/plugin.ts';
 import { pluginSchema } from '../../../../src/http/openapi/plugin-operations.ts';
 import { grantsOf } from '../../../../src/plugin-host/grants.ts';
+import { MOST_SHOWN } from '../../../../src/plugin-host/network-use.ts';
 import { PluginViews, type PluginViewsDeps, type ShownPlugin } from '../../../../src/plugin-host/plugin-view.ts';
 import { KEEPING } from '../../../support/principal.ts';
 
@@ -119,6 +120,7 @@ t.test('a plugin that serves: its entry, what it may, what it wants, what it use
       { host: 'a.example', granted: true, missing: null },
       { host: 'b.example', granted: false, missing: /add "b\.example" to permissions\.hosts/ },
     ],
+    more: false,
   });
   t.notMatch(JSON.stringify(view), 'canary');
 });
@@ -148,6 +150,22 @@ t.test('a broken one says where and since when; one that is backed off until whe
   const away = await viewsOf([shown({})], { backOff: () => ({ reason: 'overdue', leftMs: 1500.5 }) }).get('p');
   t.match(away, { state: 'backing-off', back_off: { reason: 'overdue', until: '2026-11-21T12:00:01.501+00:00' } });
   t.ok(pluginSchema.safeParse(away).success);
+});
+
+t.test('of what the code names a part is shown, and that there is more', async (t) => {
+  const plugin = shown({});
+  const { serving } = plugin;
+  if (serving === undefined) return t.fail('nothing serves');
+  const hosts = Array.from({ length: MOST_SHOWN + 1 }, (_, index) => `h${index}.example`);
+  const reads = async (more: Partial<typeof serving.reads>) => {
+    const reading = { ...serving, reads: { ...serving.reads, ...more } };
+    return pluginSchema.parse(await viewsOf([shown({}, { serving: reading })]).get('p')).reads;
+  };
+  const many = await reads({ hosts });
+  t.equal(many?.hosts.length, MOST_SHOWN);
+  t.equal(many?.more, true);
+  t.equal((await reads({ environment: hosts }))?.environment.length, MOST_SHOWN);
+  t.equal((await reads({ hosts: hosts.slice(1) }))?.more, false);
 });
 
 t.test('pages are cut from the whole', async (t) => {
