@@ -58,7 +58,7 @@ export class CallRunner {
       alike ??= likeOf(request);
       return alike;
     };
-    const backOff = quarantine.refusal(entry.id, like);
+    const backOff = quarantine.refusal(entry.id, request.keyId, like);
     if (backOff !== undefined) return this.refuse(entry, backedOff(entry.id, backOff), began);
     if (serving === undefined) {
       const failure = plugin.failure ?? ended('COMPILE_ERROR', `Plugin ${entry.id} has no version that can run`);
@@ -89,7 +89,7 @@ export class CallRunner {
         callerKeyId: request.keyId,
         claimId: request.claimId,
       });
-      quarantine.began(entry.id, record.call, like);
+      quarantine.began(entry.id, record.call, request.keyId, like);
       const report = await this.drive(seat, record, context, deadline - clock.elapsed(), signal);
       usage = sumOf(usage, report.usage);
       const timeLeft = deadline - clock.elapsed() > LEAST_RERUN_MS;
@@ -99,7 +99,7 @@ export class CallRunner {
 
       const outcome = restated(report.outcome, entry);
       metrics.callEnded(entry.id, outcome.kind === 'ended' ? outcome.code : outcome.kind, since(began, clock), usage);
-      if (outcome.kind !== 'ended') quarantine.endedWell(entry.id);
+      if (outcome.kind !== 'ended') quarantine.endedWell(entry.id, request.keyId);
       if (record.failure !== undefined) throw record.failure;
       const shown = { ...usage, duration_ms: durationSince(began, clock) };
       return this.answer(entry, outcome, { ...report, usage: shown }, record, seat.version);

@@ -121,10 +121,12 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     orphans?.note(slot.pids).catch((error: unknown) => log.warn({ err: error }, 'a sandbox process was not noted'));
   }
 
-  function dying({ pluginId, version }: Slot, { cause, detail, culprit }: Death): void {
+  function dying({ id, pluginId, version }: Slot, { cause, detail, culprit }: Death): void {
     if (cause === 'closed' || pluginId === '') return;
-    const backOffMs = quarantine.killed(pluginId, `${cause}: ${detail}`, culprit);
+    const caller = calls.find(id, culprit)?.callerKeyId;
+    const { pluginMs: backOffMs, keyMs, keyId } = quarantine.killed(pluginId, `${cause}: ${detail}`, culprit, caller);
     if (backOffMs > 0) log.error({ pluginId, cause, backOffMs }, 'a plugin is backed off');
+    if (keyMs > 0) log.warn({ pluginId, cause, keyId, backOffMs: keyMs }, 'an API key is backed off for a plugin');
     // A module that kills each process before it is loaded would do so for as long as somebody waits for it.
     if (backOffMs > 0 && version === undefined) admission.sendAway(pluginId);
   }

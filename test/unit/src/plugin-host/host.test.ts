@@ -33,7 +33,7 @@ t.test('a plugin that loses its process again and again is backed off, which is 
   t.teardown(close);
   const kills = () => metrics.lines.filter((line) => line === 'killed echo died').length;
   for (let time = 1; time <= 3; time++) {
-    t.match(await call('echo', { kill: true, time }), { status: 503 });
+    t.match(await call('echo', { kill: true }, { keyId: `key-${time}` }), { status: 503 });
     // The answer may be there before the news of the process's end.
     await eventually(kills, (count) => count === time);
   }

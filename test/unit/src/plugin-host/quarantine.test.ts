@@ -24,16 +24,16 @@ function setUp() {
     time,
     quarantine,
     /** Nobody knows which call it was. */
-    kill: () => quarantine.killed('p', REASON),
+    kill: () => quarantine.killed('p', REASON).pluginMs,
     /** A call of this kind comes, and is refused, or runs and kills its process. */
-    killBy(like: string) {
-      const refusal = quarantine.refusal('p', () => like);
+    killBy(like: string, keyId = like) {
+      const refusal = quarantine.refusal('p', keyId, () => like);
       if (refusal !== undefined) return refusal;
       lastCall += 1;
-      quarantine.began('p', lastCall, () => like);
-      return quarantine.killed('p', REASON, lastCall);
+      quarantine.began('p', lastCall, keyId, () => like);
+      return quarantine.killed('p', REASON, lastCall, keyId).pluginMs;
     },
-    ask: (like = 'honest') => quarantine.refusal('p', () => like),
+    ask: (like = 'honest', keyId = like) => quarantine.refusal('p', keyId, () => like),
   };
 }
 
@@ -46,7 +46,7 @@ t.test('the third kill within a minute starts a back-off, which ends by itself',
   t.same(quarantine.backOff('p'), { reason: REASON, leftMs: 1000 });
   t.same(ask(), { reason: REASON, leftMs: 1000 });
   t.equal(
-    quarantine.refusal('other', () => 'honest'),
+    quarantine.refusal('other', 'key', () => 'honest'),
     undefined,
     'it is the plugin’s own',
   );
@@ -93,12 +93,12 @@ t.test('one call that ends well clears the plugin, but not one of before the bac
   kill();
   kill();
   kill();
-  quarantine.endedWell('p');
+  quarantine.endedWell('p', 'honest');
   t.ok(quarantine.backOff('p'), 'during the back-off nothing changes');
   t.equal(kill(), 0, 'late deaths do not lengthen it');
   time.now = 1000;
   t.equal(ask(), undefined);
-  quarantine.endedWell('p');
+  quarantine.endedWell('p', 'honest');
   for (let times = 0; times < 3; times++) t.equal(ask(), undefined, 'all are let in again');
   t.equal(kill(), 0, 'it starts from nothing');
 });
@@ -106,9 +106,9 @@ t.test('one call that ends well clears the plugin, but not one of before the bac
 t.test('good calls between kills do not hide the pattern', async (t) => {
   const { quarantine, kill } = setUp();
   kill();
-  quarantine.endedWell('p');
+  quarantine.endedWell('p', 'honest');
   kill();
-  quarantine.endedWell('p');
+  quarantine.endedWell('p', 'honest');
   t.equal(kill(), 1000);
 });
 
@@ -139,7 +139,7 @@ t.test(
       [false, 16_000],
     ] as const) {
       const { time, quarantine, killBy } = setUp();
-      if (works) quarantine.endedWell('p');
+      if (works) quarantine.endedWell('p', 'honest');
       const backOffs: number[] = [];
       for (let way = 0; way < 12; way++) {
         const end = killBy(`way ${way}`);
@@ -167,6 +167,61 @@ t.test('what nothing more is heard of is forgotten, and so is a plugin that is a
   t.equal(ask('x'), undefined);
   t.equal(killBy('x'), 0);
   t.equal(ask('x'), undefined, 'the first time nobody watched');
+});
+
+t.test(
+  'who finds another way to kill each time is refused by the key, longer each time, and nobody else',
+  async (t) => {
+    const { time, quarantine, killBy, ask } = setUp();
+    const backOffs: number[] = [];
+    for (let way = 0; way < 12; way++) {
+      t.equal(killBy(`way ${way}`, 'hostile'), 0);
+      const refusal = ask('yet another way', 'hostile');
+      t.equal(ask('honest', 'key-2'), undefined, 'another key is let in');
+      quarantine.endedWell('p', 'key-2');
+      t.equal(quarantine.backOff('p'), undefined, 'the plugin is not backed off');
+      if (refusal === undefined) continue;
+      t.match(refusal.reason, /calls of the same API key/);
+      backOffs.push(refusal.leftMs);
+      time.now += refusal.leftMs;
+    }
+    t.same(backOffs, [1000, 2000, 4000, 8000, ...Array.from({ length: 6 }, () => 16_000)]);
+    t.equal(ask('probe', 'hostile'), undefined);
+    t.match(ask('second', 'hostile'), { reason: /another call is being tried/ });
+    quarantine.endedWell('p', 'hostile');
+    t.equal(ask('second', 'hostile'), undefined, 'a call that ends well clears the key');
+    t.equal(killBy('one more', 'hostile'), 0);
+    t.equal(ask('second', 'hostile'), undefined, 'it starts from nothing');
+  },
+);
+
+t.test('the key of a call that began before anything was known comes with its end', async (t) => {
+  const { quarantine, ask } = setUp();
+  for (let kill = 1; kill <= 3; kill++) {
+    t.same(quarantine.killed('p', REASON, kill, 'hostile'), {
+      pluginMs: 0,
+      keyMs: kill < 3 ? 0 : 1000,
+      keyId: 'hostile',
+    });
+  }
+  t.ok(ask('x', 'hostile'));
+  t.equal(ask(), undefined);
+});
+
+t.test('on probation keys take turns, and one that does not come any more loses its turn', async (t) => {
+  const { time, kill, ask } = setUp();
+  for (let times = 0; times < 3; times++) kill();
+  const tried: string[] = [];
+  const comes = (key: string) => {
+    if (ask(`call ${time.now} of ${key}`, key) === undefined) tried.push(key);
+  };
+  comes('left');
+  for (; time.now < 10_000; time.now += 10) {
+    comes('hostile');
+    if (time.now % 500 === 490) comes('honest');
+  }
+  t.same(tried.slice(0, 4), ['hostile', 'honest', 'hostile', 'honest']);
+  t.ok(tried.length >= 6, tried.join(' '));
 });
 
 t.test('calls are alike by caller, method, route, query and parameters, not by headers', async (t) => {
