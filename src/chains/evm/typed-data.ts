@@ -9,11 +9,13 @@ const digestsSchema = z.object({ domain_separator: digest, hash_struct_message: 
 
 const name = z.string().max(256);
 const fieldSchema = z.object({ name, type: name });
+/** No struct of a contract has so many. */
+const MOST_FIELDS = 1_024;
 
 /** The form of `eth_signTypedData_v4`. */
 const wholeSchema = z.object({
   domain: z.record(z.string(), z.unknown()),
-  types: z.record(z.string(), z.array(fieldSchema)),
+  types: z.record(z.string(), z.array(fieldSchema).max(MOST_FIELDS)),
   primaryType: name,
   message: z.record(z.string(), z.unknown()),
 });
@@ -35,10 +37,11 @@ const NEITHER =
   'missing field `domain_separator`: expected domain_separator and hash_struct_message, or domain, types, primaryType ' +
   'and message';
 
-/** Whoever hashes typed data follows its types into each other, which takes the longer the more there are. */
 const MOST_TYPES = 24;
+/** Ethers follows every way from the primary type into the others, of which 24 types can have millions. */
+const MOST_WAYS = 1_024;
 const LONGEST_DATA = 65_536;
-/** Values are hashed one by one, in the time of everybody. */
+/** Values are hashed one by one, in the time of everybody; structs and lists are hashed too. */
 const MOST_VALUES = 1_024;
 /** So much of a client's own text may stand in a reason. */
 const LONGEST_SHOWN = 64;
@@ -93,11 +96,8 @@ function refused(reason: string): Error {
 type Types = Record<string, TypedDataField[]>;
 
 function hashesOf(body: object): [Buffer, Buffer] {
+  checkExtent(body);
   const { domain, types, primaryType, message } = readForm(wholeSchema, body);
-  if (Object.keys(types).length > MOST_TYPES) throw invalidRequest(`\`types\` has more than ${MOST_TYPES} types`);
-  if (JSON.stringify([domain, types, message]).length > LONGEST_DATA) {
-    throw invalidRequest(`The typed data are longer than ${LONGEST_DATA} characters`);
-  }
   const { EIP712Domain: declared, ...others } = types;
   const ofDomain = declared ?? domainFields(domain);
   checkDomainKeys(domain, ofDomain, declared !== undefined);
@@ -105,6 +105,28 @@ function hashesOf(body: object): [Buffer, Buffer] {
     hashOf('domain', 'EIP712Domain', { EIP712Domain: ofDomain }, domain),
     hashOf('message', primaryType, reachable(others, primaryType), message),
   ];
+}
+
+/** Looked at before the form is: reading that takes long for what is large. */
+function checkExtent(body: object): void {
+  const { domain, types, message }: { domain?: unknown; types?: unknown; message?: unknown } = body;
+  if (typeof types === 'object' && types !== null && Object.keys(types).length > MOST_TYPES) {
+    throw invalidRequest(`\`types\` has more than ${MOST_TYPES} types`);
+  }
+  if (JSON.stringify([domain, types, message]).length > LONGEST_DATA) {
+    throw invalidRequest(`The typed data are longer than ${LONGEST_DATA} characters`);
+  }
+  for (const [place, value] of Object.entries({ domain, message })) {
+    if (groupsIn(value) > MOST_VALUES) {
+      throw invalidRequest(`\`${place}\` has more than ${MOST_VALUES} structs and lists`);
+    }
+  }
+}
+
+/** How many objects and lists there are. */
+function groupsIn(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  return Object.values(value).reduce<number>((count, inner) => count + groupsIn(inner), 1);
 }
 
 /** The fields that a domain has, in the order of EIP-712. */
@@ -128,18 +150,43 @@ function checkDomainKeys(domain: object, fields: readonly TypedDataField[], isDe
 /** The types that a type is made of: ethers refuses what is declared and not used, which EIP-712 allows. */
 function reachable(types: Types, primaryType: string): Types {
   const found: Types = {};
-  const add = (name: string): void => {
-    if (Object.hasOwn(found, name)) return;
+  const waysThrough = new Map<string, number>();
+  /** Returns how many ways lead on from a type; one that leads back to itself, ethers refuses at once. */
+  const add = (name: string): number => {
+    const known = waysThrough.get(name);
+    if (known !== undefined) return known;
     const fields = Object.hasOwn(types, name) ? types[name] : undefined;
     if (fields === undefined) throw invalidRequest(`\`types\` has no \`${name.slice(0, LONGEST_SHOWN)}\``);
     found[name] = fields;
-    for (const { type } of fields) {
-      const element = type.replace(/\[.*$/, '');
-      if (Object.hasOwn(types, element) || !ELEMENTARY.test(element)) add(element);
+    waysThrough.set(name, 1);
+    const elements = new Set(fields.map(({ type }) => type.replace(/\[.*$/, '')));
+    let ways = 1;
+    for (const element of elements) {
+      if (Object.hasOwn(types, element) || !ELEMENTARY.test(element)) ways += add(element);
     }
+    if (ways > MOST_WAYS) throw invalidRequest('`types` refer to each other in too many ways');
+    waysThrough.set(name, ways);
+    return ways;
   };
   add(primaryType);
   return found;
+}
+
+/** Reads the types once: ethers reads them from text for every struct. */
+class Encoder extends TypedDataEncoder {
+  #read: Types | undefined;
+
+  override get types(): Types {
+    this.#read ??= super.types;
+    return this.#read;
+  }
+
+  /** A struct without fields would take anything. */
+  override _visit(...[type, value, look]: Parameters<TypedDataEncoder['_visit']>): unknown {
+    if (Object.hasOwn(this.types, type) && (typeof value !== 'object' || value === null))
+      throw new Unfit('a struct is of another kind');
+    return super._visit(type, value, look);
+  }
 }
 
 /** Which widths there are, ethers knows. */
@@ -147,7 +194,7 @@ const ELEMENTARY = /^(address|bool|string|bytes\d*|u?int\d*)$/;
 
 function hashOf(place: string, name: string, types: Types, value: Record<string, unknown>): Buffer {
   try {
-    const encoder = new TypedDataEncoder(types);
+    const encoder = new Encoder(types);
     encoder.visit(value, counting(assertNoGuess));
     return Buffer.from(encoder.hashStruct(name, value).slice(2), 'hex');
   } catch (error) {

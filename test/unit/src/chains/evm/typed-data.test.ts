@@ -172,3 +172,35 @@ t.test('types that are too wide and lists that are too long are refused, and the
   t.equal(listed(1_024).length, 64);
   t.throws(() => listed(1_025), { message: /more than 1024 values/ });
 });
+
+t.test('what would take long to hash, or even to read, is refused before', async (t) => {
+  const base = { domain: {}, primaryType: 'T0', message: {} };
+  /** Each type has a field of every later one. */
+  const each = (count: number) => {
+    const fields = (index: number) =>
+      Array.from({ length: count - 1 - index }, (_, later) => ({ name: `f${later}`, type: `T${index + 1 + later}` }));
+    const types = Array.from({ length: count }, (_, index) => [`T${index}`, fields(index)]);
+    return { ...base, types: Object.fromEntries(types) };
+  };
+  const all = (index: number, count: number): object =>
+    Object.fromEntries(
+      Array.from({ length: count - 1 - index }, (_, later) => [`f${later}`, all(index + 1 + later, count)]),
+    );
+  const five = { ...each(5), message: all(0, 5) };
+  t.equal(digest(five).length, 64);
+  t.throws(() => digest(each(24)), { message: '`types` refer to each other in too many ways' });
+
+  const list = { ...base, types: { T0: [{ name: 'all', type: 'T1[]' }], T1: [] } };
+  const structs = (length: number) => ({ ...list, message: { all: Array.from({ length }, () => ({})) } });
+  t.equal(digest(structs(1_022)).length, 64);
+  t.throws(() => digest(structs(1_023)), { message: '`message` has more than 1024 structs and lists' });
+  t.throws(() => digest({ ...list, types: { T0: Array.from({ length: 20_000 }, () => 0) } }), {
+    message: 'invalid `types.T0`: expected at most 1024 entries',
+  });
+  const many = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`T${index}`, []]));
+  t.throws(() => digest({ ...base, types: many }), { message: '`types` has more than 24 types' });
+  t.throws(() => digest({ ...base, types: {}, message: { x: 'x'.repeat(70_000) } }), { message: /longer than 65536/ });
+  t.throws(() => digest({ ...list, message: { all: Array.from({ length: 1_500 }, () => 0) } }), {
+    message: '`message` does not fit its type: a struct is of another kind',
+  });
+});
