@@ -141,12 +141,12 @@ export class Catalog {
     return meets;
   }
 
-  /** A process ended while it loaded a version. */
-  lost(pluginId: string, version: string): void {
+  /** A process ended while it loaded a version, of itself or of a call of the one before, see {@link VersionSwap}. */
+  lost(pluginId: string, version: string, ofItself: boolean): void {
     const versions = this.plugins.get(pluginId)?.versions;
-    if (versions === undefined) return;
+    if (versions === undefined || this.closed) return;
     const { serving, failure } = versions;
-    versions.lost(version, this.deps.tryOut, this.deps.clock.now());
+    versions.lost(version, ofItself, this.deps.tryOut, this.deps.clock.now());
     this.reportChange(pluginId, versions, { serving, failure });
   }
 

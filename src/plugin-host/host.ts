@@ -51,6 +51,8 @@ export interface PluginHostDeps {
   watch?: WatchTiming;
 }
 
+/** As the culprit of an end: no call was. */
+const NO_CALL = 0;
 /** How long a child without a call is kept. */
 const IDLE_MS = 60_000;
 /** How often queues and idle children are looked at. */
@@ -135,7 +137,9 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     if (!watched) for (const pid of slot.pids) killProcess(pid);
     orphans?.forget(slot.pids);
     const { pluginId } = slot;
-    if (slot.loading !== undefined) catalog?.lost(pluginId, slot.loading);
+    // Not of a call of the version before, which the new one may have been written against, and not of us.
+    const ofItself = watched && cause !== 'closed' && culprit === NO_CALL;
+    if (slot.loading !== undefined) catalog?.lost(pluginId, slot.loading, ofItself);
     if (cause === 'closed') return;
     metrics.processKilled(pluginId, cause);
     if (pluginId !== '') log.warn({ pluginId, cause, detail, culprit, stderr }, 'a sandbox process was lost');

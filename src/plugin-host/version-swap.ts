@@ -85,12 +85,15 @@ export class VersionSwap {
     return false;
   }
 
-  /** A process ended while it loaded a version. */
-  lost(hash: string, tryOut: (version: PluginVersion) => boolean, now: number): void {
+  /**
+   * A process ended while it loaded a version.
+   * @param ofItself false when a call of the version before was its end
+   */
+  lost(hash: string, ofItself: boolean, tryOut: (version: PluginVersion) => boolean, now: number): void {
     const { next, before } = this;
     const isTried = next?.version.version === hash || (before !== undefined && this.serving?.version.version === hash);
     if (!isTried) return;
-    this.losses += 1;
+    if (ofItself) this.losses += 1;
     if (this.losses >= MOST_LOSSES) this.reject(ended('SANDBOX_LOST', 'Its process ended while it was loaded'), now);
     else if (next !== undefined && !tryOut(next.version)) this.serve({ ...next, since: now }, this.serving);
   }

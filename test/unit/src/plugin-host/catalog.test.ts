@@ -218,17 +218,25 @@ t.test('a new version serves once a process has loaded it', async (t) => {
   t.equal(serves(), 'second');
   t.match(catalog.get('a')?.failure, { code: 'TYPE_ERROR', message: 'no such entry' });
   t.match(lines.join(), /no such entry.*the old one keeps serving/);
-  catalog.lost('a', 'no such version');
-  catalog.lost('b', 'no such plugin');
+  catalog.lost('a', 'no such version', true);
+  catalog.lost('b', 'no such plugin', true);
   t.equal(catalog.loaded('b', 'any', null), true, 'of a plugin that is gone nothing is known');
 
   folder.write('a.ts', 'fourth');
   const fourth = await tried(3);
   const begunBefore = begun.length;
   processes.present = false;
-  catalog.lost('a', fourth);
+  catalog.lost('a', fourth, true);
   t.equal(serves(), 'fourth', 'there is no process left that could try it out, so the next one does');
   t.equal(begun.length, begunBefore + 1, 'which is told as well');
+
+  processes.present = true;
+  folder.write('a.ts', 'fifth');
+  const fifth = await tried(4);
+  await catalog.close();
+  processes.present = false;
+  catalog.lost('a', fifth, true);
+  t.equal(serves(), 'fourth', 'processes that end with the service say nothing of a version');
 });
 
 t.test('what changes while it is built is built again', async (t) => {

@@ -102,19 +102,38 @@ t.test('an error of a build stays until a build goes well, since when it is ther
 t.test('a process that dies under a new version is one chance less for it', (t) => {
   const { swap, serves } = swapOf('v1');
   swap.built(built('v2'), present);
-  swap.lost('v1', present, 4);
-  for (const at of [5, 6]) swap.lost('v2', present, at);
+  swap.lost('v1', true, present, 4);
+  for (const at of [5, 6]) swap.lost('v2', true, present, at);
   t.equal(serves(), 'v1');
   t.equal(swap.failure, undefined);
-  swap.lost('v2', present, 7);
+  swap.lost('v2', true, present, 7);
   t.match(swap.failure, { code: 'SANDBOX_LOST' });
   t.equal(swap.newest?.version.version, 'v1');
 
   swap.built(built('v3'), present);
-  swap.lost('v3', absent, 8);
+  swap.lost('v3', true, absent, 8);
   t.equal(serves(), 'v3', 'nobody is left who could try it but the next call');
-  for (const at of [9, 10]) swap.lost('v3', absent, at);
+  for (const at of [9, 10]) swap.lost('v3', true, absent, at);
   t.equal(serves(), 'v1');
   t.match(swap.failure, { code: 'SANDBOX_LOST' });
+  t.end();
+});
+
+t.test('a process that a call of the version before was the end of does not count', (t) => {
+  const { swap, serves } = swapOf('v1');
+  swap.built(built('v2'), present);
+  let tries = 0;
+  const counted = () => {
+    tries += 1;
+    return true;
+  };
+  for (let at = 4; at < 24; at++) swap.lost('v2', false, counted, at);
+  t.equal(tries, 20, 'each time others try it');
+  t.equal(swap.failure, undefined);
+  t.equal(swap.newest?.version.version, 'v2');
+  swap.lost('v2', false, absent, 24);
+  t.equal(serves(), 'v2', 'without a process it serves at once');
+  for (let at = 25; at < 35; at++) swap.lost('v2', false, absent, at);
+  t.equal(serves(), 'v2');
   t.end();
 });
