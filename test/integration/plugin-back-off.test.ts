@@ -94,3 +94,37 @@ t.test(
     t.ok(longestMs < 30_000, `the longest wait was ${Math.round(longestMs)} ms`);
   },
 );
+
+t.test('many calls of one API key that kill in ever new ways keep nobody else out', { timeout: 55_000 }, async (t) => {
+  const running = await start(t);
+  const { call, host } = running;
+  t.match(await call('falls'), { status: 200 });
+  let isOver = false;
+  let kills = 0;
+  let refused = 0;
+  const attack = Array.from({ length: 20 }, async () => {
+    while (!isOver) {
+      kills += 1;
+      const { body } = await call('falls', { kill: kills });
+      if (body.data.code !== 'SERVICE_UNAVAILABLE') continue;
+      if (/of the same API key/.test(body.error)) refused += 1;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  });
+  let served = 0;
+  let asked = 0;
+  let isBackedOff = false;
+  const end = performance.now() + 30_000;
+  while (refused < 200 && performance.now() < end) {
+    asked += 1;
+    const { status } = await call('falls', {}, { keyId: 'key-2' });
+    if (status === 200) served += 1;
+    isBackedOff ||= host.status().plugins.some(({ state }) => state === 'backing-off');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  isOver = true;
+  await Promise.all(attack);
+  t.ok(refused >= 200, `${refused} hostile calls were refused`);
+  t.notOk(isBackedOff, 'the plugin is not backed off');
+  t.ok(served >= asked / 2, `${served} of ${asked} honest calls were served`);
+});
