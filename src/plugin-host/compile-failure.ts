@@ -5,6 +5,9 @@ import { ended, type HostFailure } from './outcome.ts';
 /** Errors of one build that an answer shows. */
 const SHOWN = 5;
 
+/** Most characters of an error: it may name what the author spells out at any length. */
+const TEXT_CHARS = 500;
+
 /** A build that ended with errors as the answer to a call: file, line, column and text of each. */
 export function compileFailure(pluginId: string, error: unknown): HostFailure {
   if (!isBuildFailure(error)) {
@@ -24,7 +27,7 @@ export function compileFailure(pluginId: string, error: unknown): HostFailure {
 /** Lines and columns count from 1, as editors and stack traces do. */
 function problemOf({ location, text: said }: Message) {
   const unresolved = /^Could not resolve "(.+)"$/.exec(said)?.[1];
-  const text = unresolved === undefined ? said : unresolvedReason(unresolved);
+  const text = (unresolved === undefined ? said : unresolvedReason(unresolved)).slice(0, TEXT_CHARS);
   if (location === null) return { place: '', text };
   const file = `plugins/${location.file}`;
   // The bundler counts bytes.

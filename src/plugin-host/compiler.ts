@@ -3,6 +3,7 @@ import { join, parse, resolve } from 'node:path';
 import type { BuildOptions } from 'esbuild';
 import { RUNTIME_PART } from '../../sandbox/protocol.ts';
 import { Bundler, BundlerLost } from './bundler.ts';
+import { WITHOUT_WARNINGS } from './bundler-warnings.ts';
 import { compileFailure } from './compile-failure.ts';
 import { areUnchanged, type FilesRead } from './files-read.ts';
 import { importWall } from './import-wall.ts';
@@ -53,6 +54,7 @@ const FOR_THE_GUEST: BuildOptions = {
   target: 'es2024',
   charset: 'utf8',
   logLevel: 'silent',
+  logOverride: WITHOUT_WARNINGS,
   // The authors' tsconfig serves their editors; paths and plugins in it must not redirect imports.
   tsconfigRaw: {},
 };

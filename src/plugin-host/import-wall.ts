@@ -18,6 +18,12 @@ const SDK = /^@openzeppelin\/relayer-sdk(\/.*)?$/;
 /** All files of one bundle together. */
 const BUILD_BYTES = 64 * 1_048_576;
 
+/** An error of the bundler carries the line that it is about: with so much of it in prospect, few more are let happen. */
+const ERRORS_BYTES = 16 * 1_048_576;
+const ERROR_BYTES = 500;
+const MOST_REFUSED = 8;
+const OPTIONAL = new Set(['require-call', 'require-resolve', 'dynamic-import']);
+
 const SOURCE_MAP = 'sourceMappingURL=';
 const [SLASH, STAR, HASH, AT, SPACE] = Buffer.from('/*#@ ');
 
@@ -40,16 +46,27 @@ export function importWall(places: ImportPlaces, read: FilesRead = new Map()): P
   return {
     name: 'import-wall',
     setup(build) {
+      /** By file, the most that an error in it carries. */
+      const lines = new Map<string, number>();
+      let carried = 0;
+      const refused = { needed: 0, optional: 0 };
       build.onResolve({ filter: /./ }, async (args) => {
         if (args.pluginData === NESTED) return undefined;
         const module = SDK.test(args.path) ? provided.get('@openzeppelin/relayer-sdk') : provided.get(args.path);
         if (module !== undefined) return { path: module };
-        if (!/^\.{0,2}\//.test(args.path) && args.kind !== 'entry-point') return undefined;
-        if (args.importer.includes(`${sep}node_modules${sep}`)) return undefined;
+        const { importer, namespace, resolveDir, kind } = args;
+        const resolve = () => build.resolve(args.path, { importer, namespace, resolveDir, kind, pluginData: NESTED });
+        carried += ERROR_BYTES + (lines.get(importer) ?? 0);
+        // Counted apart: what is optional may be missing without an error, and then something else is to end the build.
+        const need = OPTIONAL.has(kind) ? 'optional' : 'needed';
+        if (carried > ERRORS_BYTES && (await resolve()).errors.length > 0 && ++refused[need] > MOST_REFUSED) {
+          return { path: args.path, external: true };
+        }
+        if (!/^\.{0,2}\//.test(args.path) && kind !== 'entry-point') return undefined;
+        if (importer.includes(`${sep}node_modules${sep}`)) return undefined;
         // Resolved here, an author's file is taken for CommonJS or ESM by what it says, not by the "type" of the
         // package.json that happens to lie above the plugins folder.
-        const { importer, namespace, resolveDir, kind } = args;
-        const found = await build.resolve(args.path, { importer, namespace, resolveDir, kind, pluginData: NESTED });
+        const found = await resolve();
         if (found.errors.length > 0 || found.path.includes(`${sep}node_modules${sep}`)) return undefined;
         return { path: found.path, sideEffects: found.sideEffects };
       });
@@ -59,6 +76,7 @@ export function importWall(places: ImportPlaces, read: FilesRead = new Map()): P
         const source = await readSource(path, allowed);
         if (typeof source === 'string') return { errors: [{ text: source }] };
         read.set(path, source.state);
+        lines.set(path, longestLine(source.bytes));
         left -= source.bytes.length;
         if (left < 0) return { errors: [{ text: `The files of the bundle have more than ${BUILD_BYTES} bytes` }] };
         return { contents: withoutSourceMap(source.bytes), loader: 'default' };
@@ -72,6 +90,17 @@ export function unresolvedReason(specifier: string): string {
   return isBuiltin(specifier)
     ? `Cannot import "${specifier}": it is a module of Node.js, and a plugin runs without Node.js`
     : `Could not resolve "${specifier}"`;
+}
+
+function longestLine(bytes: Buffer): number {
+  let longest = 0;
+  for (let from = 0; from < bytes.length; ) {
+    const end = bytes.indexOf('\n', from);
+    const next = end === -1 ? bytes.length : end + 1;
+    longest = Math.max(longest, next - from);
+    from = next;
+  }
+  return longest;
 }
 
 /** The text without the word by which a comment names a source map: any file at all, and the bundler would read it. */

@@ -120,6 +120,18 @@ t.test(
   },
 );
 
+t.test('of very many imports that lead nowhere, in a long line, few become errors', async (t) => {
+  const imports = Array.from({ length: 1200 }, (_, index) => `import"q${index}";`).join('');
+  const failed = await compile('many.ts', `/*${'x'.repeat(500_000)}*/${imports}export const handler = 1;`);
+  t.match(failed, { code: 'COMPILE_ERROR', message: /Could not resolve "q\d+"\n(.*\n){4}and \d\d? more$/ });
+  t.match(await compile('named.ts', `import "${'x'.repeat(100_000)}";`), { message: /^[^]{400,2000}$/ });
+  folder.write('node_modules/there/index.js', 'export default "found";');
+  const optional = Array.from({ length: 60 }, (_, index) => `try{require("o${index}")}catch{}`).join('');
+  const found = `import x from'there';import y from'./many-lib.ts';${optional}export const handler=()=>[x,y];`;
+  folder.write('many-lib.ts', 'export default "own";');
+  t.match(await compile('optional.ts', `/*${'x'.repeat(500_000)}*/${found}`), { code: /own[^]*__require\("o59"\)/ });
+});
+
 t.test('a build that hangs is ended, and those beside it are done', async (t) => {
   folder.write('node_modules/hanging/index.js', 'export default 1;');
   execFileSync('mkfifo', [join(folder.path, 'node_modules/hanging/package.json')]);
