@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AbiCoder, ErrorFragment, Interface, Result } from 'ethers';
+import { AbiCoder, ErrorFragment, type ParamType, Result } from 'ethers';
 import type { Json, JsonObject } from '../../domain/json.ts';
 import { isNodeError, type ReadOne } from '../../egress/rpc-client.ts';
 import { normalAddress } from './address.ts';
+import { isParsable } from './error-abi.ts';
 import { printable } from './errors.ts';
 import { toQuantity } from './provider.ts';
 import { type EvmFields, estimateCall, readRequest } from './schema.ts';
@@ -30,9 +31,11 @@ export interface FailedTransaction {
 /** Characters of revert data that are shown and kept. */
 const LONGEST_DATA = 4_096;
 const LONGEST_DECODED = 1_000;
-/** Data beyond it, or arrays of fixed length beyond it, are nobody's error, but work. */
+/** Data beyond it are nobody's error, but work. */
 const MOST_DECODED_BYTES = 32_768;
-const MOST_FIXED_ITEMS = 1_024;
+const WORD_BYTES = 32;
+/** All items of an array can point to one and the same array: a few kilobytes of data can be billions of values. */
+const MOST_DECODED_VALUES = 2_048;
 const MOST_ERRORS = 512;
 
 /** The status of a transaction is not held up longer for its cause. */
@@ -168,30 +171,39 @@ const PANICS: Readonly<Record<string, string>> = {
 
 function customError(data: string, abi: Json | undefined): string | undefined {
   if (!Array.isArray(abi)) return undefined;
-  const fragments = abi.slice(0, MOST_ERRORS).filter(isSmall);
-  for (const fragment of fragments) {
-    const known = interfaceOf(fragment)?.parseError(data);
-    if (known === null || known === undefined) continue;
-    const names = known.fragment.inputs.map(({ name }) => name);
-    return `${known.name}(${argumentsText(known.args, names)})`;
-  }
-  return undefined;
+  const selector = data.slice(0, 10);
+  const error = abi
+    .slice(0, MOST_ERRORS)
+    .map(errorOf)
+    .find((one) => one?.selector === selector);
+  if (error === undefined) return undefined;
+  const words = Math.ceil(data.length / 2 / WORD_BYTES);
+  if (mostValues(error.inputs, words) > MOST_DECODED_VALUES) return undefined;
+  const args = AbiCoder.defaultAbiCoder().decode(error.inputs, `0x${data.slice(10)}`);
+  const names = error.inputs.map(({ name }) => name);
+  return `${error.name}(${argumentsText(args, names)})`;
 }
 
-/** @returns undefined for what is no error; made from a parsed one, because an interface reports others on the console */
-function interfaceOf(fragment: string | JsonObject): Interface | undefined {
+/** Undefined for what is no error, or one that takes long to parse: it was stored when such were taken. */
+function errorOf(fragment: Json): ErrorFragment | undefined {
+  if (!isParsable(fragment)) return undefined;
   try {
-    return new Interface([ErrorFragment.from(fragment)]);
+    return ErrorFragment.from(fragment);
   } catch {
     return undefined;
   }
 }
 
-function isSmall(fragment: Json): fragment is string | JsonObject {
-  const text = JSON.stringify(fragment);
-  const items = [...text.matchAll(/\[(\d+)\]/g)].reduce((product, [, size]) => product * Number(size), 1);
-  const isFragment = typeof fragment === 'string' || (typeof fragment === 'object' && fragment !== null);
-  return isFragment && !Array.isArray(fragment) && text.length <= LONGEST_DATA && items <= MOST_FIXED_ITEMS;
+/** How many values data of so many words can have at most, a text counted by its words. */
+function mostValues(types: readonly ParamType[], words: number): number {
+  return types.reduce((sum, type) => {
+    if (type.isArray()) {
+      const length = type.arrayLength === -1 ? words : type.arrayLength;
+      return sum + 1 + length * mostValues([type.arrayChildren], words);
+    }
+    if (type.isTuple()) return sum + 1 + mostValues(type.components, words);
+    return sum + (type.type === 'string' || type.type === 'bytes' ? words : 1);
+  }, 0);
 }
 
 function argumentsText(args: Result, names: readonly string[]): string {

@@ -196,3 +196,22 @@ t.test('what only looks like an error is left alone', async (t) => {
   t.match(shouting, /^Error\("a\\r\\n !{900}/);
   t.ok(String(shouting).length < 1_100);
 });
+
+t.test('data that point to the same again and again are not decoded', async (t) => {
+  const word = (value: number) => value.toString(16).padStart(64, '0');
+  const decoded = (text: string, words: readonly number[]) => {
+    const selector = new Interface([text]).getError('Many')?.selector;
+    return decodedError(`${selector}${words.map(word).join('')}`, [text]);
+  };
+  const layer = (next: readonly number[]) => [40, ...Array.from({ length: 40 }, () => 40 * 32), ...next];
+  const last = [40, ...Array.from({ length: 40 }, () => 0)];
+  t.match(decoded('error Many(uint256[] x)', [32, ...last]), /^Many\(x: \[0, 0/);
+  t.match(decoded('error Many(uint256[][] x)', [32, 2, 64, 64, 1, 7]), 'Many(x: [[7], [7]])');
+  t.equal(decoded('error Many(uint256[][] x)', [32, ...layer(last)]), undefined);
+  t.equal(decoded('error Many(()[][][][] x)', [32, ...layer(layer(layer(last)))]), undefined);
+  t.equal(decoded('error Many(bytes[] x)', [32, ...layer(last)]), undefined);
+  t.equal(decoded('error Many(bytes x)', [32, 2, 0]), 'Many(x: 0x0000)');
+  t.equal(decoded('error Many(()[2000][2000] x)', []), undefined);
+  const nested = `error Many(${'('.repeat(1_800)}uint256${')'.repeat(1_800)} x)`;
+  t.equal(decodedError(`0x12345678${word(1)}`, [nested]), undefined, 'stored before there were bounds');
+});
