@@ -1,11 +1,19 @@
-import { SourceMap, type SourceMapPayload } from 'node:module';
 import { posix } from 'node:path';
+import { readSourceMap, type SourceMapText } from './source-map.ts';
 
 /** Turns positions in a bundle into positions in the author's files. */
 export interface SourcePositions {
   /** The text with each stack frame of the bundle naming the author's file, line and column. */
   mapped(text: string): string;
 }
+
+/** Largest source map that is read, in characters: reading takes a moment in which nothing else is done. */
+const MAP_CHARS = 4 * 1_048_576;
+
+/** Positions of one text that are looked up: no stack has so many. */
+const MOST_POSITIONS = 1000;
+
+const TOO_LARGE = '    (positions in the bundle: its source map is too large)';
 
 /**
  * Reads a bundle's source map when the first stack trace turns up, since most versions never need it.
@@ -14,34 +22,36 @@ export interface SourcePositions {
  * @param root folder that the shown names begin with, for instance `plugins`
  */
 export function sourcePositions(filename: string, map: string, root: string): SourcePositions {
-  let parsed: SourceMap | undefined;
+  const isTooLarge = map.length > MAP_CHARS;
+  // A map that is never read is not kept.
+  let text = isTooLarge ? '' : map;
+  let parsed: SourceMapText | undefined;
   const frame = new RegExp(`${escaped(filename)}:(\\d+):(\\d+)`, 'g');
 
   function original(whole: string, line: number, column: number): string {
-    parsed ??= new SourceMap(payloadOf(map));
-    const entry = parsed.findEntry(line - 1, column - 1);
-    if (!('originalSource' in entry)) return whole;
-    return `${posix.join(root, entry.originalSource)}:${entry.originalLine + 1}:${entry.originalColumn + 1}`;
+    parsed ??= readSourceMap(text);
+    text = '';
+    const found = parsed.find(line - 1, column - 1);
+    if (found === undefined) return whole;
+    return `${posix.join(root, found.source)}:${found.line + 1}:${found.column + 1}`;
   }
 
   return {
-    mapped(text) {
-      if (!text.includes(`${filename}:`)) return text;
-      return text
-        .split('\n')
-        .map((line) =>
-          /^\s*at /.test(line)
-            ? line.replace(frame, (whole, row: string, column: string) => original(whole, Number(row), Number(column)))
-            : line,
-        )
-        .join('\n');
+    mapped(said) {
+      if (!said.includes(`${filename}:`)) return said;
+      let left = MOST_POSITIONS;
+      let frames = 0;
+      const lines = said.split('\n').map((line) => {
+        if (!/^\s*at /.test(line)) return line;
+        return line.replace(frame, (whole, row: string, column: string) => {
+          frames += 1;
+          return isTooLarge || --left < 0 ? whole : original(whole, Number(row), Number(column));
+        });
+      });
+      if (isTooLarge && frames > 0) lines.push(TOO_LARGE);
+      return lines.join('\n');
     },
   };
-}
-
-/** Made by the compiler in this process; only its reading is lazy. */
-function payloadOf(map: string): SourceMapPayload {
-  return JSON.parse(map) as SourceMapPayload;
 }
 
 function escaped(text: string): string {

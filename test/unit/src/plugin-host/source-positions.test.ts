@@ -18,3 +18,22 @@ t.test('text that is no frame stays, and so does a position that the map does no
   t.equal(positions.mapped('nothing'), 'nothing');
   t.equal(positions.mapped('  at f (plugins/a.ts:1:1)'), '  at f (plugins/a.ts:1:1)');
 });
+
+t.test('a map that is too large is not read, and that is said below the stack', async (t) => {
+  const large = sourcePositions(
+    'plugins/a.ts',
+    map.replace('"names"', `"x":"${'x'.repeat(9_000_000)}","names"`),
+    'plugins',
+  );
+  t.match(
+    large.mapped('Error: x\n    at f (plugins/a.ts:2:3)'),
+    /^Error: x\n    at f \(plugins\/a\.ts:2:3\)\n.*source map is too large/,
+  );
+  t.equal(large.mapped('see plugins/a.ts:2:3'), 'see plugins/a.ts:2:3');
+});
+
+t.test('of a text full of frames a part is looked up', async (t) => {
+  const text = positions.mapped(`    at ${'plugins/a.ts:2:3 '.repeat(5000)}`);
+  t.equal(text.split('plugins/lib/b.ts:5:9').length - 1, 1000);
+  t.equal(text.split('plugins/a.ts:2:3').length - 1, 4000);
+});
