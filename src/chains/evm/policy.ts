@@ -6,12 +6,18 @@ import { isAddress, normalAddress } from './address.ts';
 
 const address = z.string().refine(isAddress, { error: ({ input }) => `${JSON.stringify(input)} is not an address` });
 
+/** Every request is held against them, and reads them. */
+const MOST_RECEIVERS = 4_096;
+
 /** In the order in which answers show them. */
 const fields = policyObject({
   min_balance: amountSchema(128).nullish(),
   gas_limit_estimation: z.boolean().nullish(),
   gas_price_cap: amountSchema(128).nullish(),
-  whitelist_receivers: z.array(address).nullish(),
+  whitelist_receivers: z
+    .array(address)
+    .max(MOST_RECEIVERS, `at most ${MOST_RECEIVERS} receivers can be listed`)
+    .nullish(),
   eip1559_pricing: z.boolean().nullish(),
   private_transactions: z.boolean().nullish(),
   include_revert_data: z.boolean().nullish(),

@@ -32,6 +32,7 @@ t.test('what is not such a policy is refused by name', async (t) => {
     [{ min_balance: 1.5 }, /expected an integer/],
     [{ gas_price_cap: (1n << 128n).toString() }, /at most 128 bits/],
     [{ whitelist_receivers: ['0x12'] }, /0x12.* is not an address/],
+    [{ whitelist_receivers: Array.from({ length: 500_000 }, () => 0) }, /at most 4096 receivers/],
     [{ eip1559_pricing: 'no' }, /boolean/],
     [[], /object/],
   ] as const) {
