@@ -15,11 +15,10 @@ import {
   UP,
 } from '../protocol.ts';
 import { Child, type Gone } from './child.ts';
-import { CpuAccount } from './cpu-account.ts';
 import { diedOfGuest, diedOfMemory, verdictOn } from './ending.ts';
 import { FrameDecoder, ProtocolViolation, payloadCaps } from './frames.ts';
-import { Growth } from './growth.ts';
 import type { Journal } from './journal.ts';
+import { Judge } from './judge.ts';
 import type { Launcher } from './launch.ts';
 import { LoadedVersions } from './loaded-versions.ts';
 import {
@@ -37,8 +36,7 @@ import {
   requestId,
 } from './messages.ts';
 import { BytesInFlight } from './meter.ts';
-import { ProcessorTime } from './processor-time.ts';
-import { NO_CALL, Pulse } from './pulse.ts';
+import { NO_CALL } from './pulse.ts';
 import { RunningCall } from './running-call.ts';
 import { ResidentMemory, Watch } from './watch.ts';
 
@@ -55,15 +53,10 @@ export interface SlotParts {
   readonly post: (message: DriverMessage) => void;
 }
 
-const MIB = 1_048_576;
-/** From the start of the process to READY; generous, for a machine that starts many at once. */
-const START_MS = 10_000;
 /** A child that leaves this much unread gets no further calls, and no further answers: it has to go. */
 const MOST_BACKLOG_BYTES = 4 * FIXED_LIMITS.down_frame_bytes;
 /** Calls that are over for the service and that a child may hold on to; one that is busy lets go of them late. */
 const MOST_HELD_CALLS = 4096;
-/** Who took less than this share of the process's memory did not fill it. */
-const LEAST_GUILT = 1 / 8;
 /** How often the host hears of the child's memory while calls run. */
 const METER_MS = 250;
 
@@ -76,26 +69,18 @@ export class Slot {
   readonly #child: Child;
   readonly #decoder: FrameDecoder;
   readonly #watch: Watch;
-  readonly #pulse: Pulse;
+  readonly #judge = new Judge(() => this.#child.memoryPid);
   readonly #versions = new LoadedVersions();
   readonly #inFlight = new BytesInFlight();
-  readonly #growth = new Growth();
-  readonly #processor: ProcessorTime;
-  readonly #account: CpuAccount;
   /** Calls that the child has not let go of, whether their report is out or not. */
   readonly #calls = new Map<number, RunningCall>();
-  readonly #startedAt = performance.now();
   #ready = false;
   #isolates = 0;
   #meteredAt = 0;
-  #lookedAt = 0;
   #ending: Death | null = null;
 
   constructor(parts: SlotParts) {
     this.#parts = parts;
-    this.#pulse = new Pulse(this.#startedAt);
-    this.#account = new CpuAccount(this.#startedAt);
-    this.#processor = new ProcessorTime(() => this.#child.memoryPid);
     this.#decoder = new FrameDecoder(payloadCaps({ result_bytes: 0 }), (kind, call, text) =>
       this.#onFrame(kind, call, text),
     );
@@ -105,13 +90,13 @@ export class Slot {
       {
         onBytes: (chunk) => this.#decoder.push(chunk),
         onError: (error) =>
-          this.#end(error instanceof ProtocolViolation ? 'protocol' : 'start', error.message, this.#suspect()),
+          this.#end(error instanceof ProtocolViolation ? 'protocol' : 'start', error.message, this.#judge.suspect),
         onGone: (gone) => this.#onGone(gone),
       },
       parts.journal,
     );
     this.#watch = new Watch(
-      { judge: (now, rssBytes) => this.#judge(now, rssBytes), isBusy: () => this.#isBusy() },
+      { judge: (now, rssBytes) => this.#look(now, rssBytes), isBusy: () => this.#isBusy() },
       new ResidentMemory(() => this.#child.memoryPid),
     );
     this.#watch.wake();
@@ -123,7 +108,7 @@ export class Slot {
   load(version: PluginVersion): void {
     if (this.#ending !== null) return;
     this.#begin();
-    this.#account.load();
+    this.#judge.account.load();
     this.#versions.expect(version);
     this.#child.send(DOWN.LOAD, NO_CALL, JSON.stringify(version));
   }
@@ -140,7 +125,7 @@ export class Slot {
         resolve(reportWithout(version.failure, false));
         return;
       }
-      const share = this.#account.begin(version.limits);
+      const share = this.#judge.account.begin(version.limits);
       const call = new RunningCall(task, version.limits, this.#inFlight, share, resolve, () =>
         this.#drop(call, 'TIMEOUT', `Plugin execution timed out after ${task.timeout_ms / 1000} seconds`),
       );
@@ -176,23 +161,21 @@ export class Slot {
   }
 
   #begin(): void {
-    if (!this.#isBusy()) this.#pulse.heard(performance.now());
+    if (!this.#isBusy()) this.#judge.pulse.heard(performance.now());
     this.#watch.wake();
   }
 
   #onFrame(kind: number, id: number, text: string): void {
     if (this.#ending !== null) return;
     const now = performance.now();
-    this.#pulse.heard(now);
+    this.#judge.pulse.heard(now);
     switch (kind) {
       case UP.ENTER:
         if (id !== NO_CALL) this.#callOf(id).begun = true;
-        return this.#pulse.enter(id, now);
+        return this.#judge.pulse.enter(id, now);
       case UP.LEAVE: {
-        const ms = this.#pulse.leave(id, now);
-        if (id === NO_CALL) return this.#account.made();
-        this.#growth.ran(id, now - Math.max(now - ms, this.#lookedAt));
-        return this.#callOf(id).ran(ms);
+        const ms = this.#judge.left(id, now);
+        return id === NO_CALL ? undefined : this.#callOf(id).ran(ms);
       }
       case UP.REQUEST:
         return this.#onRequest(this.#insideOf(id), text);
@@ -206,7 +189,7 @@ export class Slot {
         return this.#onReady(text);
       case UP.SHELF:
         this.#isolates = parseShelf(text);
-        return this.#account.made();
+        return this.#judge.account.made();
       default:
         throw new ProtocolViolation(`no such frame: ${kind}`);
     }
@@ -221,7 +204,7 @@ export class Slot {
   /** The call whose guest is speaking: a guest can only speak while it runs. */
   #insideOf(id: number): RunningCall {
     const call = this.#callOf(id);
-    if (this.#pulse.entered !== id) throw new ProtocolViolation(`call ${id} speaks from outside of the guest`);
+    if (this.#judge.pulse.entered !== id) throw new ProtocolViolation(`call ${id} speaks from outside of the guest`);
     return call;
   }
 
@@ -237,7 +220,7 @@ export class Slot {
   #onLoaded(text: string): void {
     const message = parseLoaded(text);
     this.#versions.answered(message);
-    if (!this.#versions.loading) this.#account.loaded();
+    if (!this.#versions.loading) this.#judge.account.loaded();
     this.#decoder.caps = payloadCaps({ result_bytes: this.#versions.resultBytes });
     this.#parts.post({ type: 'loaded', slot: this.#parts.slot, message });
   }
@@ -281,15 +264,14 @@ export class Slot {
 
   #onDone(call: RunningCall, text: string): void {
     const { outcome, usage, dropped_logs: droppedLogs, isolates } = parseDone(text);
-    if (this.#pulse.entered === call.task.call) throw new ProtocolViolation('DONE before LEAVE');
+    if (this.#judge.pulse.entered === call.task.call) throw new ProtocolViolation('DONE before LEAVE');
     if (outcome.kind === 'returned' && !call.begun) throw new ProtocolViolation('a call returned that never ran');
     if (outcome.kind === 'ended' && outcome.code === 'CANCELED' && !call.settled) {
       throw new ProtocolViolation('a call was dropped that nobody had dropped');
     }
     this.#isolates = isolates;
     this.#calls.delete(call.task.call);
-    this.#account.ended(call.share);
-    this.#growth.ended(call.task.call);
+    this.#judge.ended(call.task.call, call.share);
     call.done(outcome, usage, droppedLogs);
   }
 
@@ -302,30 +284,18 @@ export class Slot {
     this.#child.send(DOWN.END, call.task.call, '');
   }
 
-  #judge(now: number, rssBytes: number): void {
+  #look(now: number, rssBytes: number): void {
     this.#child.look();
     if (this.#ending !== null) return;
     const { limits } = this.#versions;
-    if (!this.#ready && now - this.#startedAt > START_MS) {
-      return this.#end('start', `it was not ready within ${START_MS} ms`, NO_CALL);
-    }
-    if (this.#pulse.entered !== null)
-      this.#growth.ran(this.#pulse.entered, now - this.#pulse.enteredSince(this.#lookedAt));
-    this.#lookedAt = now;
-    this.#growth.measured(rssBytes);
-    const mostBytes = limits.process_mb * MIB;
-    if (rssBytes > mostBytes) {
-      const culprit = this.#growth.most(mostBytes * LEAST_GUILT);
-      return this.#end('memory', `it takes ${Math.round(rssBytes / MIB)} MiB`, culprit);
-    }
-    const overdue = this.#pulse.overdue(now, limits.slice_ms, this.#owesASign());
-    if (overdue !== null) return this.#end('overdue', overdue, this.#pulse.entered ?? NO_CALL);
+    const death = this.#judge.look({ now, rssBytes, ready: this.#ready, limits, owesASign: this.#owesASign() });
+    if (death !== null) return this.#end(death.cause, death.detail, death.culprit);
 
     if (now - this.#meteredAt < METER_MS) return;
     this.#meteredAt = now;
     const shares = Array.from(this.#calls.values(), ({ share }) => share);
-    const overspent = this.#account.judge(now, this.#processor.read(), shares);
-    if (overspent !== null) return this.#end('overdue', overspent, NO_CALL);
+    const overspent = this.#judge.overspent(now, shares);
+    if (overspent !== null) return this.#end(overspent.cause, overspent.detail, overspent.culprit);
     const { slot, post } = this.#parts;
     // Each call that has begun has one: a child that is busy making more says so late.
     const begun = this.#calls.values().reduce((count, call) => (call.begun ? count + 1 : count), 0);
@@ -340,16 +310,11 @@ export class Slot {
     return this.#calls.values().some((call) => !call.begun || call.settled);
   }
 
-  /** The call that is inside the guest or, since a child is looked at now and then only, was there last. */
-  #suspect(): number {
-    return this.#pulse.entered ?? this.#pulse.lastEntered;
-  }
-
   /** Kills the child and ends its calls. The first reason stands. */
   #end(cause: Death['cause'], detail: string, culprit: number): void {
     if (this.#ending !== null) return;
     this.#watch.stop();
-    this.#processor.close();
+    this.#judge.close();
     this.#child.kill();
     this.#endCalls({ cause, detail, culprit }, false);
   }
@@ -367,14 +332,14 @@ export class Slot {
 
   #onGone(gone: Gone): void {
     this.#watch.stop();
-    this.#processor.close();
+    this.#judge.close();
     const ending = this.#ending ?? this.#deathOf(gone);
     if (this.#ending === null) this.#endCalls(ending, diedOfMemory(gone));
     this.#parts.post({ type: 'closed', slot: this.#parts.slot, ...ending, stderr: gone.stderr });
   }
 
   #deathOf(gone: Gone): Death {
-    const culprit = diedOfGuest(gone) ? this.#suspect() : NO_CALL;
+    const culprit = diedOfGuest(gone) ? this.#judge.suspect : NO_CALL;
     const detail = `it died of ${gone.signal ?? `exit code ${gone.code}`}`;
     return { cause: this.#ready ? 'died' : 'start', detail, culprit };
   }

@@ -1,0 +1,55 @@
+/** Threat: a child that hangs, fills the memory or takes the processor, and a call that is blamed in another's place. */
+import { performance } from 'node:perf_hooks';
+import t from 'tap';
+import { Judge } from '../../../../sandbox/driver/judge.ts';
+import { NO_CALL } from '../../../../sandbox/driver/pulse.ts';
+import { DEFAULT_LIMITS } from '../../../../sandbox/protocol.ts';
+
+const MIB = 1_048_576;
+const limits = { process_mb: 512, slice_ms: 500 };
+
+function setUp() {
+  const judge = new Judge(() => undefined);
+  const start = performance.now();
+  const look = (ms: number, change: { rssBytes?: number; ready?: boolean; owesASign?: boolean } = {}) =>
+    judge.look({ now: start + ms, rssBytes: 50 * MIB, ready: true, limits, owesASign: false, ...change });
+  return { judge, start, look };
+}
+
+t.test('a child has its time to start, and nobody is to blame when it does not', async (t) => {
+  const { look } = setUp();
+  t.equal(look(9000, { ready: false }), null);
+  t.match(look(11_000, { ready: false }), { cause: 'start', culprit: NO_CALL });
+  t.equal(look(11_000), null);
+});
+
+t.test('who filled the memory is to blame, not who is inside when it is found out', async (t) => {
+  const { judge, start, look } = setUp();
+  t.equal(look(0), null);
+  judge.pulse.enter(1, start + 1);
+  t.equal(look(300, { rssBytes: 500 * MIB }), null);
+  t.equal(Math.round(judge.left(1, start + 301)), 300);
+  judge.pulse.enter(2, start + 301);
+  t.match(look(302, { rssBytes: 520 * MIB }), { cause: 'memory', detail: 'it takes 520 MiB', culprit: 1 });
+  judge.ended(1, { leftMs: 0 });
+  t.match(look(303, { rssBytes: 520 * MIB }), { cause: 'memory', culprit: NO_CALL }, 'who is gone is not to blame');
+});
+
+t.test('who stays inside for too long is to blame, and nobody where the child itself is silent', async (t) => {
+  const { judge, start, look } = setUp();
+  judge.pulse.enter(7, start);
+  t.equal(look(500), null);
+  t.match(look(1000), { cause: 'overdue', culprit: 7 });
+  t.equal(judge.suspect, 7);
+  judge.left(7, start + 1000);
+  t.equal(judge.suspect, 7, 'it was there last');
+  judge.pulse.heard(start + 1000);
+  t.match(look(60_000, { owesASign: true }), { cause: 'overdue', culprit: NO_CALL });
+});
+
+t.test('where the processor time cannot be told nobody is judged by it', async (t) => {
+  const { judge, start } = setUp();
+  t.equal(judge.overspent(start + 1000, [judge.account.begin(DEFAULT_LIMITS)]), null);
+  judge.close();
+  judge.close();
+});
