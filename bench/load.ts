@@ -25,6 +25,15 @@ export interface Round {
   cpu: number;
 }
 
+/** One line of the result. */
+export interface Row {
+  name: string;
+  /** 32 connections kept busy. */
+  busy: Round;
+  /** A steady, low rate. */
+  quiet: Round;
+}
+
 /** Keeps 32 connections busy for the given seconds; any answer but a 2xx fails the benchmark. */
 export async function saturate(target: Target, seconds: number): Promise<Round> {
   const before = await cpuMicrosOf(target.pid);

@@ -6,9 +6,8 @@ import { readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startService } from '../test/support/service.ts';
 import { createWorkspace } from '../test/support/workspace.ts';
-import { inTurns, saturate, steady, type Target } from './load.ts';
+import { inTurns, type Row, saturate, steady, type Target } from './load.ts';
 import { startEmptyRoute, startWorkerd } from './peers.ts';
-import type { Row } from './table.ts';
 
 export interface PluginBench {
   seconds: number;

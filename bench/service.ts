@@ -2,10 +2,9 @@
 import { Wallet } from 'ethers';
 import { type RunningService, startService } from '../test/support/service.ts';
 import { createWorkspace } from '../test/support/workspace.ts';
-import { inTurns, saturate, type Target } from './load.ts';
+import { inTurns, type Row, saturate, type Target } from './load.ts';
 import { startEmptyRoute } from './peers.ts';
 import { familyOf, memoryBelow, memoryOf } from './process-figures.ts';
-import type { Row } from './table.ts';
 
 export interface ServiceFigures {
   /** From the start of the process until it says that it is ready, with ten plugins. */

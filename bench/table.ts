@@ -1,16 +1,7 @@
 import type { EvmBench, EvmFigures } from './evm.ts';
-import type { Round } from './load.ts';
+import type { Row } from './load.ts';
 import type { ServiceFigures } from './service.ts';
 import type { WaitingFigures } from './waiting.ts';
-
-/** One line of the result. */
-export interface Row {
-  name: string;
-  /** 32 connections kept busy. */
-  busy: Round;
-  /** A steady, low rate. */
-  quiet: Round;
-}
 
 /** Prints the rows, and each as a ratio to the first (an empty route) and to the second (workerd). */
 export function printTable(rows: readonly Row[], run: { seconds: number; rounds: number; steadyRate: number }): void {
