@@ -115,7 +115,7 @@ t.test('many calls of one API key that kill in ever new ways keep nobody else ou
   let asked = 0;
   let isBackedOff = false;
   const end = performance.now() + 30_000;
-  while (refused < 200 && performance.now() < end) {
+  while ((refused < 200 || asked < 20) && performance.now() < end) {
     asked += 1;
     const { status } = await call('falls', {}, { keyId: 'key-2' });
     if (status === 200) served += 1;

@@ -29,7 +29,7 @@ const NEIGHBOURS: Record<string, string> = {
     if (params.keep) { globalThis.saved = context; return 'kept'; }
     const { saved } = globalThis;
     if (saved === undefined) return 'another isolate';
-    const set = await saved.kv.set('by-saved', params.name);
+    const set = await saved.kv.set('by-saved', params.name).catch((error) => error.message);
     return { set, same: await kv.get('by-saved'), caller: saved.params };`),
   'holder.ts': handler(`
     if (params.letGo) return await kv.set('let-go', true);
@@ -129,12 +129,12 @@ t.test('threat 28: a rejection of one call is not the error of the next', async 
 });
 
 t.test(
-  'threat 59: what was captured in one call acts for the one that runs, and other plugins’ things stay theirs',
+  'threat 59: what was captured in one call acts in no later one, and other plugins’ things stay theirs',
   async (t) => {
     // Threat: a plugin uses another's relayer, values or lock, or a call that is over goes on through what it kept.
     await service.call('keeps', { keep: true });
     const later = (await service.call('keeps', { name: 'second' })).body.data;
-    t.match(later, { set: true, same: 'second', caller: { keep: true } }, 'as the running call, with its own budget');
+    t.match(later, { set: 'kv.set was called after the plugin call had ended', same: null, caller: { keep: true } });
     const [refusedRelayer, refusedSend, refusedKv, refusedFetch] = (await service.call('stranger')).body.data;
     for (const said of [refusedRelayer, refusedSend]) t.match(said, /stranger.*local-1/);
     t.match(refusedKv, /stranger.*kv/);

@@ -170,7 +170,7 @@ export function kvContract(t: Test, open: (t: Test) => Promise<Store>): void {
     const store = await open(t);
     const quota = { keys: 10, bytes: 1000, valueBytes: 100 };
     const refused = await Promise.all(
-      Array.from({ length: 40 }, (_, index) => set(store, `key${index}`, `${index}`, { quota })),
+      Array.from({ length: 20 }, (_, index) => set(store, `key${index}`, `${index}`, { quota })),
     );
     t.equal(refused.filter((used) => used === undefined).length, 10);
     const before = await store.read.kvKeys('plugin', { prefix: '', limit: 100 });
@@ -180,7 +180,7 @@ export function kvContract(t: Test, open: (t: Test) => Promise<Store>): void {
         .slice(0, 6)
         .flatMap((key) => [del(store, key), set(store, key, '"longer"', { quota }), del(store, key)]),
       store.write((writer) => writer.kvClear('plugin2', '')),
-      ...Array.from({ length: 20 }, (_, index) => set(store, `other${index}`, '1', { ...LONG_AGO, quota })),
+      ...Array.from({ length: 10 }, (_, index) => set(store, `other${index}`, '1', { ...LONG_AGO, quota })),
     ]);
     const { keys, bytes } = await store.read.kvUsage('plugin');
     t.ok(keys <= 10, `${keys} keys`);
