@@ -125,11 +125,12 @@ function brokenForHonest({ failures, transactions }: Evidence, { comparisons }: 
   ];
 }
 
-function brokenByServer({ left, serverEnd, errors }: Evidence, { heapSlope, residentSlope }: Figures): string[] {
+function brokenByServer({ left, looks, serverEnd, errors }: Evidence, { heapSlope, residentSlope }: Figures): string[] {
   const grows = (what: string, slope: number | null, most: number) =>
     slope !== null && slope > most ? [`the ${what} grows by ${slope.toFixed(1)} MiB a minute`] : [];
   return [
     ...left.map((command) => `a process is left: ${command}`),
+    ...(looks.length === 0 ? ['how the main process fared during the attacks was never seen'] : []),
     ...grows('heap', heapSlope, LIMITS.heapSlope),
     ...grows('resident memory', residentSlope, LIMITS.residentSlope),
     ...(serverEnd === null ? [] : [`the server ended: ${serverEnd}`]),

@@ -32,8 +32,9 @@ let outbox: FromDriver[number][] = [];
 function post(message: FromDriver[number]): void {
   if (outbox.push(message) > 1) return;
   setImmediate(() => {
-    mine.postMessage(outbox satisfies FromDriver);
+    const messages: FromDriver = outbox;
     outbox = [];
+    mine.postMessage(messages);
   });
 }
 
@@ -49,8 +50,8 @@ const hello: DriverHello = { thread: threadId, port };
 parentPort.postMessage(hello, [port]);
 
 function run(task: CallTask): void {
-  const report = (report: CallReport) => post({ type: 'report', call: task.call, report });
-  slots.run(task).then(report, () => report(unableToRun()));
+  const answer = (report: CallReport) => post({ type: 'report', call: task.call, report });
+  slots.run(task).then(answer, () => answer(unableToRun()));
 }
 
 /** Piscina asks for a task, and gets none: one message for each call costs more than the call. */

@@ -68,8 +68,9 @@ class DriverThread {
   post(message: ToDriver[number]): void {
     if (this.#outbox.push(message) > 1) return;
     setImmediate(() => {
-      this.port.postMessage(this.#outbox satisfies ToDriver);
+      const messages: ToDriver = this.#outbox;
       this.#outbox = [];
+      this.port.postMessage(messages);
     });
   }
 
@@ -120,7 +121,7 @@ export async function createDriverPool(deps: DriverPoolDeps, events: DriverPoolE
     restart = undefined;
     if (closing !== undefined) return;
     try {
-      for (let started = 0; started < deps.threads; started++) pool.run(undefined).catch(failed);
+      for (let task = 0; task < deps.threads; task++) pool.run(undefined).catch(failed);
     } catch (error) {
       failed(error);
     }

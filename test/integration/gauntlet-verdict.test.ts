@@ -146,6 +146,7 @@ t.test('a server that leaks, leaves something behind, fails or ends', (t) => {
   };
   finds(t, leak('heap', 1.5), /the heap grows by 1\.\d MiB a minute/);
   finds(t, leak('resident', 3), /the resident memory grows by [23]\.\d MiB a minute/);
+  finds(t, (run) => run.looks.splice(0), /the main process .* was never seen/);
   finds(t, (run) => run.left.push('77 node'), /a process is left: 77 node/);
   finds(t, (run) => void (run.serverEnd = 'by itself, with null'), /the server ended: by itself/);
   finds(t, (run) => void run.errors.set('oh', 3), /logged 3 times: oh/);
