@@ -318,21 +318,39 @@ export interface CallTask {
   timeout_ms: number;
 }
 
-/** What the port of a driver thread carries down: all that one turn of the host's loop has for the thread. */
+/** What the port of a driver thread carries down: what one turn of the host's loop has for the thread. */
 export type ToDriver = readonly (HostMessage | RunMessage)[];
 
 /** What it carries up. */
 export type FromDriver = readonly (DriverMessage | ReportMessage)[];
 
+/**
+ * Messages that cross at once at most. Waking the other side for each costs more than what it says; when it is woken
+ * for many only, it has nothing to do meanwhile.
+ */
+export const MESSAGES_AT_ONCE = 8;
+
 /** Runs a call. */
 export type RunMessage = { type: 'run' } & CallTask;
 
-/** How a call ended: one for each {@link RunMessage}. */
-export interface ReportMessage {
-  type: 'report';
-  call: number;
-  report: CallReport;
-}
+/**
+ * How a call ended, one for each {@link RunMessage}: a {@link CallReport} without its names, which would cross again
+ * with each message, and cost more than what they name.
+ */
+export type ReportMessage = readonly [
+  call: number,
+  /** The result's JSON text for a call that returned, else its outcome. */
+  outcome: string | Outcome,
+  /** Level and message of one line after the other. */
+  logs: readonly string[],
+  droppedLogs: number,
+  cpuMs: number,
+  calls: number,
+  heapBytes: number,
+  bytesIn: number,
+  bytesOut: number,
+  lost: boolean,
+];
 
 /** Messages from the host to a driver thread. */
 export type HostMessage =

@@ -4,12 +4,15 @@ import {
   type CallTask,
   type DriverData,
   type FromDriver,
+  MESSAGES_AT_ONCE,
   PROTOCOL_VERSION,
   type ToDriver,
 } from '../protocol.ts';
 import { probeLauncher } from './launch.ts';
+import { reportMessage } from './report-message.ts';
 import { unableToRun } from './slot.ts';
 import { Slots } from './slots.ts';
+import { allowTimerSlack } from './timer-slack.ts';
 
 /** What a driver thread posts to its parent once, when it can work. */
 export interface DriverHello {
@@ -28,15 +31,21 @@ if (data.protocol !== PROTOCOL_VERSION) {
 const { port1: mine, port2: port } = new MessageChannel();
 let outbox: FromDriver[number][] = [];
 
-/** All messages of one turn of the loop cross in one: waking the other thread costs more than what they say. */
+/** Messages of one turn of the loop cross together, see {@link MESSAGES_AT_ONCE}. */
 function post(message: FromDriver[number]): void {
-  if (outbox.push(message) > 1) return;
-  setImmediate(() => {
-    const messages: FromDriver = outbox;
-    outbox = [];
-    mine.postMessage(messages);
-  });
+  const waiting = outbox.push(message);
+  if (waiting >= MESSAGES_AT_ONCE) flush();
+  else if (waiting === 1) setImmediate(flush);
 }
+
+function flush(): void {
+  if (outbox.length === 0) return;
+  const messages: FromDriver = outbox;
+  outbox = [];
+  mine.postMessage(messages);
+}
+
+allowTimerSlack();
 
 const slots = new Slots(data, await probeLauncher(process.platform), post);
 mine.on('message', (messages: ToDriver) => {
@@ -50,7 +59,7 @@ const hello: DriverHello = { thread: threadId, port };
 parentPort.postMessage(hello, [port]);
 
 function run(task: CallTask): void {
-  const answer = (report: CallReport) => post({ type: 'report', call: task.call, report });
+  const answer = (report: CallReport) => post(reportMessage(task.call, report));
   slots.run(task).then(answer, () => answer(unableToRun()));
 }
 

@@ -1,16 +1,18 @@
 import type { MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
-import type {
-  CallReport,
-  CallTask,
-  DriverData,
-  DriverMessage,
-  FromDriver,
-  HostMessage,
-  ReportMessage,
-  ToDriver,
+import {
+  type CallReport,
+  type CallTask,
+  type DriverData,
+  type DriverMessage,
+  type FromDriver,
+  type HostMessage,
+  MESSAGES_AT_ONCE,
+  type ReportMessage,
+  type ToDriver,
 } from '../../sandbox/protocol.ts';
 import type { Log } from '../observability/log.ts';
+import { reportOf } from './report-message.ts';
 
 /** The driver threads as the host uses them; the one implementation is {@link createDriverPool}. */
 export interface DriverPool {
@@ -64,18 +66,16 @@ class DriverThread {
     return run.promise;
   }
 
-  /** All messages of one turn of the loop cross in one: waking the thread for each costs more than a call. */
+  /** Messages of one turn of the loop cross together, see {@link MESSAGES_AT_ONCE}. */
   post(message: ToDriver[number]): void {
-    if (this.#outbox.push(message) > 1) return;
-    setImmediate(() => {
-      const messages: ToDriver = this.#outbox;
-      this.#outbox = [];
-      this.port.postMessage(messages);
-    });
+    const waiting = this.#outbox.push(message);
+    if (waiting >= MESSAGES_AT_ONCE) this.#flush();
+    else if (waiting === 1) setImmediate(() => this.#flush());
   }
 
-  report({ call, report }: ReportMessage): void {
-    this.#runs.get(call)?.resolve(report);
+  report(message: ReportMessage): void {
+    const [call] = message;
+    this.#runs.get(call)?.resolve(reportOf(message));
     this.#runs.delete(call);
   }
 
@@ -83,6 +83,13 @@ class DriverThread {
   end(): void {
     for (const run of this.#runs.values()) run.reject(new Error('The driver thread of the call ended'));
     this.#runs.clear();
+  }
+
+  #flush(): void {
+    if (this.#outbox.length === 0) return;
+    const messages: ToDriver = this.#outbox;
+    this.#outbox = [];
+    this.port.postMessage(messages);
   }
 }
 
@@ -143,7 +150,7 @@ export async function createDriverPool(deps: DriverPoolDeps, events: DriverPoolE
     threads.set(id, thread);
     port.on('message', (messages: FromDriver) => {
       for (const message of messages) {
-        if (message.type === 'report') thread.report(message);
+        if (isReport(message)) thread.report(message);
         else events.message(id, message);
       }
     });
@@ -195,6 +202,10 @@ export async function createDriverPool(deps: DriverPoolDeps, events: DriverPoolE
     clearTimeout(timer);
   }
   return driverPool;
+}
+
+function isReport(message: FromDriver[number]): message is ReportMessage {
+  return Array.isArray(message);
 }
 
 /** A thread's first message; whatever else is posted there is not meant for us. */

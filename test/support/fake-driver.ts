@@ -3,6 +3,7 @@
  * call's `params` ask for decides what else happens, see {@link run}.
  */
 import { MessageChannel, parentPort, threadId } from 'node:worker_threads';
+import { reportMessage } from '../../sandbox/driver/report-message.ts';
 import type { CallReport, CallTask, Confinement, FromDriver, ToDriver } from '../../sandbox/protocol.ts';
 
 const CONFINEMENT: Confinement = {
@@ -35,7 +36,7 @@ function receive(message: ToDriver[number]): void {
     say({ type: 'closed', slot, cause: 'closed', detail: message.reason, culprit: 0, stderr: '' });
   } else if (message.type === 'reply') replies.get(message.call)?.(JSON.stringify(message.message.reply));
   else if (message.type === 'run') {
-    void run(message).then((report) => say({ type: 'report', call: message.call, report }));
+    void run(message).then((report) => say(reportMessage(message.call, report)));
   }
 }
 parentPort?.postMessage({ thread: threadId, port }, [port]);

@@ -1,0 +1,18 @@
+import { readlinkSync, writeFileSync } from 'node:fs';
+
+/** In nanoseconds; a millisecond is what Node's own timers resolve. */
+const SLACK_NS = 1_000_000;
+
+/**
+ * Lets the kernel wake this thread, and the processes that it starts, for all timers of a millisecond together instead
+ * of each by itself (`PR_SET_TIMERSLACK` of prctl(2)): in a child, isolated-vm has one for each entry into the guest.
+ * Nothing where the system has no such setting.
+ */
+export function allowTimerSlack(): void {
+  try {
+    const thread = readlinkSync('/proc/thread-self').split('/').at(-1);
+    writeFileSync(`/proc/${thread}/timerslack_ns`, String(SLACK_NS));
+  } catch {
+    // More wake-ups, and nothing else.
+  }
+}
