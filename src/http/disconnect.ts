@@ -1,10 +1,32 @@
 import type { ServerResponse } from 'node:http';
+import type { CallerSignal } from '../plugin-host/plugin-host.ts';
 
-/** A signal that aborts when the client leaves before its answer is complete. */
-export function disconnectSignal(response: ServerResponse): AbortSignal {
-  const controller = new AbortController();
-  response.once('close', () => {
-    if (!response.writableFinished) controller.abort(new Error('the client closed the connection'));
+/** Aborts when the client leaves before its answer is complete. */
+export function disconnectSignal(response: ServerResponse): CallerSignal {
+  const signal = new DisconnectSignal();
+  response.on('close', () => {
+    if (!response.writableFinished) signal.abort();
   });
-  return controller.signal;
+  return signal;
+}
+
+/** One for each plugin call, where an AbortController costs more than all else that is noted of the call. */
+class DisconnectSignal implements CallerSignal {
+  aborted = false;
+  #listeners: (() => void)[] = [];
+
+  addEventListener(_type: 'abort', listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  removeEventListener(_type: 'abort', listener: () => void): void {
+    this.#listeners = this.#listeners.filter((one) => one !== listener);
+  }
+
+  abort(): void {
+    this.aborted = true;
+    const listeners = this.#listeners;
+    this.#listeners = [];
+    for (const listener of listeners) listener();
+  }
 }

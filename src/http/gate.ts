@@ -77,7 +77,7 @@ function measure(request: FastifyRequest, reply: FastifyReply, { drain, metrics,
   const { method } = request;
   metrics.began(endpoint);
   drain.began();
-  reply.raw.once('close', () => {
+  reply.raw.on('close', () => {
     drain.ended();
     metrics.ended({ endpoint, method, status: reply.statusCode, seconds: (clock.elapsed() - begun) / 1000 });
   });

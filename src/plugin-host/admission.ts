@@ -1,5 +1,6 @@
 import type { PluginVersion } from '../../sandbox/protocol.ts';
 import type { Clock } from '../domain/clock.ts';
+import type { CallerSignal } from './plugin-host.ts';
 import type { Slot } from './slot.ts';
 import type { Slots } from './slots.ts';
 
@@ -11,7 +12,7 @@ export interface Applicant {
   /** Latest moment to begin, on the clock's `elapsed`. */
   readonly waitUntil: number;
   /** Aborted when nobody waits for the call any more. */
-  readonly signal: AbortSignal;
+  readonly signal: CallerSignal;
 }
 
 /** A place in a child, to be given back with {@link Admission.leave}. */

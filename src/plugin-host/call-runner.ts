@@ -15,7 +15,7 @@ import type { CallRecord, RunningCalls } from './call-record.ts';
 import type { CatalogPlugin } from './catalog.ts';
 import { forwardLogs } from './forwarded-logs.ts';
 import { answerOf, ended, failureAnswer, type HostFailure, type ShownUsage } from './outcome.ts';
-import type { PluginAnswer, PluginRequest } from './plugin-host.ts';
+import type { CallerSignal, PluginAnswer, PluginRequest } from './plugin-host.ts';
 import type { PluginMetrics } from './plugin-metrics.ts';
 import type { DriverPool } from './pool.ts';
 import { likeOf, type Quarantine } from './quarantine.ts';
@@ -49,7 +49,7 @@ export class CallRunner {
     this.deps = deps;
   }
 
-  async run(plugin: CatalogPlugin, request: PluginRequest, signal: AbortSignal): Promise<PluginAnswer> {
+  async run(plugin: CatalogPlugin, request: PluginRequest, signal: CallerSignal): Promise<PluginAnswer> {
     const { clock, metrics, quarantine } = this.deps;
     const { entry, serving } = plugin;
     const began = clock.elapsed();
@@ -79,6 +79,11 @@ export class CallRunner {
       const place = this.deps.admission.enter(applicant);
       const seat = place instanceof Promise ? await place : place;
       if (typeof seat === 'string') return this.refuse(entry, notSeated(entry.id, seat, quarantine), began);
+      const refusal = place === seat ? undefined : quarantine.refusalAfterWait(entry.id, like);
+      if (refusal !== undefined) {
+        this.deps.admission.leave(seat);
+        return this.refuse(entry, backedOff(entry.id, refusal), began);
+      }
 
       deadline ??= clock.elapsed() + entry.timeout * 1000;
 
@@ -112,7 +117,7 @@ export class CallRunner {
     record: CallRecord,
     context: string,
     leftMs: number,
-    signal: AbortSignal,
+    signal: CallerSignal,
   ): Promise<CallReport> {
     const { pool, calls, admission, log } = this.deps;
     const { id: slot, thread } = seat.slot;

@@ -227,9 +227,11 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
       if (plugin === undefined || runner === undefined) throw new AppError('PLUGIN_NOT_FOUND', { id: pluginId });
       if (request.method === 'GET' && !plugin.entry.allow_get_invocation) throw new AppError('PLUGIN_GET_DISABLED', {});
       underWay++;
-      return runner.run(plugin, request, signal).finally(() => {
+      try {
+        return await runner.run(plugin, request, signal);
+      } finally {
         underWay--;
-      });
+      }
     },
     status: () => ({
       threads: pool?.threads().length ?? 0,

@@ -12,7 +12,7 @@ export interface PluginHost {
    * @throws AppError `PLUGIN_NOT_FOUND`, `PLUGIN_GET_DISABLED`, and for a repeat under an idempotency key
    *   `EFFECT_MISMATCH`, `EFFECT_UNKNOWN`
    */
-  call(pluginId: string, request: PluginRequest, signal: AbortSignal): Promise<PluginAnswer>;
+  call(pluginId: string, request: PluginRequest, signal: CallerSignal): Promise<PluginAnswer>;
   /** All plugins, by id. */
   list(page: PageRequest): Promise<Page<WireObject>>;
   /** @throws AppError `PLUGIN_NOT_FOUND` */
@@ -22,6 +22,13 @@ export interface PluginHost {
   usage(): PluginUsage;
   /** Lets the calls that are there come to their end for `graceMs`, then kills every child. Safe to call twice. */
   close(graceMs: number): Promise<void>;
+}
+
+/** Whether the caller still waits for the answer: what a call needs of an AbortSignal, which is one. */
+export interface CallerSignal {
+  readonly aborted: boolean;
+  addEventListener(type: 'abort', listener: () => void, options: { once: true }): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
 }
 
 export interface PluginUsage {

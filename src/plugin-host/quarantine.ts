@@ -114,11 +114,9 @@ export class Quarantine {
       this.cases.delete(pluginId);
       return undefined;
     }
-    const { whole, likes, keys, turns } = known;
-    const alike = likes.get(like());
-    if (alike !== undefined && alike.until > now) {
-      return { reason: `a call like this one was the end of it (${whole.reason})`, leftMs: alike.until - now };
-    }
+    const { whole, keys, turns } = known;
+    const alike = this.refusalOfLike(known, like(), now);
+    if (alike !== undefined) return alike;
     const own = keys.get(keyId);
     const ownBackOff = own && this.backOffOf(own, now);
     if (ownBackOff !== undefined) {
@@ -133,6 +131,12 @@ export class Quarantine {
     whole.probedAt = now;
     if (own !== undefined) own.probedAt = now;
     return undefined;
+  }
+
+  /** The same for a call that was let go on and has waited since: a call like it may have killed a process meanwhile. */
+  refusalAfterWait(pluginId: string, like: () => string): BackOff | undefined {
+    const known = this.cases.get(pluginId);
+    return known && this.refusalOfLike(known, like(), this.clock.elapsed());
   }
 
   /** A call runs under this number; noted for a plugin that has lost a process lately. */
@@ -198,6 +202,12 @@ export class Quarantine {
   forget(pluginId: string): void {
     this.cases.delete(pluginId);
     this.endedWellAt.delete(pluginId);
+  }
+
+  private refusalOfLike({ likes, whole }: Case, like: string, now: number): BackOff | undefined {
+    const alike = likes.get(like);
+    if (alike === undefined || alike.until <= now) return undefined;
+    return { reason: `a call like this one was the end of it (${whole.reason})`, leftMs: alike.until - now };
   }
 
   private blame({ likes }: Case, like: string, now: number): void {

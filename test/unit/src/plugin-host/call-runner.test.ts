@@ -10,7 +10,7 @@ import type { CatalogPlugin } from '../../../../src/plugin-host/catalog.ts';
 import { grantsOf } from '../../../../src/plugin-host/grants.ts';
 import { ended } from '../../../../src/plugin-host/outcome.ts';
 import type { DriverPool } from '../../../../src/plugin-host/pool.ts';
-import { Quarantine } from '../../../../src/plugin-host/quarantine.ts';
+import { likeOf, Quarantine } from '../../../../src/plugin-host/quarantine.ts';
 import { Slots } from '../../../../src/plugin-host/slots.ts';
 import { RecordedMetrics } from '../../../support/plugin-host.ts';
 import { KEEPING } from '../../../support/principal.ts';
@@ -46,6 +46,8 @@ class ScriptedPool implements DriverPool {
     queueMicrotask(() => this.heard?.(message));
   }
 }
+
+const REQUEST = { method: 'POST', route: '/r', params: { a: 1 }, query: {}, keyId: 'k', requestId: 'req' } as const;
 
 function setUp(entry: object = {}) {
   const parsed = pluginEntrySchema.parse({ id: 'p', path: 'p.ts', timeout: 10, emit_logs: true, ...entry });
@@ -95,13 +97,12 @@ function setUp(entry: object = {}) {
   const quarantine = new Quarantine(clock);
   const metrics = new RecordedMetrics();
   const runner = new CallRunner({ pool, admission, calls, quarantine, plugin: () => plugin, clock, log, metrics });
-  const request = { method: 'POST', route: '/r', params: { a: 1 }, query: {}, keyId: 'k', requestId: 'req' } as const;
   const run = async (
     signal = new AbortController().signal,
     headers: Record<string, string[]> = {},
     keyed: { claimId?: string } = {},
   ) => {
-    const answer = await runner.run(plugin, { ...request, headers, ...keyed }, signal);
+    const answer = await runner.run(plugin, { ...REQUEST, headers, ...keyed }, signal);
     return { ...answer, body: JSON.parse(answer.body) };
   };
   return { plugin, pool, calls, quarantine, metrics, admission, time, lines, run };
@@ -229,6 +230,27 @@ t.test('a call that waits for a plugin which cannot be loaded is sent away with 
   for (let kill = 0; kill < 3; kill++) quarantine.killed('p', 'overdue: inside for 2260 ms');
   admission.sendAway('p');
   t.match(await waiting, { status: 503, retryAfter: 1, body: { error: /backed off for 1 s.*overdue/ } });
+});
+
+t.test('a call like one that killed the process while it waited does not get the next one', async (t) => {
+  const { quarantine, run, pool, calls } = setUp({ limits: { concurrency: 1 } });
+  const begun = Promise.withResolvers<void>();
+  const first = Promise.withResolvers<CallReport>();
+  pool.answer = () => {
+    begun.resolve();
+    return first.promise;
+  };
+  const running = run();
+  const waiting = run();
+  await begun.promise;
+  quarantine.killed('p', 'overdue: inside for 760 ms');
+  quarantine.began('p', 1, 'k', () => likeOf({ ...REQUEST, headers: {} }));
+  quarantine.killed('p', 'overdue: inside for 760 ms', 1, 'k');
+  first.resolve(returned);
+  t.match(await running, { status: 200 });
+  t.match(await waiting, { status: 503, body: { error: /a call like this one/ } });
+  t.equal(pool.tasks.length, 1);
+  t.equal(calls.size, 0);
 });
 
 t.test('a call that finds no place says when to come back', async (t) => {

@@ -224,6 +224,18 @@ t.test('on probation keys take turns, and one that does not come any more loses 
   t.ok(tried.length >= 6, tried.join(' '));
 });
 
+t.test('a call that has waited is asked for again: one like it may have killed meanwhile', async (t) => {
+  const { time, quarantine, killBy } = setUp();
+  const waited = (like: string) => quarantine.refusalAfterWait('p', () => like);
+  t.equal(waited('hostile'), undefined);
+  killBy('first');
+  killBy('hostile');
+  t.match(waited('hostile'), { leftMs: 1000, reason: /a call like this one/ });
+  t.equal(waited('honest'), undefined);
+  time.now += 1001;
+  t.equal(waited('hostile'), undefined);
+});
+
 t.test('calls are alike by caller, method, route, query and parameters, not by headers', async (t) => {
   const request = {
     method: 'POST',
