@@ -36,7 +36,6 @@ import { createServices } from './services/use-cases.ts';
 import { type KeyRing, openKeyRing } from './signers/key-ring.ts';
 import type { SignerKinds } from './signers/registry.ts';
 import { lockDataDir } from './store/lock.ts';
-import { openPostgresStore } from './store/postgres.ts';
 import { createSealer, type Sealer } from './store/sealing.ts';
 import { openSqliteStore } from './store/sqlite.ts';
 import { loadSealingKey } from './store/storage-key.ts';
@@ -262,7 +261,11 @@ async function openStore(
   url: string | undefined,
   { dataDir, log, sealer }: { dataDir: string; log: Log; sealer: Sealer },
 ): Promise<Store> {
-  if (url !== undefined) return await openPostgresStore({ url, log, sealer, patienceMs: DATABASE_PATIENCE_MS });
+  if (url !== undefined) {
+    // Its client is some 4 MB of code that the embedded store has no use for.
+    const { openPostgresStore } = await import('./store/postgres.ts');
+    return await openPostgresStore({ url, log, sealer, patienceMs: DATABASE_PATIENCE_MS });
+  }
   return await openSqliteStore({ path: join(dataDir, 'isolayer.db'), log, clock: systemClock, sealer });
 }
 

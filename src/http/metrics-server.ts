@@ -6,6 +6,7 @@ import { failure } from './envelope.ts';
 import { toAppError } from './errors.ts';
 import { listenOn } from './listen.ts';
 import { scrapeRoutes } from './routes/metrics.ts';
+import { noSchemaCompilers } from './schema-compilers.ts';
 import type { HttpServer } from './server.ts';
 
 /** A scrape is a head without a body. */
@@ -14,6 +15,7 @@ const ARRIVAL_MS = 5000;
 /** The server on the metrics port: no key, nothing but the metrics, and nothing in them that is secret. */
 export function createMetricsServer(metrics: Exposition): HttpServer {
   const app = fastify({
+    schemaController: noSchemaCompilers,
     bodyLimit: 1024,
     requestTimeout: ARRIVAL_MS,
     http: { headersTimeout: ARRIVAL_MS, requestTimeout: ARRIVAL_MS, connectionsCheckingInterval: 1000 },

@@ -37,6 +37,7 @@ import { relayerRoutes } from './routes/relayers.ts';
 import { rpcRoutes } from './routes/rpc.ts';
 import { signingRoutes } from './routes/signing.ts';
 import { transactionRoutes } from './routes/transactions.ts';
+import { noSchemaCompilers } from './schema-compilers.ts';
 
 /** What the server is made of. */
 export interface HttpServerDependencies {
@@ -91,6 +92,7 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
   const { services, pluginHost, metrics, health, limits, newId } = dependencies;
   const arrivalMs = limits.arrivalSeconds * 1000;
   const app: FastifyInstance = fastify({
+    schemaController: noSchemaCompilers,
     bodyLimit: limits.bodyBytes,
     requestTimeout: arrivalMs,
     // A host header is asked for below, where its absence is answered in the envelope.

@@ -1,4 +1,4 @@
-import type { RlpStructuredData } from 'ethers';
+import type { RlpStructuredData } from 'ethers/utils';
 import { z } from 'zod';
 import type { JsonObject } from '../../domain/json.ts';
 import { isAddress, normalAddress } from './address.ts';

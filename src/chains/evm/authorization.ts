@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { encodeRlp, type RlpStructuredData } from 'ethers';
+import { encodeRlp, type RlpStructuredData } from 'ethers/utils';
 import { z } from 'zod';
 import { amountOf, amountSchema } from '../../domain/amount.ts';
 import type { JsonObject } from '../../domain/json.ts';

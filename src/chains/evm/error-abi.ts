@@ -1,4 +1,4 @@
-import { Fragment } from 'ethers';
+import { Fragment } from 'ethers/abi';
 import { z } from 'zod';
 
 /** The size of a whole contract's ABI is often half of it. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AbiCoder, ErrorFragment, type ParamType, Result } from 'ethers';
+import { AbiCoder, ErrorFragment, type ParamType, Result } from 'ethers/abi';
 import type { Json, JsonObject } from '../../domain/json.ts';
 import { isNodeError, type ReadOne } from '../../egress/rpc-client.ts';
 import { normalAddress } from './address.ts';

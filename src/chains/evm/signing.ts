@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { encodeRlp, type RlpStructuredData } from 'ethers';
+import { encodeRlp, type RlpStructuredData } from 'ethers/utils';
 import { amountOf } from '../../domain/amount.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json.ts';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { TypedDataEncoder, type TypedDataField } from 'ethers';
+import { TypedDataEncoder, type TypedDataField } from 'ethers/hash';
 import { z } from 'zod';
 import { invalidRequest } from '../../domain/errors.ts';
 import { readForm } from './form.ts';
