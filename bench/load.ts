@@ -94,13 +94,20 @@ function messageOf({ method, headers, body }: Target) {
   return { method: 'POST' as const, headers: { 'content-type': 'application/json', ...headers }, body };
 }
 
+/** How long each target is kept busy before it is measured, in seconds: V8 compiles anew what is called often. */
+const WARM_SECONDS = 8;
+
+/** Keeps each target busy for a while, so that none is measured while its code is still being compiled. */
+export async function warmUp(targets: readonly Target[]): Promise<void> {
+  for (const target of targets) await saturate(target, WARM_SECONDS);
+}
+
 /** Measures the targets round by round in alternation, so that a drift of the machine hits them all. */
 export async function inTurns(
   targets: readonly Target[],
   count: number,
   measure: (target: Target) => Promise<Round>,
 ): Promise<(target: Target) => Round> {
-  for (const target of targets) await steady(target, 1, 100);
   const rounds = new Map<Target, Round[]>(targets.map((target) => [target, []]));
   for (let round = 0; round < count; round++) {
     for (const target of targets) rounds.get(target)?.push(await measure(target));

@@ -6,7 +6,7 @@ import { readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startService } from '../test/support/service.ts';
 import { createWorkspace } from '../test/support/workspace.ts';
-import { inTurns, type Row, saturate, steady, type Target } from './load.ts';
+import { inTurns, type Row, saturate, steady, type Target, warmUp } from './load.ts';
 import { startEmptyRoute, startWorkerd } from './peers.ts';
 
 export interface PluginBench {
@@ -25,6 +25,7 @@ export async function benchPlugins({ seconds, rounds, steadyRate }: PluginBench)
     const workerd = await startWorkerd();
     stops.push(() => workerd.stop());
     const targets = [empty.target, workerd.target, ...(await startPlugins(stops))];
+    await warmUp(targets);
     const busy = await inTurns(targets, rounds, (target) => saturate(target, seconds));
     const quiet = await inTurns(targets, rounds, (target) => steady(target, seconds, steadyRate));
     return targets.map((target) => ({ name: target.name, busy: busy(target), quiet: quiet(target) }));

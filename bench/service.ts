@@ -2,7 +2,7 @@
 import { Wallet } from 'ethers';
 import { type RunningService, startService } from '../test/support/service.ts';
 import { createWorkspace } from '../test/support/workspace.ts';
-import { inTurns, type Row, saturate, type Target } from './load.ts';
+import { inTurns, type Row, saturate, type Target, warmUp } from './load.ts';
 import { startEmptyRoute } from './peers.ts';
 import { familyOf, memoryBelow, memoryOf } from './process-figures.ts';
 
@@ -38,6 +38,7 @@ export async function benchService({ seconds, rounds }: { seconds: number; round
     const mainMib = await memoryOf(service.pid, 'Rss');
     const pluginMib = await perPlugin(service, ids);
     const targets = [{ ...empty.target, method: 'GET' as const }, readOf(service)];
+    await warmUp(targets);
     const busy = await inTurns(targets, rounds, (target) => saturate(target, seconds));
     const reads = targets.map((target) => ({ name: target.name, busy: busy(target), quiet: busy(target) }));
     return { readySeconds, mainMib, pluginMib, reads };
