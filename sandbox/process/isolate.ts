@@ -186,6 +186,11 @@ export class GuestIsolate {
     return this.#heapBytes;
   }
 
+  /** The heap as it was measured last, in bytes. */
+  get heapBytes(): number {
+    return this.#heapBytes;
+  }
+
   /** What the isolate takes from the system, in bytes. */
   get residentBytes(): number {
     const statistics = this.#statistics();

@@ -59,6 +59,33 @@ t.test('replies and timers are entries of their own', async (t) => {
   t.equal(channel.texts(UP.ENTER).length, 3, 'the reply that nobody waited for did not enter');
 });
 
+t.test('the heap is measured after a call that did something, and now and then after others', async (t) => {
+  const version = plugin(
+    "if (context.params.ask) { globalThis.kept = new Array(100_000).fill(1.5); await context.kv.get('x'); } return 1;",
+  );
+  const isolate = new GuestProgram(runtime, version).createIsolate(() => '');
+  const run = async (served: number, ask: boolean) => {
+    isolate.served = served;
+    const { call, done, over } = startedIn(isolate, version.limits, { ask });
+    call.reply('{"id":1,"reply":{"ok":true,"value":5}}');
+    await over;
+    return done()[0]?.usage.heap_bytes ?? 0;
+  };
+  const first = await run(1, false);
+  t.ok(first > 100_000);
+  const asked = await run(2, true);
+  t.ok(asked > first, 'a call with a capability call is measured');
+  t.equal(await run(3, false), isolate.heapBytes);
+  let measured = 0;
+  const measureHeap = isolate.measureHeap.bind(isolate);
+  isolate.measureHeap = () => {
+    measured += 1;
+    return measureHeap();
+  };
+  await run(9, false);
+  t.equal(measured, 1, 'the ninth is measured');
+});
+
 t.test('a stretch and the sum of all have their limits', async (t) => {
   const slice = started('for (;;);', { slice_ms: 30 });
   t.match(slice.done(), [{ outcome: { code: 'CPU_LIMIT', message: /limits\.slice_ms/ } }]);
