@@ -134,11 +134,15 @@ export class Slots {
     return this.count(({ state }) => state === 'opening' || state === 'spare') > 1;
   }
 
-  /** Opens children until there is one for each of the `short` plugins and a spare, as far as the cap lets. */
+  /**
+   * Opens a child for each of the `short` plugins, as far as the cap lets, or a spare when there are none: beside it
+   * those that somebody waits for would start more slowly.
+   */
   fill(short: number): void {
     if (this.closed || this.deps.clock.elapsed() < this.retryAt) return;
     let free = this.count(({ state }) => state === 'opening' || state === 'spare');
-    while (free <= short && this.all.size < this.deps.maxProcesses && this.open()) free++;
+    const wanted = Math.max(short, 1);
+    while (free < wanted && this.all.size < this.deps.maxProcesses && this.open()) free++;
     const onTheWay = free + this.count(({ state, draining }) => state === 'closing' || draining);
     for (let missing = short - onTheWay; missing > 0; missing--) if (!this.giveWay()) return;
   }
@@ -146,7 +150,10 @@ export class Slots {
   /** Ends what has been idle for long, and lets what failed to load or to start be tried again. */
   tick(): void {
     const now = this.deps.clock.elapsed();
+    let spares = 0;
     for (const slot of this.all.values()) {
+      // Others are left over where nobody waited any more when they were ready.
+      if (slot.state === 'spare' && ++spares > 1 && slot.idleSince <= now - this.deps.idleMs) this.end(slot, 'idle');
       if (!isIdle(slot)) continue;
       if (slot.idleSince <= now - this.deps.idleMs) this.end(slot, 'idle');
       // A module that took too long on a busy machine would otherwise be broken for as long as it is called.

@@ -88,9 +88,48 @@ t.test('a child that dies takes no more calls, and its death is told once', asyn
   t.same([died, gone], [['overdue 1'], ['overdue 1 a true']]);
 });
 
+t.test('after a death one child is opened for who waits, and a spare once that one is given away', async (t) => {
+  const { slots, taken, ready, loaded, closed } = setUp(9);
+  slots.fill(0);
+  ready(1);
+  slots.provide(version('a'));
+  slots.fill(0);
+  loaded(1);
+  taken();
+  slots.handle({ type: 'dying', slot: 1, cause: 'overdue', detail: 'd', culprit: 4 });
+  t.equal(slots.provide(version('a')), false, 'the spare is still starting');
+  slots.fill(1);
+  closed(1, 'overdue');
+  slots.fill(1);
+  t.same(taken(), [], 'the one that starts is for it');
+  ready(2);
+  t.equal(slots.provide(version('a')), true);
+  slots.fill(0);
+  t.same(taken(), ['7 load 2 a:v1', '7 open 3']);
+  slots.provide(version('b'));
+  slots.provide(version('c'));
+  slots.fill(2);
+  t.same(taken(), ['7 open 4'], 'one for each that waits');
+});
+
+t.test('children that nobody waits for any more end after their time, but for one spare', async (t) => {
+  const { slots, taken, ready, time } = setUp(9);
+  slots.fill(3);
+  taken();
+  for (const slot of [1, 2, 3]) ready(slot);
+  time.now = 59_999;
+  slots.tick();
+  t.same(taken(), []);
+  time.now = 60_000;
+  slots.tick();
+  slots.tick();
+  slots.fill(0);
+  t.same(taken(), ['7 close 2', '7 close 3']);
+});
+
 t.test('children are spread over the threads', async (t) => {
   const { slots, taken } = setUp(4, [7, 8]);
-  slots.fill(3);
+  slots.fill(4);
   t.same(taken(), ['7 open 1', '8 open 2', '7 open 3', '8 open 4']);
 });
 
@@ -114,7 +153,7 @@ t.test('a new version is loaded into the same child, and an old one comes back t
 
 t.test('at the cap the idle child that was used least recently gives way', async (t) => {
   const { slots, taken, ready, loaded, closed, time } = setUp(2);
-  slots.fill(1);
+  slots.fill(2);
   for (const [id, slot] of [
     ['a', 1],
     ['b', 2],
@@ -142,7 +181,7 @@ t.test('at the cap the idle child that was used least recently gives way', async
 t.test('when none is idle a plugin with several children gives one back once it is done', async (t) => {
   const { slots, taken, ready, loaded } = setUp(3);
   const many = version('a', 'v1', { processes: 4 });
-  slots.fill(2);
+  slots.fill(3);
   for (const slot of [1, 2, 3]) ready(slot);
   slots.provide(many);
   loaded(1);
@@ -164,7 +203,7 @@ t.test('when none is idle a plugin with several children gives one back once it 
 
 t.test('a child that lost a call gets no other, even before its end is known', async (t) => {
   const { slots, taken, ready, loaded, closed } = setUp();
-  slots.fill(1);
+  slots.fill(2);
   ready(1);
   ready(2);
   slots.provide(version('a'));
@@ -187,7 +226,7 @@ t.test('a child that lost a call gets no other, even before its end is known', a
 
 t.test('a busy plugin stays within its processes', async (t) => {
   const { slots, taken, ready, loaded } = setUp(9);
-  slots.fill(2);
+  slots.fill(3);
   for (const slot of [1, 2, 3]) ready(slot);
   slots.provide(version('a'));
   loaded(1);
@@ -199,7 +238,7 @@ t.test('a busy plugin stays within its processes', async (t) => {
 t.test('a busy plugin never takes the last free child', async (t) => {
   const { slots, taken, ready, loaded } = setUp(3);
   const many = version('a', 'v1', { processes: 9 });
-  slots.fill(1);
+  slots.fill(2);
   ready(1);
   ready(2);
   slots.provide(many);
@@ -218,7 +257,7 @@ t.test('a busy plugin never takes the last free child', async (t) => {
 
 t.test('idle children end after their time; a child with a call does not', async (t) => {
   const { slots, taken, ready, loaded, time } = setUp();
-  slots.fill(1);
+  slots.fill(2);
   ready(1);
   ready(2);
   slots.provide(version('a'));
@@ -293,7 +332,7 @@ t.test('a child that does not start is tried again later and later', async (t) =
 
 t.test('the end of a thread is the end of its children, and of nobody else’s', async (t) => {
   const { slots, gone } = setUp(4, [7, 8]);
-  slots.fill(1);
+  slots.fill(2);
   slots.threadLost(7);
   t.same(gone, ['died 1  false']);
   t.equal(slots.size, 1);
@@ -324,7 +363,7 @@ t.test('what is heard of a child is remembered, and of an unknown one ignored', 
 
 t.test('closing ends every child and opens none', async (t) => {
   const { slots, taken, closed } = setUp();
-  slots.fill(1);
+  slots.fill(2);
   taken();
   const all = slots.closeAll();
   t.same(taken(), ['7 close 1', '7 close 2']);
