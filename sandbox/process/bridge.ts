@@ -1,8 +1,8 @@
-import { randomFillSync } from 'node:crypto';
 import type { HostFunction, HostOp } from '../guest/host-function.ts';
 import { FIXED_LIMITS, type Limits, type Outcome, UP } from '../protocol.ts';
 import type { Channel } from './channel.ts';
 import { answerCryptoQuestion } from './crypto-answer.ts';
+import { nodeCrypto } from './late-modules.ts';
 import { answerUrlQuestion } from './url-parts.ts';
 
 const RANDOM_BYTES = 65_536;
@@ -206,5 +206,7 @@ function answerAlways(op: HostOp, text: string): string {
 
 function randomText(bytes: number): string {
   if (!(bytes > 0 && bytes <= RANDOM_BYTES)) return '';
-  return randomFillSync(Buffer.allocUnsafe(Math.floor(bytes))).toString('latin1');
+  return nodeCrypto()
+    .randomFillSync(Buffer.allocUnsafe(Math.floor(bytes)))
+    .toString('latin1');
 }

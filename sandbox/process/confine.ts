@@ -61,6 +61,8 @@ export function missingRestriction(started: StartedProcess): string | null {
  */
 export function confine(): () => never {
   const abort = process.abort.bind(process);
+  // The one that this process needs is loaded.
+  process.permission?.drop('addon');
   for (const name of REMOVED) remove(process, name);
   // os.setPriority would slow any process of the same user, and no permission covers it.
   remove(os, 'setPriority');

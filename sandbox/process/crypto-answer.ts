@@ -1,5 +1,5 @@
-import { createCipheriv, createDecipheriv, createHmac, hash } from 'node:crypto';
 import type { CryptoQuestion } from '../guest/host-function.ts';
+import { nodeCrypto } from './late-modules.ts';
 
 /** Longest question, in characters; more would hold up the process for longer than a slice. */
 const MOST_CHARACTERS = 24 * 1_048_576;
@@ -26,6 +26,7 @@ export function answerCryptoQuestion(text: string): string {
 }
 
 function answer(question: CryptoQuestion): Buffer {
+  const { createCipheriv, createDecipheriv, createHmac, hash } = nodeCrypto();
   const data = bytes(question.data);
   switch (question.op) {
     case 'digest':

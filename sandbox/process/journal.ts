@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
-import { crc32 } from 'node:zlib';
 import { JOURNAL_BYTES, JOURNAL_HEADER_BYTES } from '../protocol.ts';
+import { nodeZlib } from './late-modules.ts';
 
 /** Notes what was collected for the channel and has not left yet, see {@link JOURNAL_FD}. */
 export class Journal {
@@ -27,7 +27,7 @@ export class Journal {
     outbox.copy(record, JOURNAL_HEADER_BYTES, this.#noted, used);
     record.writeDoubleBE(sent + this.#noted, 0);
     record.writeUInt32BE(bytes, 8);
-    record.writeUInt32BE(crc32(record.subarray(JOURNAL_HEADER_BYTES, recordBytes)), 12);
+    record.writeUInt32BE(nodeZlib().crc32(record.subarray(JOURNAL_HEADER_BYTES, recordBytes)), 12);
     if (!this.#write(recordBytes)) return false;
     this.#at += recordBytes;
     this.#noted = used;

@@ -26,6 +26,17 @@ t.test('each missing restriction is named', async (t) => {
   t.match(missingRestriction(started([], FLAGS, { API_KEY: 'x' })), /API_KEY/);
 });
 
+t.test('no native module can be loaded any more', async (t) => {
+  const script = `
+    const { confine } = await import(${JSON.stringify(import.meta.resolve('../../../../sandbox/process/confine.ts'))});
+    const before = process.permission.has('addon');
+    confine();
+    console.log(before, process.permission.has('addon'));
+  `;
+  const line = ['--permission', '--allow-addons', '--allow-fs-read=*', '--input-type=module', '-e', script];
+  t.equal(spawnSync(process.execPath, line, { encoding: 'utf8' }).stdout, 'true false\n');
+});
+
 t.test('what was removed does not come back, and the process can still end itself', async (t) => {
   const script = `
     const { confine } = await import(${JSON.stringify(import.meta.resolve('../../../../sandbox/process/confine.ts'))});
