@@ -46,27 +46,30 @@ const WITHHELD: ReadonlySet<string> = new Set(['authorization', 'idempotency-key
 
 /** Lower-case names, one entry per line, in order. */
 function headersOf(rawHeaders: readonly string[]): Record<string, string[]> {
-  const pairs: [string, string][] = [];
+  const groups = noGroups();
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const name = (rawHeaders[at] ?? '').toLowerCase();
-    if (!WITHHELD.has(name)) pairs.push([name, rawHeaders[at + 1] ?? '']);
+    if (!WITHHELD.has(name)) add(groups, name, rawHeaders[at + 1] ?? '');
   }
-  return grouped(pairs);
+  return groups;
 }
 
 /** As forms are encoded: `+` is a space, a bare name is an empty text, repeated names keep their order. */
 function queryOf(url: string): Record<string, string[]> {
+  const groups = noGroups();
   const at = url.indexOf('?');
-  return at === -1 ? {} : grouped(new URLSearchParams(url.slice(at + 1)));
+  if (at === -1) return groups;
+  for (const [name, value] of new URLSearchParams(url.slice(at + 1))) add(groups, name, value);
+  return groups;
 }
 
-function grouped(pairs: Iterable<[string, string]>): Record<string, string[]> {
-  const groups = new Map<string, string[]>();
-  for (const [name, value] of pairs) {
-    const values = groups.get(name);
-    if (values === undefined) groups.set(name, [value]);
-    else values.push(value);
-  }
-  // Defines own properties, also for a name such as `__proto__`.
-  return Object.fromEntries(groups);
+/** Without a prototype, so that every name is one like any other. */
+function noGroups(): Record<string, string[]> {
+  return { __proto__: null } as unknown as Record<string, string[]>;
+}
+
+function add(groups: Record<string, string[]>, name: string, value: string): void {
+  const values = groups[name];
+  if (values === undefined) groups[name] = [value];
+  else values.push(value);
 }

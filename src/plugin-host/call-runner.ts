@@ -178,10 +178,9 @@ export class CallRunner {
 
 /** The context's text, made once and handed through to the guest; the caller's credential is not in it. */
 function contextText(entry: PluginEntry, request: PluginRequest): string {
-  const { authorization: _, ...headers } = request.headers;
   const context: InvocationContext = {
     params: request.params,
-    headers,
+    headers: withoutCredential(request.headers),
     route: request.route,
     ...(entry.config !== undefined && { config: entry.config }),
     method: request.method,
@@ -189,6 +188,12 @@ function contextText(entry: PluginEntry, request: PluginRequest): string {
     caller: { keyId: request.keyId },
   };
   return JSON.stringify(context);
+}
+
+function withoutCredential(headers: PluginRequest['headers']): PluginRequest['headers'] {
+  if (headers['authorization'] === undefined) return headers;
+  const { authorization: _, ...others } = headers;
+  return others;
 }
 
 /** Only the host knows the limit as the operator wrote it: a call that ran twice had less the second time. */

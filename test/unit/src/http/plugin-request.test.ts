@@ -14,7 +14,7 @@ t.test("the seed's routing rules", (t) => {
   t.equal(post('?route=a&route=b').route, 'a');
   t.equal(pluginRequestOf(request('/call/a/b'), 'POST', 'a/b').route, '/a/b');
   t.equal(pluginRequestOf(request('/call/x?route=/y'), 'GET', 'x').route, '/x', 'the path wins');
-  t.strictSame(pluginRequestOf(request('/call/x?route=/y'), 'GET', 'x').query, { route: ['/y'] });
+  t.same(pluginRequestOf(request('/call/x?route=/y'), 'GET', 'x').query, { route: ['/y'] });
   t.end();
 });
 
@@ -67,7 +67,7 @@ t.test('the query as forms are decoded, with own keys only', (t) => {
     ['__proto__', ['1']],
     ['%zz', ['%']],
   ]);
-  t.strictSame(post('').query, {});
+  t.strictSame(Object.entries(post('').query), []);
   t.end();
 });
 
