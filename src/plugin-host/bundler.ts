@@ -1,98 +1,122 @@
-import { type BuildOptions, type BuildResult, build, stop } from 'esbuild';
-import { isBuildFailure } from './compile-failure.ts';
+import type { BuildJob } from './build-request.ts';
+import { type BundlerHold, bundlerHold } from './bundler-launch.ts';
+import { type BuildResult, BundlerLife } from './bundler-life.ts';
+import { BundlerLost } from './bundler-lost.ts';
+import type { FilesRead } from './files-read.ts';
 
-/** A build after which the bundler's process was gone, or had to be ended. */
-export class BundlerLost extends Error {
-  readonly isLate: boolean;
-
-  constructor(isLate: boolean) {
-    super(isLate ? 'the bundler took too long' : 'the process of the bundler ended');
-    this.isLate = isLate;
-  }
+/** What bounds the bundler. */
+export interface BundlerLimits {
+  /** A build that takes longer ends, with the process. */
+  timeoutMs: number;
+  /** Memory of its process and esbuild's together, in bytes. */
+  memoryBytes: number;
+  /** After so long without a build the process ends. */
+  idleMs: number;
 }
 
 /**
- * Builds by esbuild's process, which serves all of them. Where that ends, the builds it was at are done once more in a
- * new one, each by itself: they come through, but for the one that ended it.
+ * Builds in a process of its own, which serves all of them and starts with the first. Where it ends, the builds it was
+ * at are done once more, each by itself in a new one: they come through, but for the one that ended it.
  */
 export class Bundler {
-  private readonly timeoutMs: number;
-  private life = new AbortController();
-  private readonly running = new Set<Promise<BuildResult>>();
+  private readonly limits: BundlerLimits;
+  private hold: BundlerHold;
+  private life: BundlerLife | undefined;
+  private idle: NodeJS.Timeout | undefined;
+  private readonly running = new Set<Promise<unknown>>();
   /** Settles with the last build that is to be done by itself. */
   private alone: Promise<unknown> = Promise.resolve();
+  private timesClosed = 0;
 
-  constructor(timeoutMs: number) {
-    this.timeoutMs = timeoutMs;
+  constructor(limits: BundlerLimits) {
+    this.limits = limits;
+    this.hold = bundlerHold(limits.memoryBytes);
   }
 
-  /** @throws BundlerLost when this build ends the process, or takes too long; what esbuild throws otherwise */
-  async build(options: BuildOptions): Promise<BuildResult> {
+  /**
+   * @param read receives the files that it is made of, with their states, also when it comes to no end
+   * @throws BundlerLost when this build ends the process, takes too much or too long, or the bundler is closed
+   */
+  async build(job: BuildJob, read: FilesRead = new Map()): Promise<BuildResult> {
+    const { timesClosed } = this;
+    const attempt = () => {
+      if (timesClosed !== this.timesClosed) throw new BundlerLost('closed', false);
+      return this.attempt(job, read);
+    };
     try {
-      return await this.amongOthers(options);
+      return await this.amongOthers(attempt);
     } catch (error) {
-      if (!(error instanceof BundlerLost) || error.isLate) throw error;
-      return await this.byItself(options);
+      if (!(error instanceof BundlerLost) || isItsOwn(error)) throw error;
+      return await this.byItself(attempt);
     }
   }
 
-  /** Ends the process; a later build would start it again. */
-  close(): Promise<void> {
-    return stop();
+  /** Ends the process, and with it the builds under way; a later build would start another one. */
+  async close(): Promise<void> {
+    this.timesClosed++;
+    await this.endLife();
   }
 
-  private async amongOthers(options: BuildOptions): Promise<BuildResult> {
+  private async amongOthers(attempt: () => Promise<BuildResult>): Promise<BuildResult> {
     for (let last: unknown; last !== this.alone; ) {
       last = this.alone;
       await last;
     }
-    const attempt = this.attempt(options);
-    this.running.add(attempt);
-    return attempt.finally(() => this.running.delete(attempt));
+    return await attempt();
   }
 
-  private byItself(options: BuildOptions): Promise<BuildResult> {
+  private byItself(attempt: () => Promise<BuildResult>): Promise<BuildResult> {
     const before = this.alone;
-    const attempt = (async () => {
+    const build = (async () => {
       await before;
       await Promise.allSettled(this.running);
-      return this.attempt(options);
+      // What earlier builds left in its memory is not held against this one.
+      await this.endLife();
+      return await attempt();
     })();
-    this.alone = attempt.catch(() => undefined);
-    return attempt;
+    this.alone = build.catch(() => undefined);
+    return build;
   }
 
-  private attempt(options: BuildOptions): Promise<BuildResult> {
-    const { life } = this;
-    return new Promise((resolve, reject) => {
-      let isLate = false;
-      // The answers that an ended process owes never come, so nobody waits for them.
-      const lose = () => settle(() => reject(new BundlerLost(isLate)));
-      const timer = setTimeout(() => {
-        isLate = true;
-        this.end(life);
-      }, this.timeoutMs);
-      const settle = (how: () => void) => {
-        clearTimeout(timer);
-        life.signal.removeEventListener('abort', lose);
-        how();
-      };
-      life.signal.addEventListener('abort', lose);
-      build(options).then(
-        (result) => settle(() => resolve(result)),
-        (error: unknown) => {
-          if (isBuildFailure(error)) settle(() => reject(error));
-          else this.end(life);
-        },
-      );
+  private attempt(job: BuildJob, read: FilesRead): Promise<BuildResult> {
+    clearTimeout(this.idle);
+    read.clear();
+    const build = this.living().perform(job, read, this.limits.timeoutMs);
+    const settled = build
+      .catch(() => undefined)
+      .finally(() => {
+        this.running.delete(settled);
+        if (this.running.size === 0) this.rest();
+      });
+    this.running.add(settled);
+    return build;
+  }
+
+  private living(): BundlerLife {
+    if (this.life !== undefined && this.life.reason === undefined) return this.life;
+    const life = new BundlerLife(this.hold);
+    this.life = life;
+    void life.gone.then(() => {
+      if (life.reason === 'unstarted') this.hold = { ...this.hold, prefix: [] };
     });
+    return life;
   }
 
-  /** Only ending it lets a process that is stuck go, and esbuild start another one. */
-  private end(life: AbortController): void {
-    if (this.life !== life) return;
-    this.life = new AbortController();
-    void stop();
-    life.abort();
+  private rest(): void {
+    clearTimeout(this.idle);
+    this.idle = setTimeout(() => void this.endLife(), this.limits.idleMs).unref();
   }
+
+  private async endLife(): Promise<void> {
+    clearTimeout(this.idle);
+    const { life } = this;
+    this.life = undefined;
+    life?.end('closed');
+    await life?.gone;
+  }
+}
+
+/** Whether a loss is certainly due to the build itself, or final for another reason. */
+function isItsOwn({ reason, wasAlone }: BundlerLost): boolean {
+  return reason === 'late' || reason === 'closed' || (reason === 'memory' && wasAlone);
 }

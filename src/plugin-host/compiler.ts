@@ -1,12 +1,14 @@
 import { readdir } from 'node:fs/promises';
-import { join, parse, resolve } from 'node:path';
-import type { BuildOptions } from 'esbuild';
+import { dirname, join, parse } from 'node:path';
 import { RUNTIME_PART } from '../../sandbox/protocol.ts';
-import { Bundler, BundlerLost } from './bundler.ts';
-import { WITHOUT_WARNINGS } from './bundler-warnings.ts';
-import { compileFailure } from './compile-failure.ts';
+import type { RuntimeJob } from './build-request.ts';
+import { Bundler } from './bundler.ts';
+import type { BuildResult } from './bundler-life.ts';
+import { BUNDLE_BYTES } from './bundler-limits.ts';
+import { BundlerLost } from './bundler-lost.ts';
+import { childProgram, nativeAddon } from './child-program.ts';
+import { compileFailure, problemLines } from './compile-failure.ts';
 import { areUnchanged, type FilesRead } from './files-read.ts';
-import { importWall } from './import-wall.ts';
 import { ended, type HostFailure } from './outcome.ts';
 import type { PluginFile } from './plugin-file.ts';
 import { type SourcePositions, sourcePositions } from './source-positions.ts';
@@ -17,7 +19,9 @@ export interface Compiler {
   compile(pluginId: string, source: PluginFile): Promise<Bundle | HostFailure>;
   /** The guest runtime: an expression that evaluates to the function `boot`. */
   runtime(): Promise<string>;
-  /** Ends the bundler's own process; a later build would start it again. */
+  /** The program of a sandbox process, see {@link childProgram}. */
+  child(): Promise<string>;
+  /** Ends the bundler's own process, and builds under way with it; a later build would start it again. */
   close(): Promise<void>;
 }
 
@@ -25,7 +29,7 @@ export interface Bundle {
   /** A script that leaves the module's exports on `__isolayer_plugin__`. */
   code: string;
   positions: SourcePositions;
-  /** Absolute paths of the files that went into it. */
+  /** Absolute paths of the files that it was made of. */
   inputs: ReadonlySet<string>;
 }
 
@@ -35,35 +39,28 @@ export interface CompilerDeps {
   sandboxDir: string;
   /** A build that takes longer ends. */
   timeoutMs?: number;
+  /** Memory of the bundler's processes together, in bytes: a build that takes more ends. */
+  memoryBytes?: number;
 }
 
-const BUNDLE_BYTES = 10 * 1_048_576;
 const COMPILE_MS = 30_000;
+const MIB = 1_048_576;
+const MEMORY_BYTES = 768 * MIB;
+/** Long enough for an author who saves again, short enough for a server at rest to hold no memory for it. */
+const IDLE_MS = 5000;
 
-/** Bundles for a bare V8 isolate: standard JavaScript, no Node, packages by their browser variants. */
-const FOR_THE_GUEST: BuildOptions = {
-  bundle: true,
-  write: false,
-  format: 'iife',
-  // Only for this platform does esbuild follow a package's `browser` map, by which ethers and others do without Node.
-  platform: 'browser',
-  // What a plugin is granted of its environment decides at run time, not what esbuild would put there.
-  define: { 'process.env.NODE_ENV': 'process.env.NODE_ENV' },
-  mainFields: ['browser', 'module', 'main'],
-  conditions: ['browser', 'worker', 'import', 'default'],
-  target: 'es2024',
-  charset: 'utf8',
-  logLevel: 'silent',
-  logOverride: WITHOUT_WARNINGS,
-  // The authors' tsconfig serves their editors; paths and plugins in it must not redirect imports.
-  tsconfigRaw: {},
+const WHY = {
+  ended: 'failed: the bundler broke down over it, as over code that is nested too deeply',
+  unstarted: 'failed: the bundler did not start',
+  closed: 'failed: the bundler was closed meanwhile',
 };
+const AGAIN = 'is compiled again when a file that it is made of changes';
 
-/** esbuild, told where plugins may import from. */
-export function createCompiler({ root, sandboxDir, timeoutMs = COMPILE_MS }: CompilerDeps): Compiler {
-  const places = { root, modulesDir: join(sandboxDir, 'guest', 'modules') };
-  const outfile = join(root, 'bundle.js');
-  const bundler = new Bundler(timeoutMs);
+/** A bundler that is told where plugins may import from. */
+export function createCompiler(deps: CompilerDeps): Compiler {
+  const { root, sandboxDir, timeoutMs = COMPILE_MS, memoryBytes = MEMORY_BYTES } = deps;
+  const modulesDir = join(sandboxDir, 'guest', 'modules');
+  const bundler = new Bundler({ timeoutMs, memoryBytes, idleMs: IDLE_MS });
   /** By plugin: what ended the bundler's process is not tried again as long as its files are the same. */
   const harmful = new Map<string, { read: FilesRead; failure: HostFailure }>();
 
@@ -74,27 +71,18 @@ export function createCompiler({ root, sandboxDir, timeoutMs = COMPILE_MS }: Com
       harmful.delete(pluginId);
       const read: FilesRead = new Map();
       try {
-        const { outputFiles, metafile } = await bundler.build({
-          ...FOR_THE_GUEST,
-          absWorkingDir: root,
-          entryPoints: [file],
-          outfile,
-          globalName: '__isolayer_plugin__',
-          sourcemap: 'external',
-          sourcesContent: false,
-          metafile: true,
-          plugins: [importWall(places, read)],
-        });
-        const code = outputFiles?.find(({ path }) => path === outfile)?.text ?? '';
-        const map = outputFiles?.find(({ path }) => path === `${outfile}.map`)?.text ?? '{}';
-        const bytes = Buffer.byteLength(code);
-        if (bytes > BUNDLE_BYTES) return tooLarge(pluginId, label, bytes);
-        const inputs = new Set(Object.keys(metafile?.inputs ?? {}).map((input) => resolve(root, input)));
-        return { code, positions: sourcePositions(label, map, 'plugins'), inputs };
+        const built = await bundler.build({ kind: 'plugin', root, modulesDir, file }, read);
+        if (built.kind === 'failed') return compileFailure(pluginId, built);
+        if (built.kind === 'oversized') return tooLarge(pluginId, label, built.bytes);
+        const { code, map } = built;
+        return { code, positions: sourcePositions(label, map, 'plugins'), inputs: new Set(read.keys()) };
       } catch (error) {
-        if (!(error instanceof BundlerLost)) return compileFailure(pluginId, error);
-        const failure = lost(pluginId, label, error.isLate ? timeoutMs : undefined);
-        if (read.size > 0) harmful.set(pluginId, { read, failure });
+        const reason = error instanceof BundlerLost ? error.reason : 'unstarted';
+        const why = { ...WHY, late: `timed out after ${timeoutMs}ms`, memory: tooMuchMemory(memoryBytes) }[reason];
+        const isItsOwn = reason !== 'unstarted' && reason !== 'closed';
+        const message = `Compilation ${why}${isItsOwn ? `; ${label} ${AGAIN}` : ''}`;
+        const failure = { ...ended('COMPILE_ERROR', message), details: { pluginId, file: label } };
+        if (isItsOwn && read.size > 0) harmful.set(pluginId, { read, failure });
         return failure;
       }
     },
@@ -103,15 +91,18 @@ export function createCompiler({ root, sandboxDir, timeoutMs = COMPILE_MS }: Com
       const guest = join(sandboxDir, 'guest');
       const names = (await readdir(join(guest, 'parts'))).filter((file) => file.endsWith('.ts'));
       const [runtime, ...parts] = await Promise.all([
-        expression(bundler, join(guest, 'boot.ts'), 'boot'),
-        // Streams would give a buffer away by a clone that the guest's world cannot make.
-        ...names.map((file) =>
-          expression(bundler, join(guest, 'parts', file), 'part', { structuredClone: 'undefined' }),
-        ),
+        expression(bundler, join(guest, 'boot.ts'), 'boot', sandboxDir),
+        ...names.map((file) => expression(bundler, join(guest, 'parts', file), 'part', sandboxDir)),
       ]);
       return [runtime, ...parts.map((text, index) => `${RUNTIME_PART}${parse(names[index] ?? '').name}\n${text}`)].join(
         '',
       );
+    },
+
+    async child() {
+      const file = join(sandboxDir, 'process', 'main.ts');
+      const built = await bundler.build({ kind: 'child', base: dirname(sandboxDir), file });
+      return childProgram(codeOf(built), nativeAddon());
     },
 
     close: () => bundler.close(),
@@ -119,20 +110,18 @@ export function createCompiler({ root, sandboxDir, timeoutMs = COMPILE_MS }: Com
 }
 
 /** A file of the guest runtime as an expression that evaluates to one of its exports. */
-async function expression(bundler: Bundler, file: string, name: string, define = {}): Promise<string> {
-  const { outputFiles } = await bundler.build({
-    ...FOR_THE_GUEST,
-    write: false,
-    define,
-    entryPoints: [file],
-    format: 'cjs',
-    minifyWhitespace: true,
-    minifySyntax: true,
-    // Strict from its first word, so that no function of the runtime can be asked for its caller.
-    banner: { js: '(function () { "use strict"; const module = { exports: {} }, exports = module.exports;' },
-    footer: { js: `return module.exports.${name}; })()` },
-  });
-  return outputFiles?.[0]?.text ?? '';
+async function expression(
+  bundler: Bundler,
+  file: string,
+  exported: RuntimeJob['exported'],
+  sandboxDir: string,
+): Promise<string> {
+  return codeOf(await bundler.build({ kind: 'runtime', base: dirname(sandboxDir), file, exported }));
+}
+
+function codeOf(built: BuildResult): string {
+  if (built.kind === 'built') return built.code;
+  throw new Error(`The sandbox does not build: ${built.kind === 'failed' ? problemLines(built) : built.kind}`);
 }
 
 function tooLarge(pluginId: string, label: string, bytes: number): HostFailure {
@@ -144,11 +133,6 @@ function tooLarge(pluginId: string, label: string, bytes: number): HostFailure {
   };
 }
 
-function lost(pluginId: string, label: string, timeoutMs: number | undefined): HostFailure {
-  const why =
-    timeoutMs === undefined
-      ? 'Compilation failed: the bundler broke down over it, as over code that is nested too deeply'
-      : `Compilation timed out after ${timeoutMs}ms`;
-  const message = `${why}; ${label} is compiled again when a file that it is made of changes`;
-  return { ...ended('COMPILE_ERROR', message), details: { pluginId, file: label } };
+function tooMuchMemory(bytes: number): string {
+  return `failed: the bundler took more than ${Math.floor(bytes / MIB)} MiB of memory over it, as over code that is nested too deeply or has very many errors`;
 }

@@ -48,14 +48,17 @@ export async function readSource(
 
 /** Whether each of the files is as it was when it was read. */
 export async function areUnchanged(files: FilesRead): Promise<boolean> {
-  for (const [file, state] of files) {
-    try {
-      if (stateOf(await stat(file, { bigint: true })) !== state) return false;
-    } catch {
-      return false;
-    }
-  }
+  for (const [file, state] of files) if ((await fileState(file)) !== state) return false;
   return true;
+}
+
+/** What tells this state of a file from another; undefined where there is none. */
+export async function fileState(file: string): Promise<string | undefined> {
+  try {
+    return stateOf(await stat(file, { bigint: true }));
+  } catch {
+    return undefined;
+  }
 }
 
 /** As much as the file had when it was opened: what grows meanwhile is read again by the next build. */

@@ -2,7 +2,8 @@ import { readdirSync, realpathSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { basename, dirname, join, sep } from 'node:path';
 import type { Plugin } from 'esbuild';
-import { type FilesRead, readSource } from './files-read.ts';
+import { MOST_FILES } from './bundler-limits.ts';
+import { fileState, readSource } from './files-read.ts';
 import { isInside } from './plugin-file.ts';
 
 /** What the wall needs to know of the places on disk. */
@@ -24,6 +25,9 @@ const ERROR_BYTES = 500;
 const MOST_REFUSED = 8;
 const OPTIONAL = new Set(['require-call', 'require-resolve', 'dynamic-import']);
 
+/** The name of a package at the head of a specifier. */
+const PACKAGE = /^(@[^/]{1,200}\/)?[^./@][^/]{0,200}/;
+
 const SOURCE_MAP = 'sourceMappingURL=';
 const [SLASH, STAR, HASH, AT, SPACE] = Buffer.from('/*#@ ');
 
@@ -33,9 +37,13 @@ const NESTED = Symbol('nested');
 /**
  * The imports a plugin may make: files of the plugins folder, packages of `node_modules` there or in a folder above
  * it, and the modules of the guest world. Everything else ends the build, also where a symbolic link leads out.
- * @param read receives what is read
+ * @param onRead told of each file that is read, and its state, before the bundler sees its text
  */
-export function importWall(places: ImportPlaces, read: FilesRead = new Map()): Plugin {
+export function importWall(
+  places: ImportPlaces,
+  onRead: (file: string, state: string) => void,
+  mostFiles = MOST_FILES,
+): Plugin {
   const { root } = places;
   const modulesDir = realpathSync(places.modulesDir);
   const packages = packageFolders(root);
@@ -50,10 +58,23 @@ export function importWall(places: ImportPlaces, read: FilesRead = new Map()): P
       const lines = new Map<string, number>();
       let carried = 0;
       const refused = { needed: 0, optional: 0 };
+      const described = new Set<string>();
+      /** The bundler itself reads what a package says of itself, so a build that this harms is to be done again with it. */
+      const describe = async (specifier: string) => {
+        const name = PACKAGE.exec(specifier)?.[0];
+        if (name === undefined || described.has(name) || described.size >= MOST_FILES) return;
+        described.add(name);
+        for (const folder of packages) {
+          const file = join(folder, name, 'package.json');
+          const state = await fileState(file);
+          if (state !== undefined) onRead(file, state);
+        }
+      };
       build.onResolve({ filter: /./ }, async (args) => {
         if (args.pluginData === NESTED) return undefined;
         const module = SDK.test(args.path) ? provided.get('@openzeppelin/relayer-sdk') : provided.get(args.path);
         if (module !== undefined) return { path: module };
+        await describe(args.path);
         const { importer, namespace, resolveDir, kind } = args;
         const resolve = () => build.resolve(args.path, { importer, namespace, resolveDir, kind, pluginData: NESTED });
         carried += ERROR_BYTES + (lines.get(importer) ?? 0);
@@ -72,10 +93,12 @@ export function importWall(places: ImportPlaces, read: FilesRead = new Map()): P
       });
       // The bundler has followed the symbolic links. It is given the text, since it would read whatever that names.
       let left = BUILD_BYTES;
+      let files = 0;
       build.onLoad({ filter: /^\// }, async ({ path }) => {
         const source = await readSource(path, allowed);
         if (typeof source === 'string') return { errors: [{ text: source }] };
-        read.set(path, source.state);
+        onRead(path, source.state);
+        if (++files > mostFiles) return { errors: [{ text: `The bundle is made of more than ${mostFiles} files` }] };
         lines.set(path, longestLine(source.bytes));
         left -= source.bytes.length;
         if (left < 0) return { errors: [{ text: `The files of the bundle have more than ${BUILD_BYTES} bytes` }] };

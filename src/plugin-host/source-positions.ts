@@ -7,9 +7,6 @@ export interface SourcePositions {
   mapped(text: string): string;
 }
 
-/** Largest source map that is read, in characters: reading takes a moment in which nothing else is done. */
-const MAP_CHARS = 4 * 1_048_576;
-
 /** Positions of one text that are looked up: no stack has so many. */
 const MOST_POSITIONS = 1000;
 
@@ -18,13 +15,12 @@ const TOO_LARGE = '    (positions in the bundle: its source map is too large)';
 /**
  * Reads a bundle's source map when the first stack trace turns up, since most versions never need it.
  * @param filename the bundle's name in stack frames
- * @param map the source map's JSON text, its sources relative to `root`
+ * @param map the source map's JSON text, its sources relative to `root`; null where it is too large to be kept
  * @param root folder that the shown names begin with, for instance `plugins`
  */
-export function sourcePositions(filename: string, map: string, root: string): SourcePositions {
-  const isTooLarge = map.length > MAP_CHARS;
-  // A map that is never read is not kept.
-  let text = isTooLarge ? '' : map;
+export function sourcePositions(filename: string, map: string | null, root: string): SourcePositions {
+  const isTooLarge = map === null;
+  let text = map ?? '';
   let parsed: SourceMapText | undefined;
   const frame = new RegExp(`${escaped(filename)}:(\\d+):(\\d+)`, 'g');
 

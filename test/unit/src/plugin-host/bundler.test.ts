@@ -1,51 +1,130 @@
-/** Threat: a plugin's source that ends or holds up the one process that builds all plugins. */
+/** Threat: a plugin's source that ends, fills or holds up the one process that builds all plugins. */
+import { execFileSync } from 'node:child_process';
+import { symlinkSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import t, { type Test } from 'tap';
-import { Bundler, BundlerLost } from '../../../../src/plugin-host/bundler.ts';
+import type { BuildJob } from '../../../../src/plugin-host/build-request.ts';
+import { Bundler } from '../../../../src/plugin-host/bundler.ts';
+import { PluginFolder } from '../../../support/plugin-host.ts';
+import { descendantsOf, survivors } from '../../../support/processes.ts';
 
-function open(t: Test, timeoutMs = 20_000): Bundler {
-  const bundler = new Bundler(timeoutMs);
-  t.teardown(() => bundler.close());
-  return bundler;
+const modulesDir = resolve(import.meta.dirname, '../../../../sandbox/guest/modules');
+const MIB = 1_048_576;
+const onLinux = { skip: process.platform === 'linux' ? false : 'only Linux tells', timeout: 120_000 };
+/** Code over which esbuild takes a gigabyte of stack. */
+const DEEP = `export const x = ${'['.repeat(1_200_000)}${']'.repeat(1_200_000)};`;
+/** Code of which every word is an error that carries the whole line. */
+const WRONG = 'let a;'.repeat(7000);
+
+function open(t: Test, limits: Partial<ConstructorParameters<typeof Bundler>[0]> = {}) {
+  const folder = new PluginFolder();
+  const bundler = new Bundler({ timeoutMs: 60_000, memoryBytes: 768 * MIB, idleMs: 60_000, ...limits });
+  t.teardown(async () => {
+    await bundler.close();
+    folder.remove();
+  });
+  let files = 0;
+  const job = (text: string): BuildJob => {
+    const name = `${files++}.js`;
+    folder.write(name, text);
+    return { kind: 'plugin', root: folder.path, modulesDir, file: join(folder.path, name) };
+  };
+  const outputOf = async (text: string) => {
+    const built = await bundler.build(job(text));
+    return built.kind === 'built' ? built.code : built;
+  };
+  return { folder, bundler, job, outputOf };
 }
 
-const of = (contents: string, plugins: Parameters<Bundler['build']>[0]['plugins'] = []) => ({
-  stdin: { contents },
-  write: false,
-  logLevel: 'silent' as const,
-  plugins,
-});
-const outputOf = async (bundler: Bundler, contents: string) =>
-  (await bundler.build(of(contents))).outputFiles?.[0]?.text;
 const errorOf = (build: Promise<unknown>) =>
   build.then(
     () => undefined,
     (reason: unknown) => reason,
   );
+const bundlers = async () =>
+  (await descendantsOf(process.pid)).filter(({ command }) => /bundler-process|esbuild/.test(command));
 
-t.test('a build that fails is told as it is, and the next one is done', async (t) => {
-  const bundler = open(t);
-  await t.rejects(bundler.build(of('let = ;')), { errors: [{ text: /Expected|Unexpected/ }] });
-  t.equal(await outputOf(bundler, 'a(1);'), 'a(1);\n');
+t.test('a build that fails is told as it is, and the next one is done', { timeout: 60_000 }, async (t) => {
+  const { bundler, job, outputOf } = open(t);
+  t.match(await bundler.build(job('let = ;')), {
+    kind: 'failed',
+    problems: [{ text: /Expected|Unexpected/, place: { file: '0.js', line: 1 } }],
+    total: 1,
+  });
+  t.match(await outputOf('a(1);'), 'a(1);');
 });
 
-t.test('what ends the process is named, and those beside it are done', { timeout: 60_000 }, async (t) => {
-  const bundler = open(t);
-  const killer = bundler.build(of('['.repeat(1_000_000)));
-  const beside = [outputOf(bundler, 'b(2);'), outputOf(bundler, 'c(3);')];
-  t.match(await errorOf(killer), { isLate: false, message: /ended/ }, 'the one that ended it');
-  t.same(await Promise.all(beside), ['b(2);\n', 'c(3);\n']);
-  t.equal(await outputOf(bundler, 'd(4);'), 'd(4);\n', 'a later one');
+t.test('code that is nested too deeply is named, and those beside it are done', { timeout: 120_000 }, async (t) => {
+  const { bundler, folder, job, outputOf } = open(t);
+  const read = new Map<string, string>();
+  const killer = errorOf(bundler.build(job(DEEP), read));
+  const beside = [outputOf('b(2);'), outputOf('c(3);')];
+  t.match(await killer, { reason: /^(memory|ended)$/ }, 'the one that ended it');
+  t.same([...read.keys()], [join(folder.path, '0.js')], 'what it was made of is known');
+  const [second, third] = await Promise.all(beside);
+  t.match(second, 'b(2);');
+  t.match(third, 'c(3);');
+  t.match(await outputOf('d(4);'), 'd(4);', 'a later one');
 });
 
-t.test('what never ends is ended, and held against nobody else', { timeout: 60_000 }, async (t) => {
-  const bundler = open(t, 500);
-  const endless = {
-    name: 'endless',
-    setup: (build: { onResolve(options: { filter: RegExp }, how: () => Promise<never>): void }) =>
-      build.onResolve({ filter: /never/ }, () => new Promise<never>(() => {})),
-  };
-  const error = await errorOf(bundler.build({ ...of('import "never";', [endless]), bundle: true }));
-  t.type(error, BundlerLost);
-  t.match(error, { isLate: true, message: /took too long/ });
-  t.equal(await outputOf(bundler, 'e(5);'), 'e(5);\n');
+t.test('errors without end cost the server nothing, and their build ends at its memory', onLinux, async (t) => {
+  const { bundler, job } = open(t, { memoryBytes: 400 * MIB });
+  const before = process.memoryUsage.rss();
+  let most = before;
+  const looking = setInterval(() => {
+    most = Math.max(most, process.memoryUsage.rss());
+  }, 10);
+  const [wrong, beside] = await Promise.all([errorOf(bundler.build(job(WRONG))), bundler.build(job('b(2);'))]);
+  clearInterval(looking);
+  t.match(wrong, { reason: 'memory', wasAlone: true });
+  t.match(beside, { kind: 'built', code: /b\(2\);/ });
+  t.ok(most - before < 100 * MIB, `${Math.round((most - before) / MIB)} MiB more in this process`);
+});
+
+t.test('a package.json without end ends its build at its memory', onLinux, async (t) => {
+  const { bundler, folder, job } = open(t, { memoryBytes: 400 * MIB });
+  folder.write('node_modules/zero/index.js', '');
+  symlinkSync('/dev/zero', join(folder.path, 'node_modules/zero/package.json'));
+  t.match(await errorOf(bundler.build(job(`import 'zero';`))), { reason: 'memory', wasAlone: true });
+});
+
+t.test('what never ends is ended, and held against nobody else', { timeout: 120_000 }, async (t) => {
+  const { bundler, folder, job, outputOf } = open(t, { timeoutMs: 6000 });
+  folder.write('node_modules/hanging/index.js', '');
+  execFileSync('mkfifo', [join(folder.path, 'node_modules/hanging/package.json')]);
+  t.match(await errorOf(bundler.build(job(`import 'hanging';`))), { reason: 'late', message: /took too long/ });
+  t.match(await outputOf('e(5);'), 'e(5);');
+});
+
+t.test('closing ends a build under way and those that wait, and leaves no process', onLinux, async (t) => {
+  const { bundler, folder, job, outputOf } = open(t);
+  t.match(await outputOf('first();'), 'first();');
+  folder.write('node_modules/hanging/index.js', '');
+  execFileSync('mkfifo', [join(folder.path, 'node_modules/hanging/package.json')]);
+  const builds = [errorOf(bundler.build(job(`import 'hanging';`))), errorOf(bundler.build(job(DEEP)))];
+  const running = await bundlers();
+  t.ok(running.length >= 1, 'a process builds');
+  await Promise.all([bundler.close(), bundler.close()]);
+  for (const error of await Promise.all(builds)) t.match(error, { reason: 'closed' });
+  t.same(await survivors(running, 10_000), []);
+  t.match(await outputOf('later();'), 'later();', 'a later build starts another one');
+  await bundler.close();
+  await bundler.close();
+});
+
+t.test('a process without a build ends after a while', onLinux, async (t) => {
+  const { outputOf } = open(t, { idleMs: 100 });
+  t.same(await bundlers(), [], 'none before the first build');
+  t.match(await outputOf('f(6);'), 'f(6);');
+  t.same(await survivors(await bundlers(), 10_000), []);
+  t.same(await bundlers(), []);
+  t.match(await outputOf('g(7);'), 'g(7);');
+});
+
+t.test('a process that is ended from outside costs no build', onLinux, async (t) => {
+  const { bundler, job, outputOf } = open(t);
+  await outputOf('h(8);');
+  const builds = ['i(9);', 'j(10);'].map((text) => bundler.build(job(text)));
+  for (const { pid } of await bundlers()) process.kill(pid, 'SIGKILL');
+  for (const built of await Promise.all(builds)) t.match(built, { kind: 'built' });
 });

@@ -36,7 +36,7 @@ t.test('imports stay inside the plugins folder, its packages and the guest modul
   symlinkSync(join(place.path, 'secret.json'), join(place.path, 'node_modules/evil/index.json'));
   place.write('plugins/evil.ts', `import secret from 'evil/index.json'; export default secret;`);
 
-  const wall = importWall({ root, modulesDir: join(place.path, 'guest/modules') });
+  const wall = importWall({ root, modulesDir: join(place.path, 'guest/modules') }, () => {});
   const bundle = async (file: string) => {
     try {
       const { outputFiles } = await build({
@@ -86,7 +86,7 @@ t.test(
     t.teardown(() => place.remove());
     const root = join(place.path, 'plugins');
     execFileSync('mkfifo', [join(root, 'pipe.ts')]);
-    const read = new Map<string, string>();
+    const read = new Set<string>();
     const bundle = (file: string) =>
       build({
         absWorkingDir: root,
@@ -96,7 +96,7 @@ t.test(
         write: false,
         sourcemap: 'external',
         logLevel: 'silent',
-        plugins: [importWall({ root, modulesDir: join(place.path, 'guest/modules') }, read)],
+        plugins: [importWall({ root, modulesDir: join(place.path, 'guest/modules') }, (file) => read.add(file))],
       });
     for (const file of ['line.ts', 'old.js', 'block.ts']) {
       const map = (await bundle(file)).outputFiles[0]?.text ?? '';
@@ -113,6 +113,53 @@ t.test(
     t.ok(read.has(join(root, 'line.ts')));
   },
 );
+
+t.test('what a package says of itself belongs to what a bundle is made of', async (t) => {
+  const place = new PluginFolder({
+    'guest/modules/relayer-sdk.ts': '',
+    'plugins/node_modules/@a/b/package.json': '{}',
+    'plugins/node_modules/@a/b/deep/file.js': 'export default 1;',
+    'node_modules/c/package.json': '{"main":"./nowhere.js"}',
+    'plugins/own.ts': 'export default 2;',
+    'plugins/uses.ts': `import own from './own.ts'; import b from '@a/b/deep/file.js'; import c from 'c'; export default [own, b, c];`,
+  });
+  t.teardown(() => place.remove());
+  const root = join(place.path, 'plugins');
+  const read = new Map<string, string>();
+  const wall = importWall({ root, modulesDir: join(place.path, 'guest/modules') }, (file, state) =>
+    read.set(file, state),
+  );
+  const entryPoints = [join(root, 'uses.ts')];
+  await t.rejects(
+    build({ entryPoints, outdir: root, bundle: true, write: false, logLevel: 'silent', plugins: [wall] }),
+    /Could not resolve "c"/,
+  );
+  t.same([...read.keys()].sort(), [
+    join(place.path, 'node_modules/c/package.json'),
+    join(root, 'node_modules/@a/b/deep/file.js'),
+    join(root, 'node_modules/@a/b/package.json'),
+    join(root, 'own.ts'),
+    join(root, 'uses.ts'),
+  ]);
+});
+
+t.test('a bundle of more files than can be watched is refused', async (t) => {
+  const place = new PluginFolder({
+    'guest/modules/relayer-sdk.ts': '',
+    'plugins/a.ts': `import './b.ts';`,
+    'plugins/b.ts': `import './c.ts';`,
+    'plugins/c.ts': '',
+  });
+  t.teardown(() => place.remove());
+  const root = join(place.path, 'plugins');
+  const bundle = (mostFiles: number) => {
+    const wall = importWall({ root, modulesDir: join(place.path, 'guest/modules') }, () => {}, mostFiles);
+    const entryPoints = [join(root, 'a.ts')];
+    return build({ entryPoints, outdir: root, bundle: true, write: false, logLevel: 'silent', plugins: [wall] });
+  };
+  await t.rejects(bundle(2), /made of more than 2 files/);
+  t.equal((await bundle(3)).outputFiles.length, 1);
+});
 
 t.test('a module of Node is told from one that is not installed', async (t) => {
   t.match(unresolvedReason('fs'), /module of Node\.js/);

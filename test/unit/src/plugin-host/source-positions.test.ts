@@ -19,12 +19,8 @@ t.test('text that is no frame stays, and so does a position that the map does no
   t.equal(positions.mapped('  at f (plugins/a.ts:1:1)'), '  at f (plugins/a.ts:1:1)');
 });
 
-t.test('a map that is too large is not read, and that is said below the stack', async (t) => {
-  const large = sourcePositions(
-    'plugins/a.ts',
-    map.replace('"names"', `"x":"${'x'.repeat(9_000_000)}","names"`),
-    'plugins',
-  );
+t.test('a map that was too large to be kept is missed below the stack', async (t) => {
+  const large = sourcePositions('plugins/a.ts', null, 'plugins');
   t.match(
     large.mapped('Error: x\n    at f (plugins/a.ts:2:3)'),
     /^Error: x\n    at f \(plugins\/a\.ts:2:3\)\n.*source map is too large/,

@@ -1,0 +1,26 @@
+/**
+ * Why a build came to no end: the process ended over it, took too much memory or too long, never began to speak, or
+ * was ended with whoever wanted it.
+ */
+export type LossReason = 'ended' | 'memory' | 'late' | 'unstarted' | 'closed';
+
+const SAID: Record<LossReason, string> = {
+  ended: 'the process of the bundler ended',
+  memory: 'the bundler took too much memory',
+  late: 'the bundler took too long',
+  unstarted: 'the bundler did not start',
+  closed: 'the bundler was closed',
+};
+
+/** A build after which the bundler's process was gone, or had to be ended. */
+export class BundlerLost extends Error {
+  readonly reason: LossReason;
+  /** Whether no other build can have been the cause. */
+  readonly wasAlone: boolean;
+
+  constructor(reason: LossReason, wasAlone: boolean) {
+    super(SAID[reason]);
+    this.reason = reason;
+    this.wasAlone = wasAlone;
+  }
+}

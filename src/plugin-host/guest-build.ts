@@ -1,0 +1,99 @@
+import { join } from 'node:path';
+import { type BuildOptions, build } from 'esbuild';
+import { buildProblems, isBuildFailure } from './build-problems.ts';
+import type { BuildJob, PluginJob, RuntimeJob } from './build-request.ts';
+import { BUNDLE_BYTES, MAP_BYTES } from './bundler-limits.ts';
+import type { BuildProblems } from './bundler-report.ts';
+import { WITHOUT_WARNINGS } from './bundler-warnings.ts';
+import { CHILD_BUILD } from './child-program.ts';
+import { importWall } from './import-wall.ts';
+
+/** What a build came to. */
+export type BuildEnd =
+  | { kind: 'built'; code: Uint8Array; map: Uint8Array | null }
+  | { kind: 'oversized'; bytes: number }
+  | ({ kind: 'failed' } & BuildProblems);
+
+/** Bundles for a bare V8 isolate: standard JavaScript, no Node, packages by their browser variants. */
+const FOR_THE_GUEST: BuildOptions = {
+  bundle: true,
+  write: false,
+  format: 'iife',
+  // Only for this platform does esbuild follow a package's `browser` map, by which ethers and others do without Node.
+  platform: 'browser',
+  // What a plugin is granted of its environment decides at run time, not what esbuild would put there.
+  define: { 'process.env.NODE_ENV': 'process.env.NODE_ENV' },
+  mainFields: ['browser', 'module', 'main'],
+  conditions: ['browser', 'worker', 'import', 'default'],
+  target: 'es2024',
+  charset: 'utf8',
+  logLevel: 'silent',
+  logOverride: WITHOUT_WARNINGS,
+  // The authors' tsconfig serves their editors; paths and plugins in it must not redirect imports.
+  tsconfigRaw: {},
+};
+
+const NOTHING = new Uint8Array();
+
+/**
+ * Builds with esbuild in this process and its own.
+ * @param onRead told of each file that is read, before the bundler sees its text
+ * @throws what esbuild throws where it does not say what is wrong with the files
+ */
+export async function performBuild(job: BuildJob, onRead: (file: string, state: string) => void): Promise<BuildEnd> {
+  const outfile = job.kind === 'plugin' ? join(job.root, 'bundle.js') : join(job.base, 'runtime.js');
+  try {
+    const { outputFiles } = await build({
+      ...(job.kind === 'child' ? CHILD_BUILD : FOR_THE_GUEST),
+      outfile,
+      ...optionsOf(job, onRead),
+    });
+    const contents = (path: string) => outputFiles?.find((file) => file.path === path)?.contents ?? NOTHING;
+    const code = contents(outfile);
+    if (code.length > BUNDLE_BYTES) return { kind: 'oversized', bytes: code.length };
+    const map = contents(`${outfile}.map`);
+    return { kind: 'built', code, map: map.length > MAP_BYTES ? null : map };
+  } catch (error) {
+    if (!isBuildFailure(error)) throw error;
+    return { kind: 'failed', ...buildProblems(error.errors) };
+  }
+}
+
+function optionsOf(job: BuildJob, onRead: (file: string, state: string) => void): BuildOptions {
+  switch (job.kind) {
+    case 'plugin':
+      return ofPlugin(job, onRead);
+    case 'runtime':
+      return ofRuntime(job);
+    case 'child':
+      return { absWorkingDir: job.base, entryPoints: [job.file] };
+    default:
+      return job satisfies never;
+  }
+}
+
+function ofPlugin({ root, modulesDir, file }: PluginJob, onRead: (file: string, state: string) => void): BuildOptions {
+  return {
+    absWorkingDir: root,
+    entryPoints: [file],
+    globalName: '__isolayer_plugin__',
+    sourcemap: 'external',
+    sourcesContent: false,
+    plugins: [importWall({ root, modulesDir }, onRead)],
+  };
+}
+
+function ofRuntime({ base, file, exported }: RuntimeJob): BuildOptions {
+  return {
+    absWorkingDir: base,
+    entryPoints: [file],
+    // Streams would give a buffer away by a clone that the guest's world cannot make.
+    define: exported === 'part' ? { structuredClone: 'undefined' } : {},
+    format: 'cjs',
+    minifyWhitespace: true,
+    minifySyntax: true,
+    // Strict from its first word, so that no function of the runtime can be asked for its caller.
+    banner: { js: '(function () { "use strict"; const module = { exports: {} }, exports = module.exports;' },
+    footer: { js: `return module.exports.${exported}; })()` },
+  };
+}

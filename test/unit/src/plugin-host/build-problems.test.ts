@@ -1,0 +1,46 @@
+/** Threat: errors without number or end, each with the line that it is about. */
+import t from 'tap';
+import { buildProblems, isBuildFailure } from '../../../../src/plugin-host/build-problems.ts';
+
+const message = (text: string, file = 'a.ts') => ({
+  id: '',
+  pluginName: '',
+  text,
+  detail: undefined,
+  notes: [],
+  location: { file, namespace: '', line: 2, column: 3, length: 1, lineText: 'é x', suggestion: '' },
+});
+
+t.test('places count in characters from 1', async (t) => {
+  t.strictSame(buildProblems([message('Unexpected ";"')]), {
+    problems: [{ text: 'Unexpected ";"', place: { file: 'a.ts', line: 2, column: 3 } }],
+    total: 1,
+  });
+  t.strictSame(buildProblems([{ ...message('everywhere'), location: null }]).problems, [
+    { text: 'everywhere', place: null },
+  ]);
+});
+
+t.test('an import of Node says why it is not there', async (t) => {
+  const [node, missing] = buildProblems([
+    message('Could not resolve "node:fs"'),
+    message('Could not resolve "left-pad"'),
+  ]).problems;
+  t.match(node?.text, /Cannot import "node:fs": it is a module of Node\.js/);
+  t.match(missing?.text, /Could not resolve "left-pad"/);
+});
+
+t.test('few of many are kept, and no more of each than is shown', async (t) => {
+  const { problems, total } = buildProblems(
+    Array.from({ length: 7000 }, () => message('x'.repeat(10_000), 'y'.repeat(10_000))),
+  );
+  t.equal(total, 7000);
+  t.equal(problems.length, 5);
+  t.ok(JSON.stringify(problems).length < 25_000);
+});
+
+t.test('what is wrong with the files is told from what is wrong with the bundler', async (t) => {
+  t.equal(isBuildFailure(Object.assign(new Error('Build failed'), { errors: [], warnings: [] })), true);
+  t.equal(isBuildFailure(new Error('The service was stopped')), false);
+  t.equal(isBuildFailure('text'), false);
+});

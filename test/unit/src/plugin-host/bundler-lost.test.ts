@@ -1,0 +1,8 @@
+import t from 'tap';
+import { BundlerLost } from '../../../../src/plugin-host/bundler-lost.ts';
+
+t.test('a lost build says why, and whether another one may have been the cause', async (t) => {
+  t.match(new BundlerLost('late', false), { reason: 'late', wasAlone: false, message: 'the bundler took too long' });
+  t.match(new BundlerLost('memory', true), { reason: 'memory', wasAlone: true, message: /too much memory/ });
+  t.ok(new BundlerLost('ended', true) instanceof Error);
+});

@@ -1,0 +1,49 @@
+import { join, resolve } from 'node:path';
+import { runInNewContext } from 'node:vm';
+import { stop } from 'esbuild';
+import t from 'tap';
+import { performBuild } from '../../../../src/plugin-host/guest-build.ts';
+import { PluginFolder } from '../../../support/plugin-host.ts';
+
+const modulesDir = resolve(import.meta.dirname, '../../../../sandbox/guest/modules');
+const folder = new PluginFolder();
+t.teardown(async () => {
+  await stop();
+  folder.remove();
+});
+
+function build(name: string, text: string) {
+  folder.write(name, text);
+  return performBuild({ kind: 'plugin', root: folder.path, modulesDir, file: join(folder.path, name) }, () => {});
+}
+
+t.test('a plugin becomes a script with its map, a failure what is wrong', async (t) => {
+  const built = await build('a.ts', 'export const handler = (n: number) => n + 1;');
+  if (built.kind !== 'built') return t.fail(built.kind);
+  const world: { __isolayer_plugin__?: { handler(n: number): number } } = {};
+  runInNewContext(Buffer.from(built.code).toString(), world);
+  t.equal(world.__isolayer_plugin__?.handler(1), 2);
+  t.match(Buffer.from(built.map ?? []).toString(), '"a.ts"');
+  t.match(await build('b.ts', 'let = ;'), { kind: 'failed', total: 1 });
+});
+
+t.test('of what is too large only the size is kept', async (t) => {
+  t.match(await build('large.ts', `export default "${'x'.repeat(10 * 1_048_576)}";`), { kind: 'oversized' });
+  const many = await build('mapped.ts', 'a(1);\n'.repeat(1_000_000));
+  t.match(many, { kind: 'built', map: null });
+});
+
+t.test('a file of the runtime becomes an expression that evaluates to its export', async (t) => {
+  folder.write('boot.ts', 'export const boot = () => typeof structuredClone;');
+  folder.write('part.ts', 'export const part = () => typeof structuredClone;');
+  for (const [exported, seen] of [
+    ['boot', 'function'],
+    ['part', 'undefined'],
+  ] as const) {
+    const file = join(folder.path, `${exported}.ts`);
+    const built = await performBuild({ kind: 'runtime', base: folder.path, file, exported }, () => {});
+    if (built.kind !== 'built') return t.fail(built.kind);
+    const code = Buffer.from(built.code).toString();
+    t.equal(runInNewContext(`(${code.trim().replace(/;$/, '')})()`, { structuredClone: () => {} }), seen);
+  }
+});
