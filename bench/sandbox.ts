@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type CallReport, type DriverMessage, PROTOCOL_VERSION } from '../sandbox/protocol.ts';
 import { createLog } from '../src/observability/log.ts';
 import { createDriverPool } from '../src/plugin-host/pool.ts';
-import { contextText, guestRuntime, plugin, SANDBOX_DIR, TestSlot } from '../test/support/sandbox.ts';
+import { contextText, guestRuntime, plugin, SANDBOX_DIR, sandboxProgram, TestSlot } from '../test/support/sandbox.ts';
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 3);
 const DEPTHS = [1, 32, 256];
@@ -39,7 +39,7 @@ async function throughThread(): Promise<void> {
   const pool = await createDriverPool(
     {
       filename: path.join(SANDBOX_DIR, 'driver', 'driver.ts'),
-      data: { protocol: PROTOCOL_VERSION, runtime, sandboxDir: SANDBOX_DIR },
+      data: { protocol: PROTOCOL_VERSION, runtime, program: await sandboxProgram() },
       threads: 1,
       log: createLog('warn'),
     },

@@ -111,7 +111,7 @@ export interface Usage {
   cpu_ms: number;
   /** Capability calls made. */
   calls: number;
-  /** The isolate's heap at the end, in bytes. */
+  /** The isolate's heap at the end, in bytes; after a quick call without capability calls that of one shortly before. */
   heap_bytes: number;
 }
 
@@ -282,8 +282,8 @@ export interface DriverData {
   protocol: number;
   /** The guest runtime's bundle. */
   runtime: string;
-  /** Absolute path of `sandbox/`, the child's entry lies below it. */
-  sandboxDir: string;
+  /** The child's program: a script that evaluates to a function of Node's `require`, which runs it. */
+  program: string;
 }
 
 /** How far the operating system confines a child; probed when a driver thread starts, shown in `/ready`. */

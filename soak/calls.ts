@@ -193,7 +193,7 @@ interface Shown {
 
 /** The process itself: what confines it runs above it under a command of its own. */
 function isSandbox(command: string): boolean {
-  return command.includes('/sandbox/process/main.ts') && /^\S*\bnode /.test(command);
+  return command.includes('isolayer-sandbox') && /^\S*\bnode /.test(command);
 }
 
 async function countedCalls(service: RunningService, id: string): Promise<number> {

@@ -1,14 +1,14 @@
 import type { ChildProcess } from 'node:child_process';
 import { execFile, spawn } from 'node:child_process';
 import { accessSync, constants, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import path from 'node:path';
 import { type Confinement, JOURNAL_BYTES, type Restriction } from '../protocol.ts';
 
 /**
  * What stays open under `--permission --allow-addons` without them: `node:sqlite` and `node:ffi` open any file, and
  * SIGUSR1 opens the inspector. isolated-vm needs `--no-node-snapshot`. Never `--allow-worker`: a worker with
- * `execArgv: []` is free of the permission model (nodejs/node #62222). The stack, in KB, is larger than a guest's, see
+ * `execArgv: []` is free of the permission model (nodejs/node #62222). There is no file to read at all: the program
+ * comes by standard input, and a native module is opened by the system. The stack, in KB, is larger than a guest's, see
  * `process/main.ts`.
  */
 const NODE_FLAGS = [
@@ -20,7 +20,15 @@ const NODE_FLAGS = [
   '--no-node-snapshot',
   '--disable-sigusr1',
   '--stack-size=1240',
+  // Node need not find out what language it is given.
+  '--input-type=commonjs',
+  '--no-strip-types',
 ];
+
+/** What node begins with. A program that is cut short is none, so none of it runs. */
+const READ_PROGRAM = "(0, eval)(require('node:fs').readFileSync(0, 'utf8'))(require);";
+/** By this word children are found in a list of processes. */
+const NAME = 'isolayer-sandbox';
 
 /** Where the system's own tools lie; the environment's PATH has no say in how a child is confined. */
 const TOOL_FOLDERS = ['/usr/bin', '/bin', '/usr/sbin', '/sbin'];
@@ -95,22 +103,26 @@ export async function probeLauncher(platform: NodeJS.Platform): Promise<Launcher
 }
 
 /**
- * Starts the child of `sandboxDir` in every restriction there is: no environment, nothing to read but its own code,
- * descriptor 3 to speak on, standard error to die on.
+ * Starts a child in every restriction there is: no environment, no file to read, descriptor 3 to speak on, standard
+ * error to die on.
+ * @param program a script that evaluates to a function of Node's `require`
  */
-export function launch(launcher: Launcher, sandboxDir: string, journalFd?: number): ChildProcess {
-  return start([...launcher.prefix, process.execPath, ...nodeArguments(sandboxDir)], journalFd);
+export function launch(launcher: Launcher, program: string, journalFd?: number): ChildProcess {
+  return start([...launcher.prefix, process.execPath, ...nodeArguments()], journalFd, program);
 }
 
 /** Starts a command line as a child on the channel, and on a journal, with nothing of the server's own. */
-export function start([command = '', ...args]: readonly string[], journalFd?: number): ChildProcess {
-  return spawn(command, args, {
+export function start([command = '', ...args]: readonly string[], journalFd?: number, input = ''): ChildProcess {
+  const child = spawn(command, args, {
     cwd: '/',
     env: {},
-    stdio: ['ignore', 'ignore', 'pipe', 'pipe', ...(journalFd === undefined ? [] : [journalFd])],
+    stdio: ['pipe', 'ignore', 'pipe', 'pipe', ...(journalFd === undefined ? [] : [journalFd])],
     // A session of its own: the terminal's Ctrl-C is for the server, which lets running calls finish.
     detached: true,
   });
+  // One that dies before it has read all of it says more by its end.
+  child.stdin?.on('error', () => undefined).end(input);
+  return child;
 }
 
 /**
@@ -128,25 +140,9 @@ export function nodePid(launcher: Launcher, startedPid: number): number | undefi
   }
 }
 
-/** Node's command line for the child of `sandboxDir`. */
-export function nodeArguments(sandboxDir: string): string[] {
-  // Resolved from here, not from `sandboxDir`: what is trusted to run beside the guest comes with this file.
-  const here = createRequire(import.meta.url);
-  const isolatedVm = path.dirname(here.resolve('isolated-vm/package.json'));
-  const nodeGypBuild = path.dirname(createRequire(`${isolatedVm}/`).resolve('node-gyp-build/package.json'));
-  const readable = [
-    `${sandboxDir}/`,
-    path.join(sandboxDir, '..', 'package.json'),
-    `${isolatedVm}/`,
-    `${nodeGypBuild}/`,
-    // node-gyp-build tells musl from glibc by it.
-    '/etc/alpine-release',
-  ];
-  return [
-    ...NODE_FLAGS,
-    ...readable.map((place) => `--allow-fs-read=${place}`),
-    path.join(sandboxDir, 'process', 'main.ts'),
-  ];
+/** Node's command line for a child, which runs the program on its standard input. */
+export function nodeArguments(): string[] {
+  return [...NODE_FLAGS, '--eval', READ_PROGRAM, NAME];
 }
 
 function toolPath(tool: string): string | undefined {

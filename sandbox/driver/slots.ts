@@ -73,7 +73,7 @@ export class Slots {
   }
 
   #start(journal: Journal | undefined): ChildProcess {
-    const child = launch(this.#launcher, this.#data.sandboxDir, journal?.fd);
+    const child = launch(this.#launcher, this.#data.program, journal?.fd);
     // Without a descriptor to be had there is no process, and the error comes when nobody listens to it any more.
     child.on('error', () => undefined);
     if (!child.stdio) throw new Error('there is no file descriptor left for it');

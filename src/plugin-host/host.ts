@@ -191,11 +191,11 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
       serves: (pluginId) => quarantine.forget(pluginId),
     });
     catalog = plugins;
-    const [runtime] = await Promise.all([compiler.runtime(), plugins.start()]);
+    const [runtime, program] = await Promise.all([compiler.runtime(), compiler.child(), plugins.start()]);
     const threads = await createDriverPool(
       {
         filename: deps.driverFile ?? join(deps.sandboxDir, 'driver', 'driver.ts'),
-        data: { protocol: PROTOCOL_VERSION, runtime, sandboxDir: deps.sandboxDir },
+        data: { protocol: PROTOCOL_VERSION, runtime, program },
         threads: deps.threads,
         log,
       },

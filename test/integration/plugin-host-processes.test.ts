@@ -120,7 +120,7 @@ t.test('calls run to their end while the host closes, and no child survives', as
     () => running.host.status().running,
     (count) => count === 2,
   );
-  const children = (await descendantsOf(process.pid)).filter(({ command }) => command.includes('/sandbox/'));
+  const children = (await descendantsOf(process.pid)).filter(({ command }) => command.includes('isolayer-sandbox'));
   t.ok(children.length > 0, 'the children are known');
   await running.host.close(600);
   t.match(await slow, { status: 200, body: { data: 'done' } });

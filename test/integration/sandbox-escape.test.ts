@@ -10,10 +10,10 @@ import os from 'node:os';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { type Launcher, launch, nodeArguments, probeLauncher, start } from '../../sandbox/driver/launch.ts';
-import { hostileSandbox } from '../support/hostile-sandbox.ts';
-import { plugin, ROOT, runs, SANDBOX_DIR, TestSlot } from '../support/sandbox.ts';
+import { hostileProgram } from '../support/hostile-sandbox.ts';
+import { plugin, ROOT, runs, sandboxProgram, TestSlot } from '../support/sandbox.ts';
 
-/** The one native module that a child may read. */
+/** The one native module that a child may load, before its first guest. */
 function loadedAddon(): string {
   const require = createRequire(import.meta.url);
   const locate = createRequire(require.resolve('isolated-vm'))('node-gyp-build') as { path(folder: string): string };
@@ -21,12 +21,12 @@ function loadedAddon(): string {
 }
 
 const full = await probeLauncher(process.platform);
+const hostile = await hostileProgram();
 /** Node's own restrictions alone, as on a system that allows nothing else. */
 const bare: Launcher = { prefix: [], confinement: { ...full.confinement, namespaces: false } };
 
 async function openHostile(t: Test, launcher: Launcher): Promise<TestSlot> {
-  const sandbox = await hostileSandbox(t);
-  const slot = new TestSlot('', () => launch(launcher, sandbox), launcher);
+  const slot = new TestSlot('', () => launch(launcher, hostile), launcher);
   t.teardown(() => slot.close());
   await slot.message('ready');
   await slot.load(plugin('', { pluginId: 'hostile' }));
@@ -55,7 +55,9 @@ t.test('what the child process cannot do', async (t) => {
     'read the sources of the service': `(await import('node:fs')).readFileSync(${JSON.stringify(path.join(ROOT, 'src/main.ts'))}, 'utf8')`,
     'list the root folder': `(await import('node:fs')).readdirSync('/')`,
     'write a file': `(await import('node:fs')).writeFileSync(${JSON.stringify(path.join(folder, 'written'))}, 'x')`,
-    'write its own code': `(await import('node:fs')).writeFileSync(process.argv[1], 'x')`,
+    'read the folder of the service': `(await import('node:fs')).readdirSync(${JSON.stringify(ROOT)})`,
+    'read the native module that it runs with': `(await import('node:fs')).readFileSync(${JSON.stringify(addon)})`,
+    'read who it is': `(await import('node:fs')).readFileSync('/proc/self/status', 'utf8')`,
     'write a report': `process.report.writeReport(${JSON.stringify(path.join(folder, 'report'))})`,
     'connect by TCP': `await new Promise((resolve, reject) => import('node:net').then(({ connect }) =>
       connect(${port}, '127.0.0.1').on('data', resolve).on('error', reject), reject))`,
@@ -69,7 +71,7 @@ t.test('what the child process cannot do', async (t) => {
     'fetch a page': `await (await fetch('http://127.0.0.1:${port}/')).text()`,
     'look up a name': `await (await import('node:dns/promises')).resolve4('example.com')`,
     'start a process': `(await import('node:child_process')).execFileSync('/bin/echo', ['started'])`,
-    'fork itself': `(await import('node:child_process')).fork(process.argv[1])`,
+    'fork itself': `(await import('node:child_process')).fork(process.execPath)`,
     'replace itself': `process.execve('/bin/echo', ['echo'], {})`,
     'start a worker': `new (await import('node:worker_threads')).Worker('1', { eval: true })`,
     'start a worker free of the flags': `new (await import('node:worker_threads')).Worker('1', { eval: true, execArgv: [] })`,
@@ -112,8 +114,10 @@ t.test('a child without its restrictions refuses to run guests', async (t) => {
     ['allows worker', (args) => ['--allow-worker', ...args]],
     ['--no-experimental-sqlite', (args) => args.filter((arg) => arg !== '--no-experimental-sqlite')],
   ];
+  const program = await sandboxProgram();
   for (const [reason, weaken] of weaker) {
-    const slot = new TestSlot('', () => start([process.execPath, ...weaken(nodeArguments(SANDBOX_DIR))]), bare);
+    const line = [process.execPath, ...weaken(nodeArguments())];
+    const slot = new TestSlot('', () => start(line, undefined, program), bare);
     const closed = await slot.message('closed');
     t.match(closed, { cause: 'start', stderr: /refuses to run guest code/ });
     t.ok(closed.stderr.includes(reason), closed.stderr);

@@ -10,11 +10,12 @@ import { type DriverMessage, type HostMessage, PROTOCOL_VERSION } from '../../sa
 import { createLog } from '../../src/observability/log.ts';
 import { createDriverPool } from '../../src/plugin-host/pool.ts';
 import { descendantsOf, survivors } from '../support/processes.ts';
-import { contextText, guestRuntime, plugin, SANDBOX_DIR } from '../support/sandbox.ts';
+import { contextText, guestRuntime, plugin, SANDBOX_DIR, sandboxProgram } from '../support/sandbox.ts';
 
 const GONE_WITHIN_MS = 5000;
 const SPINNING = plugin("await context.kv.get('x'); for (;;);", { limits: { slice_ms: 60_000, cpu_ms: 60_000 } });
 const runtime = await guestRuntime();
+const program = await sandboxProgram();
 
 /** A pool of one thread, and a way to wait for what it says. */
 async function openPool(t: Test) {
@@ -23,7 +24,7 @@ async function openPool(t: Test) {
   const pool = await createDriverPool(
     {
       filename: path.join(SANDBOX_DIR, 'driver', 'driver.ts'),
-      data: { protocol: PROTOCOL_VERSION, runtime, sandboxDir: SANDBOX_DIR },
+      data: { protocol: PROTOCOL_VERSION, runtime, program },
       threads: 1,
       log: createLog('silent'),
     },
@@ -84,7 +85,7 @@ t.test('the end of a thread ends its spinning child', async (t) => {
 
 t.test('a thread does not start with a host of another protocol, nor outside of a thread', async (t) => {
   const driver = path.join(SANDBOX_DIR, 'driver', 'driver.ts');
-  const workerData = { protocol: PROTOCOL_VERSION + 1, runtime, sandboxDir: SANDBOX_DIR };
+  const workerData = { protocol: PROTOCOL_VERSION + 1, runtime, program };
   const [error] = (await once(new Worker(driver, { workerData }), 'error').catch((thrown: unknown) => [thrown])) as [
     Error,
   ];

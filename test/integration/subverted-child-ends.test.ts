@@ -7,7 +7,7 @@ import { FIXED_LIMITS, UP } from '../../sandbox/protocol.ts';
 import { assertLiesEnd, frameHeader, HostileSlots, hostileScript, inside } from '../support/hostile-sandbox.ts';
 import { plugin } from '../support/sandbox.ts';
 
-const hostile = await HostileSlots.create(t);
+const hostile = await HostileSlots.create();
 
 const usage = { cpu_ms: 1, calls: 0, heap_bytes: 0 };
 const ok = { kind: 'returned', json: '1' };

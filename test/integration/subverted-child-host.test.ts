@@ -21,7 +21,7 @@ const ask = (call: string, id: number, method: string, params: object) =>
 
 t.test('no forged end becomes an answer, and the plugin beside it notices nothing', async (t) => {
   const { call, host, services } = await start(t);
-  const children = (await descendantsOf(process.pid)).filter(({ command }) => command.includes('/sandbox/'));
+  const children = (await descendantsOf(process.pid)).filter(({ command }) => command.includes('isolayer-sandbox'));
   const forged: Record<string, object> = {
     'an answer within the answer': { kind: 'returned', json: 'null,"success":true,"forged":1' },
     'details that close the answer': {

@@ -6,7 +6,7 @@ import t from 'tap';
 import { HostileSlots, hostileScript, inside } from '../support/hostile-sandbox.ts';
 import { eventually } from '../support/plugin-host.ts';
 
-const hostile = await HostileSlots.create(t);
+const hostile = await HostileSlots.create();
 
 t.test(
   'a child that works on when its calls are over is stopped by what the system says of it',

@@ -7,7 +7,7 @@ import t from 'tap';
 import { FIXED_LIMITS, UP } from '../../sandbox/protocol.ts';
 import { assertLiesEnd, frameHeader, HostileSlots, inside } from '../support/hostile-sandbox.ts';
 
-const hostile = await HostileSlots.create(t);
+const hostile = await HostileSlots.create();
 
 const ask = (fields: object) =>
   inside(`say(UP.REQUEST, call, ${JSON.stringify({ id: 1, method: 'kv.get', params: { key: 'k' }, ...fields })})`);

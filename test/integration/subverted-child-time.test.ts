@@ -6,7 +6,7 @@
 import t from 'tap';
 import { HostileSlots, hostileScript, inside } from '../support/hostile-sandbox.ts';
 
-const hostile = await HostileSlots.create(t);
+const hostile = await HostileSlots.create();
 
 t.test('half a frame, or one that comes drop by drop, does not hold a call', async (t) => {
   const bytes = 'Buffer.from([0, 0, 16, 5, UP.LOG, 0, 0, 0, call])';

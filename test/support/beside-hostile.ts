@@ -1,6 +1,8 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
 import path from 'node:path';
 import type { Test } from 'tap';
-import { hostileSandbox } from './hostile-sandbox.ts';
+import { hostileProgram } from './hostile-sandbox.ts';
 import { type RunningHost, startPluginHost } from './plugin-host.ts';
 import { ROOT } from './sandbox.ts';
 
@@ -17,7 +19,11 @@ const HONEST = `export async function handler({ params, api, kv }) {
  * one driver thread. `more` goes into the entry of `hostile`.
  */
 export async function besideHostile(t: Test): Promise<(t: Test, more?: object) => Promise<RunningHost>> {
-  process.env['ISOLAYER_TEST_HOSTILE_SANDBOX'] = await hostileSandbox(t);
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'isolayer-hostile-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const file = path.join(folder, 'program.js');
+  await writeFile(file, await hostileProgram());
+  process.env['ISOLAYER_TEST_HOSTILE_PROGRAM'] = file;
   return async (t, more = {}) => {
     const running = await startPluginHost({
       files: { 'honest.ts': HONEST, 'hostile.ts': 'export const handler = () => 1;' },

@@ -1,10 +1,9 @@
 /**
- * What runs in the child when a guest has got out of its isolate: a copy of the child's folder with this as its
+ * What runs in the child when a guest has got out of its isolate: the child's program with this as its
  * entry. It restricts itself as the real entry does. Plugins whose id begins with `hostile` get no isolate: the script
  * that a call brings runs with Node's whole library at hand, and with the channel. All others are served honestly.
  */
 import { writeSync } from 'node:fs';
-// The same files from here and from the copy's place.
 import { Channel } from '../../sandbox/process/channel.ts';
 import { confine, missingRestriction } from '../../sandbox/process/confine.ts';
 import { PluginProcess } from '../../sandbox/process/plugin-process.ts';

@@ -1,51 +1,38 @@
-import { copyFile, cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import os from 'node:os';
 import path from 'node:path';
+import { build, stop } from 'esbuild';
 import type { Test } from 'tap';
 import { launch, probeLauncher } from '../../sandbox/driver/launch.ts';
 import { type Limits, UP } from '../../sandbox/protocol.ts';
-import { guestRuntime, plugin, ROOT, SANDBOX_DIR, TestSlot } from './sandbox.ts';
+import { CHILD_BUILD, childProgram, nativeAddon } from '../../src/plugin-host/child-program.ts';
+import { guestRuntime, plugin, ROOT, TestSlot } from './sandbox.ts';
 
-/** A copy of the child's folder, whose entry is `hostile-child.ts`. Removed at the end of the test. */
-export async function hostileSandbox(t: Test): Promise<string> {
-  const folder = await mkdtemp(path.join(os.tmpdir(), 'isolayer-escape-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  const sandbox = path.join(folder, 'sandbox');
-  await mkdir(sandbox);
-  await cp(path.join(SANDBOX_DIR, 'process'), path.join(sandbox, 'process'), { recursive: true });
-  await cp(path.join(SANDBOX_DIR, 'guest'), path.join(sandbox, 'guest'), { recursive: true });
-  await copyFile(path.join(SANDBOX_DIR, 'protocol.ts'), path.join(sandbox, 'protocol.ts'));
-  await copyFile(path.join(ROOT, 'test/support/hostile-child.ts'), path.join(sandbox, 'process', 'main.ts'));
-  await copyFile(path.join(ROOT, 'package.json'), path.join(folder, 'package.json'));
-  // Inside of what the child may read.
-  const isolatedVm = path.dirname(createRequire(import.meta.url).resolve('isolated-vm/package.json'));
-  const nodeGypBuild = path.dirname(createRequire(`${isolatedVm}/`).resolve('node-gyp-build/package.json'));
-  for (const from of [isolatedVm, nodeGypBuild]) {
-    await cp(from, path.join(sandbox, 'node_modules', path.basename(from)), { recursive: true });
-  }
-  return sandbox;
+/** The child's program with `hostile-child.ts` as its entry. */
+export async function hostileProgram(): Promise<string> {
+  const entry = path.join(ROOT, 'test/support/hostile-child.ts');
+  const { outputFiles } = await build({ ...CHILD_BUILD, write: false, absWorkingDir: ROOT, entryPoints: [entry] });
+  await stop();
+  return childProgram(outputFiles[0]?.text ?? '', nativeAddon());
 }
 
 /** Slots whose child is hostile, one after the other. */
 export class HostileSlots {
-  readonly #sandbox: string;
+  readonly #program: string;
   readonly #runtime: string;
   readonly #launcher: Awaited<ReturnType<typeof probeLauncher>>;
 
-  private constructor(sandbox: string, runtime: string, launcher: Awaited<ReturnType<typeof probeLauncher>>) {
-    this.#sandbox = sandbox;
+  private constructor(program: string, runtime: string, launcher: Awaited<ReturnType<typeof probeLauncher>>) {
+    this.#program = program;
     this.#runtime = runtime;
     this.#launcher = launcher;
   }
 
-  static async create(t: Test): Promise<HostileSlots> {
-    return new HostileSlots(await hostileSandbox(t), await guestRuntime(), await probeLauncher(process.platform));
+  static async create(): Promise<HostileSlots> {
+    return new HostileSlots(await hostileProgram(), await guestRuntime(), await probeLauncher(process.platform));
   }
 
   /** One that is ready, and has no plugin yet. */
   async ready(t: Test): Promise<TestSlot> {
-    const slot = new TestSlot(this.#runtime, () => launch(this.#launcher, this.#sandbox), this.#launcher);
+    const slot = new TestSlot(this.#runtime, () => launch(this.#launcher, this.#program), this.#launcher);
     t.teardown(() => slot.close());
     await slot.message('ready');
     return slot;

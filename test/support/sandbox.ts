@@ -28,6 +28,21 @@ export async function guestRuntime(): Promise<string> {
   return runtime;
 }
 
+let program: Promise<string> | undefined;
+
+/** The child's program as the service bundles it, once for each test file. */
+export function sandboxProgram(): Promise<string> {
+  program ??= bundledProgram();
+  return program;
+}
+
+async function bundledProgram(): Promise<string> {
+  const compiler = createCompiler({ root: ROOT, sandboxDir: SANDBOX_DIR });
+  const text = await compiler.child();
+  await compiler.close();
+  return text;
+}
+
 /** A plugin whose handler has this body; `context` is its parameter. */
 export function plugin(body: string, more: Partial<Omit<PluginVersion, 'limits'>> & { limits?: Partial<Limits> } = {}) {
   const code = `var __isolayer_plugin__ = { handler: async (context) => { ${body} } };`;
@@ -85,10 +100,11 @@ export class TestSlot {
   }
 
   /** Starts a child as the service does, and waits until it is ready. */
-  static async open(runtime: string, sandboxDir = SANDBOX_DIR): Promise<TestSlot> {
+  static async open(runtime: string): Promise<TestSlot> {
     const launcher = await probeLauncher(process.platform);
+    const text = await sandboxProgram();
     const journal = openJournal(launcher);
-    const slot = new TestSlot(runtime, () => launch(launcher, sandboxDir, journal?.fd), launcher, journal);
+    const slot = new TestSlot(runtime, () => launch(launcher, text, journal?.fd), launcher, journal);
     await slot.message('ready');
     return slot;
   }

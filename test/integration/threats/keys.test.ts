@@ -114,7 +114,7 @@ t.test(
   async (t) => {
     // Threat: a child inherits the environment of the server, as every process does that is not told otherwise.
     await service.call('marked');
-    const children = (await descendantsOf(service.pid)).filter(({ command }) => command.includes('/sandbox/process/'));
+    const children = (await descendantsOf(service.pid)).filter(({ command }) => command.includes('isolayer-sandbox'));
     t.ok(children.length > 0);
     for (const { pid, command } of children) {
       t.equal(await readFile(`/proc/${pid}/environ`, 'utf8'), '', 'its environment is empty');
@@ -141,7 +141,7 @@ t.test('threat 56: no secret lies in the memory of a child', { timeout: 60_000 }
   ]);
   const sought = new Map(spellingsOf('API key', API_KEY));
   t.ok((await foundInMemory(service.pid, sought)).size > 0, 'the search finds what is there');
-  const children = (await descendantsOf(service.pid)).filter(({ command }) => command.includes('/sandbox/process/'));
+  const children = (await descendantsOf(service.pid)).filter(({ command }) => command.includes('isolayer-sandbox'));
   const found = new Set<string>();
   for (const { pid } of children) for (const name of await foundInMemory(pid, secrets)) found.add(name);
   t.match([...found].join(', '), /plugin/, 'and in the children too');

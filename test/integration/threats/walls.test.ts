@@ -77,7 +77,7 @@ async function listeningPorts(pid: number): Promise<number[]> {
 }
 
 async function sandboxChildren() {
-  return (await descendantsOf(service.pid)).filter(({ command }) => command.includes('/sandbox/process/'));
+  return (await descendantsOf(service.pid)).filter(({ command }) => command.includes('isolayer-sandbox'));
 }
 
 t.test('threat 29: a capability that fails after its call is over', async (t) => {
@@ -136,12 +136,8 @@ t.test('threat 44: compiled code comes from nowhere but the child itself', async
   const children = await sandboxChildren();
   t.ok(children.length > 0);
   for (const { command } of children) {
-    const readable = [...command.matchAll(/--allow-fs-read=(\S+)/g)].map(([, place = '']) => place);
-    t.ok(readable.length > 3);
-    t.notOk(
-      readable.some((place) => place.startsWith(workspace.dir)),
-      'and none could be read',
-    );
+    t.match(command, /--permission/);
+    t.notMatch(command, /--allow-fs/, 'and none could be read');
   }
 });
 

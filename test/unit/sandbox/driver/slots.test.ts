@@ -5,10 +5,10 @@ import t from 'tap';
 import { probeLauncher } from '../../../../sandbox/driver/launch.ts';
 import { Slots } from '../../../../sandbox/driver/slots.ts';
 import { type DriverMessage, PROTOCOL_VERSION } from '../../../../sandbox/protocol.ts';
-import { contextText, guestRuntime, plugin, runs, SANDBOX_DIR } from '../../../support/sandbox.ts';
+import { contextText, guestRuntime, plugin, runs, sandboxProgram } from '../../../support/sandbox.ts';
 
 t.test('slots are opened, fed and closed by their numbers', async (t) => {
-  const data = { protocol: PROTOCOL_VERSION, runtime: await guestRuntime(), sandboxDir: SANDBOX_DIR };
+  const data = { protocol: PROTOCOL_VERSION, runtime: await guestRuntime(), program: await sandboxProgram() };
   const messages: DriverMessage[] = [];
   const waiting: (() => void)[] = [];
   const slots = new Slots(data, await probeLauncher(process.platform), (message) => {
@@ -60,7 +60,7 @@ t.test('slots are opened, fed and closed by their numbers', async (t) => {
 });
 
 t.test('a child that cannot even be tried ends alone, and leaves nothing open', async (t) => {
-  const data = { protocol: PROTOCOL_VERSION, runtime: '', sandboxDir: SANDBOX_DIR };
+  const data = { protocol: PROTOCOL_VERSION, runtime: '', program: '' };
   const messages: DriverMessage[] = [];
   const { confinement } = await probeLauncher(process.platform);
   // No program has such a name, so that spawn throws as it does when there is no descriptor left.
@@ -80,7 +80,7 @@ t.test('without a file descriptor left a child ends alone as well, and its threa
     import { setTimeout } from 'node:timers/promises';
     import { probeLauncher } from ${at('launch.ts')};
     import { Slots } from ${at('slots.ts')};
-    const slots = new Slots({ runtime: '', sandboxDir: '/' }, await probeLauncher(process.platform), (message) => said.push(message));
+    const slots = new Slots({ runtime: '', program: '' }, await probeLauncher(process.platform), (message) => said.push(message));
     const said = [];
     const taken = [];
     try { for (;;) taken.push(openSync('/')); } catch {}

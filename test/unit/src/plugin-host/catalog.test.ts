@@ -29,6 +29,7 @@ class ReadingCompiler implements Compiler {
   }
 
   runtime = () => Promise.resolve('');
+  child = () => Promise.resolve('');
   close = () => Promise.resolve();
 }
 

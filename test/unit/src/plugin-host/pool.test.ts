@@ -16,7 +16,7 @@ async function startPool(threads: number, filename = fileURLToPath(FAKE_DRIVER))
   const pool = await createDriverPool(
     {
       filename,
-      data: { protocol: PROTOCOL_VERSION, runtime: '', sandboxDir: '' },
+      data: { protocol: PROTOCOL_VERSION, runtime: '', program: '' },
       threads,
       log: createLog('silent'),
     },
