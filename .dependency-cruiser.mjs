@@ -180,7 +180,7 @@ export default {
     ),
     forbid(
       'process-stands-alone',
-      'the child may read isolated-vm and its own folder, so it can import nothing else',
+      'the program of a child is its own folder and isolated-vm: it can import nothing else',
       { path: '^sandbox/process/' },
       {
         pathNot: ['^sandbox/process/', PROTOCOL, npm('isolated-vm')],

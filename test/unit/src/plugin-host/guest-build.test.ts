@@ -47,3 +47,13 @@ t.test('a file of the runtime becomes an expression that evaluates to its export
     t.equal(runInNewContext(`(${code.trim().replace(/;$/, '')})()`, { structuredClone: () => {} }), seen);
   }
 });
+
+t.test('the program of a child keeps what Node has, and its native module, for who runs it', async (t) => {
+  folder.write('main.ts', "import ivm from 'isolated-vm'; import { sep } from 'node:path'; said.push(ivm.name, sep);");
+  const job = { kind: 'child', base: folder.path, file: join(folder.path, 'main.ts') } as const;
+  const built = await performBuild(job, () => {});
+  if (built.kind !== 'built') return t.fail(built.kind);
+  const world = { said: [], require: (name: string) => ({ name, sep: `of ${name}` }) };
+  runInNewContext(Buffer.from(built.code).toString(), world);
+  t.strictSame(world.said, ['isolated-vm', 'of node:path']);
+});
