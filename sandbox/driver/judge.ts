@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks';
 import type { Death, Limits } from '../protocol.ts';
 import { CpuAccount, type Share } from './cpu-account.ts';
 import { Growth } from './growth.ts';
+import { Priority } from './priority.ts';
 import { ProcessorTime } from './processor-time.ts';
 import { NO_CALL, Pulse } from './pulse.ts';
 
@@ -22,12 +23,16 @@ const START_MS = 10_000;
 /** Who took less than this share of the process's memory did not fill it. */
 const LEAST_GUILT = 1 / 8;
 
-/** Says when a child has to go and whose fault that is, by the clock and what the operating system says of it. */
+/**
+ * Says when a child has to go and whose fault that is, by the clock and what the operating system says of it, and has
+ * it wait for others while it is busy.
+ */
 export class Judge {
   readonly pulse: Pulse;
   readonly account: CpuAccount;
   readonly #growth = new Growth();
   readonly #processor: ProcessorTime;
+  readonly #priority: Priority;
   readonly #startedAt = performance.now();
   #lookedAt = 0;
 
@@ -36,6 +41,7 @@ export class Judge {
     this.pulse = new Pulse(this.#startedAt);
     this.account = new CpuAccount(this.#startedAt);
     this.#processor = new ProcessorTime(pid);
+    this.#priority = new Priority(pid, this.#startedAt);
   }
 
   /** The call that is inside the guest or, since a child is looked at now and then only, was there last. */
@@ -63,6 +69,8 @@ export class Judge {
 
   /** Why the child has to go, or null. */
   look({ now, rssBytes, ready, limits, owesASign }: Look): Death | null {
+    const stretchMs = this.pulse.entered === null ? 0 : now - this.pulse.enteredSince(0);
+    this.#priority.look({ now, starting: !ready, stretchMs, takenMs: this.#processor.read() });
     if (!ready && now - this.#startedAt > START_MS) {
       return { cause: 'start', detail: `it was not ready within ${START_MS} ms`, culprit: NO_CALL };
     }
@@ -88,5 +96,6 @@ export class Judge {
   /** Safe to call twice. */
   close(): void {
     this.#processor.close();
+    this.#priority.close();
   }
 }

@@ -1,0 +1,133 @@
+import { closeSync, openSync, readdirSync, writeSync } from 'node:fs';
+import { setPriority } from 'node:os';
+
+/** What the driver sees of a child at one look. */
+export interface Exertion {
+  /** Milliseconds of a monotonic clock. */
+  now: number;
+  /** Whether the child is starting still. */
+  starting: boolean;
+  /** For how long it has been inside the guest, in milliseconds; 0 when it is outside. */
+  stretchMs: number;
+  /** Processor time of its process so far, in milliseconds; 0 where it cannot be told. */
+  takenMs: number;
+}
+
+/** The nice value of a child that does nothing special, and of one that starts or ends. */
+const USUAL = 0;
+const BEHIND = 5;
+/**
+ * Nice values of a child by how long it is inside the guest, in milliseconds. Work of an honest plugin is seldom that
+ * long and, since its limits are ones of the wall clock, must get on even where others need all of the machine.
+ */
+const BY_STRETCH: readonly (readonly [longerThanMs: number, nice: number])[] = [
+  [150, 19],
+  [60, 10],
+  [20, BEHIND],
+];
+/** Who takes so much of a core, as a mean over about this time, by calls as short as may be, does not go before others. */
+const MUCH = 0.5;
+const OF_MUCH = 10;
+const MEAN_MS = 250;
+/** For how long a child must have been modest before it gets its priority back. */
+const HOLD_MS = 300;
+/** A start that takes longer is waited for, on a machine that has little time left. */
+const PATIENT_START_MS = 500;
+
+/**
+ * Has a child that hogs the processor wait for everybody else, and gives it its turn back when it does so no longer:
+ * on a machine with time to spare nothing changes for it.
+ *
+ * Each child is a session of its own. Where Linux schedules sessions as groups (sched(7), "The autogroup feature"), the
+ * nice value of a process says nothing against other sessions, and the value of its group is what counts; elsewhere, as
+ * in a container, it is the other way round. So both are set. That of a group may be raised again by everybody, that
+ * of a process by the privileged only: it is set later, on the account of what the process really took, and may stay.
+ */
+export class Priority {
+  readonly #pid: () => number | undefined;
+  readonly #beganAt: number;
+  #groupFd: number | undefined;
+  #group = USUAL;
+  #process = USUAL;
+  #fixed = false;
+  #lookedAt: number;
+  #takenMs = 0;
+  #share = 0;
+  /** What is due to the child, and since when nothing lower was. */
+  #nice = USUAL;
+  #setAt = Number.NEGATIVE_INFINITY;
+
+  /**
+   * @param pid of the process whose priority it is, asked until it is known
+   * @param now milliseconds of a monotonic clock
+   */
+  constructor(pid: () => number | undefined, now: number) {
+    this.#pid = pid;
+    this.#beganAt = now;
+    this.#lookedAt = now;
+  }
+
+  /** Judges the child by what is seen of it, and tells the system. */
+  look({ now, starting, stretchMs, takenMs }: Exertion): void {
+    if (starting) {
+      this.#takenMs = takenMs;
+      this.#lookedAt = now;
+      return this.#setGroup(now - this.#beganAt > PATIENT_START_MS ? USUAL : BEHIND);
+    }
+    this.#weigh(now, takenMs);
+    const takesMuch = this.#share > MUCH;
+    const [, nice] = BY_STRETCH.find(([ms]) => stretchMs > ms) ?? [0, takesMuch ? OF_MUCH : USUAL];
+    if (nice >= this.#nice || now - this.#setAt >= HOLD_MS) {
+      this.#nice = nice;
+      this.#setAt = now;
+    }
+    this.#setGroup(this.#nice);
+    if (takesMuch || this.#nice === USUAL) this.#setProcess(this.#nice);
+  }
+
+  /** Nothing more is looked at: lets the process end in good time. Safe to call twice. */
+  close(): void {
+    if (this.#group > BEHIND) this.#setGroup(BEHIND);
+    if (this.#groupFd !== undefined) closeSync(this.#groupFd);
+    this.#groupFd = undefined;
+    this.#group = USUAL;
+  }
+
+  /** The share of a core that the process took, where what is long ago counts less. */
+  #weigh(now: number, takenMs: number): void {
+    const pastMs = now - this.#lookedAt;
+    if (pastMs <= 0) return;
+    const share = Math.max(0, takenMs - this.#takenMs) / pastMs;
+    this.#share += (share - this.#share) * (1 - Math.exp(-pastMs / MEAN_MS));
+    this.#lookedAt = now;
+    this.#takenMs = takenMs;
+  }
+
+  #setGroup(nice: number): void {
+    if (nice === this.#group) return;
+    try {
+      const pid = this.#pid();
+      // An open file stays with its process, whoever gets the process id later.
+      if (this.#groupFd === undefined && pid !== undefined) this.#groupFd = openSync(`/proc/${pid}/autogroup`, 'w');
+      if (this.#groupFd === undefined) return;
+      writeSync(this.#groupFd, String(nice));
+      this.#group = nice;
+    } catch {
+      // The process is gone, the system has no such groups, or the next change is allowed in 100 ms: see the next look.
+    }
+  }
+
+  #setProcess(nice: number): void {
+    if (nice === this.#process || this.#fixed) return;
+    const pid = this.#pid();
+    if (pid === undefined) return;
+    try {
+      // To Linux each thread has its own; those to come have that of the one that starts them.
+      for (const thread of readdirSync(`/proc/${pid}/task`)) setPriority(Number(thread), nice);
+      this.#process = nice;
+    } catch {
+      // The process is gone, or only the privileged may raise it again.
+      this.#fixed = true;
+    }
+  }
+}

@@ -1,0 +1,114 @@
+/** Threat: a child that keeps the processor from the service and from other plugins. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { getPriority } from 'node:os';
+import t, { type Test } from 'tap';
+import { type Exertion, Priority } from '../../../../sandbox/driver/priority.ts';
+import { eventually } from '../../../support/plugin-host.ts';
+
+const linux = { skip: process.platform !== 'linux' && 'only Linux has /proc' };
+const groups = { skip: !existsSync('/proc/self/autogroup') && 'this system has no groups by session' };
+
+/** A process in a session of its own that waits until it is killed, as a child does. */
+async function setUp(t: Test) {
+  const child = spawn(process.execPath, ['-e', 'console.log(1); setInterval(() => {}, 1000)'], { detached: true });
+  t.teardown(() => child.kill('SIGKILL'));
+  await once(child.stdout, 'data');
+  const priority = new Priority(() => child.pid, 0);
+  t.teardown(() => priority.close());
+  let takenMs = 0;
+  /** One look after each 25 ms from the first to the last, at which the process has taken this share of a core. */
+  const looks = (from: number, to: number, share: number, change: Partial<Exertion> = {}) => {
+    for (let now = from; now <= to; now += 25) {
+      takenMs += share * 25;
+      priority.look({ now, starting: false, stretchMs: 0, takenMs, ...change });
+    }
+    return to;
+  };
+  return { child, priority, looks };
+}
+
+function groupOf({ pid }: ChildProcess): number {
+  return Number(/nice (-?\d+)$/m.exec(readFileSync(`/proc/${pid}/autogroup`, 'utf8'))?.[1]);
+}
+
+/** The unprivileged may change the priority of a group ten times a second, all of them together. */
+async function comesTo(t: Test, nice: number, child: ChildProcess, look: () => void): Promise<void> {
+  await eventually(
+    () => {
+      look();
+      return groupOf(child);
+    },
+    (is) => is === nice,
+  );
+  t.equal(groupOf(child), nice);
+}
+
+t.test(
+  'the longer a child is inside the guest, the more it waits for others, until it is modest',
+  groups,
+  async (t) => {
+    const { child, looks } = await setUp(t);
+    looks(25, 50, 0);
+    t.equal(groupOf(child), 0);
+    const inside = (now: number, stretchMs: number) => () => looks(now, now, 0, { stretchMs });
+    await comesTo(t, 0, child, inside(75, 15));
+    await comesTo(t, 5, child, inside(100, 40));
+    await comesTo(t, 10, child, inside(150, 90));
+    await comesTo(t, 19, child, inside(300, 240));
+    looks(325, 575, 0);
+    t.equal(groupOf(child), 19, 'it might begin again');
+    await comesTo(t, 0, child, () => looks(600, 625, 0));
+  },
+);
+
+t.test('a child that takes much by short stretches goes after others too', groups, async (t) => {
+  const { child, looks } = await setUp(t);
+  looks(25, 1000, 0.3);
+  t.equal(groupOf(child), 0, 'less than half a core is no harm');
+  looks(1025, 1050, 1);
+  t.equal(groupOf(child), 0, 'nor is more for a moment');
+  let now = looks(1075, 1500, 1);
+  await comesTo(t, 10, child, () => {
+    now = looks(now + 25, now + 25, 1);
+  });
+});
+
+t.test('a child starts in the time that others leave it, but is not kept waiting for ever', groups, async (t) => {
+  const { child, looks } = await setUp(t);
+  await comesTo(t, 5, child, () => looks(25, 25, 1, { starting: true }));
+  await comesTo(t, 0, child, () => looks(2000, 2000, 1, { starting: true }));
+  await comesTo(t, 5, child, () => looks(100, 100, 1, { starting: true }));
+  await comesTo(t, 0, child, () => looks(2025, 2025, 0));
+});
+
+t.test('a child that is to end is given the time to', groups, async (t) => {
+  const { child, looks, priority } = await setUp(t);
+  await comesTo(t, 19, child, () => looks(25, 25, 0, { stretchMs: 400 }));
+  // Where the change comes too soon after the one before, it does not end any sooner.
+  priority.close();
+  priority.close();
+  t.ok([5, 19].includes(groupOf(child)));
+});
+
+t.test('all threads of a child that takes much go after others where there are no groups', linux, async (t) => {
+  const { child, looks } = await setUp(t);
+  const nice = () => getPriority(child.pid);
+  looks(25, 25, 0, { stretchMs: 100 });
+  t.equal(nice(), 0, 'for this may be for good, a long stretch is not enough');
+  looks(50, 800, 1, { stretchMs: 10 });
+  t.equal(nice(), 10);
+  looks(825, 5000, 0);
+  t.ok([0, 10].includes(nice()), 'the privileged get it back');
+});
+
+t.test('a process that is not there yet, or any more, has no priority to change', async (t) => {
+  for (const pid of [undefined, 2 ** 30]) {
+    const priority = new Priority(() => pid, 0);
+    for (let now = 25; now < 1000; now += 25) {
+      t.doesNotThrow(() => priority.look({ now, starting: false, stretchMs: now, takenMs: now }));
+    }
+    t.doesNotThrow(() => priority.close());
+  }
+});
