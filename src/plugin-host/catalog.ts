@@ -119,7 +119,7 @@ export class Catalog {
     await this.refresh();
   }
 
-  /** Stops following. A build that runs comes to its end. Safe to call twice. */
+  /** Stops following. What a build that runs comes to changes nothing any more. Safe to call twice. */
   async close(): Promise<void> {
     this.closed = true;
     this.watch?.close();
@@ -188,7 +188,9 @@ export class Catalog {
     this.unsettled = new Set();
     const stale = entries.filter((entry) => unsettled.has(entry.id) || this.isStale(entry, changed));
     const build = async () => {
-      for (let entry = stale.shift(); entry !== undefined; entry = stale.shift()) await this.compile(entry);
+      for (let entry = stale.shift(); entry !== undefined && !this.closed; entry = stale.shift()) {
+        await this.compile(entry);
+      }
     };
     await Promise.all(Array.from({ length: BUILDS }, build));
   }
@@ -220,6 +222,7 @@ export class Catalog {
   private async compile(entry: PluginEntry): Promise<void> {
     const { clock, tryOut } = this.deps;
     const built = await this.build(entry);
+    if (this.closed) return;
     const versions = this.plugins.get(entry.id)?.versions ?? new VersionSwap();
     if (versions.serving !== undefined && (await this.changedMeanwhile(built))) {
       this.unsettled.add(entry.id);

@@ -213,11 +213,11 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     await until(() => underWay === 0, graceMs);
     admission.close();
     clearInterval(ticking);
-    await catalog?.close();
+    // Nobody waits for a build any more, and one that hangs would hold up the end.
+    await Promise.all([catalog?.close(), compiler?.close()]);
     await Promise.race([slots.closeAll(), until(() => slots.size === 0, LAST_CHILD_MS)]);
     for (const slot of slots.list()) for (const pid of slot.pids) killProcess(pid);
     await pool?.close();
-    await compiler?.close();
   }
 
   return {
