@@ -2,6 +2,9 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { KyselyPlugin } from 'kysely';
 import { AppError } from '../domain/errors.ts';
 
+/** Where a query may be made: within a write body, by its writer, or anywhere else. */
+export type QueryPlace = 'inside' | 'outside';
+
 interface Scope {
   open: boolean;
 }
@@ -36,13 +39,18 @@ export class BodyGuard {
     }
   }
 
+  /** Fails where a query of this place must not be made. */
+  assert(place: QueryPlace): void {
+    if (place === 'outside') this.assertOutside();
+    else if (!this.#scope.getStore()?.open)
+      throw new Error('This write body has ended; its writer cannot be used any more');
+  }
+
   /** For the reader of a store: each of its queries is made outside bodies. */
-  readonly outside: KyselyPlugin = passThrough(() => this.assertOutside());
+  readonly outside: KyselyPlugin = passThrough(() => this.assert('outside'));
 
   /** For the writer of a store: each of its queries is made inside the body that it was given to. */
-  readonly inside: KyselyPlugin = passThrough(() => {
-    if (!this.#scope.getStore()?.open) throw new Error('This write body has ended; its writer cannot be used any more');
-  });
+  readonly inside: KyselyPlugin = passThrough(() => this.assert('inside'));
 }
 
 function passThrough(check: () => void): KyselyPlugin {

@@ -1,17 +1,21 @@
 import type { NetworkType } from '../domain/network-type.ts';
 import type { Connection } from './connection.ts';
+import { prepared } from './prepared.ts';
 import type { Reader, Writer } from './store.ts';
 
 /** Reads of the table `chain_identities`. */
-export function chainIdentityReads({ db }: Connection): Pick<Reader, 'chainIdentity'> {
+export function chainIdentityReads(connection: Connection): Pick<Reader, 'chainIdentity'> {
+  const { db } = connection;
+  const byName = prepared(connection, (type: NetworkType, network: string) =>
+    db
+      .selectFrom('chain_identities')
+      .select('identity')
+      .where('network_type', '=', type)
+      .where('network', '=', network),
+  );
   return {
     async chainIdentity(type, network) {
-      const row = await db
-        .selectFrom('chain_identities')
-        .select('identity')
-        .where('network_type', '=', type)
-        .where('network', '=', network)
-        .executeTakeFirst();
+      const [row] = await byName(type, network);
       return row?.identity;
     },
   };

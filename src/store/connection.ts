@@ -1,10 +1,12 @@
-import type { Kysely, RawBuilder } from 'kysely';
+import type { CompiledQuery, Kysely, RawBuilder } from 'kysely';
 import type { Tables } from './schema.ts';
 import type { Sealer } from './sealing.ts';
 
 /** What the queries need of a database. */
 export interface Connection {
   db: Kysely<Tables>;
+  /** Answers a query that is compiled already; what holds for queries of `db` holds for it. */
+  rows: <Row>(query: CompiledQuery<Row>) => Promise<Row[]>;
   /** The time as an expression of the database's, in milliseconds; within a write body it stands still. */
   now: () => RawBuilder<number>;
   /** Absent in a store that keeps no secrets. */

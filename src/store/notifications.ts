@@ -3,7 +3,8 @@ import type { Kysely } from 'kysely';
 import { z } from 'zod';
 import type { Notification } from '../domain/notification.ts';
 import { type Connection, sealerOf } from './connection.ts';
-import { pageBounds } from './paging.ts';
+import { pageBounds, totalOf } from './paging.ts';
+import { prepared } from './prepared.ts';
 import type { NotificationTable, Tables } from './schema.ts';
 import type { SealedPlace, Sealer } from './sealing.ts';
 import type { Reader, Writer } from './store.ts';
@@ -42,20 +43,21 @@ type NotificationReads = 'notification' | 'notifications' | 'allNotifications' |
 export function notificationReads(connection: Connection): Pick<Reader, NotificationReads> {
   const { db } = connection;
   const newestFirst = db.selectFrom('notifications').selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc');
+  const byId = prepared(connection, (id: string) => db.selectFrom('notifications').selectAll().where('id', '=', id));
+  const pageOf = prepared(connection, (limit: number, offset: number) => newestFirst.limit(limit).offset(offset));
+  const count = prepared(connection, () =>
+    db.selectFrom('notifications').select((on) => on.fn.countAll<number>().as('total')),
+  );
   return {
     async notification(id) {
-      const row = await db.selectFrom('notifications').selectAll().where('id', '=', id).executeTakeFirst();
+      const [row] = await byId(id);
       return row && fromRow(row);
     },
 
     async notifications(page) {
       const { limit, offset } = pageBounds(page);
-      const rows = await newestFirst.limit(limit).offset(offset).execute();
-      const { total } = await db
-        .selectFrom('notifications')
-        .select((on) => on.fn.countAll<number>().as('total'))
-        .executeTakeFirstOrThrow();
-      return { items: rows.map(fromRow), total };
+      const rows = await pageOf(limit, offset);
+      return { items: rows.map(fromRow), total: totalOf(await count()) };
     },
 
     async allNotifications() {

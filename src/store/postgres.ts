@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Kysely, sql } from 'kysely';
+import { type CompiledQuery, Kysely, sql } from 'kysely';
 import pg from 'pg';
 import type { Log } from '../observability/log.ts';
-import { BodyGuard } from './body-guard.ts';
+import { BodyGuard, type QueryPlace } from './body-guard.ts';
 import { postgresColumns } from './column-types.ts';
+import type { Connection } from './connection.ts';
 import type { Lease } from './lease.ts';
 import { migrate } from './migrate.ts';
 import { migrations } from './migrations.ts';
@@ -147,13 +148,23 @@ function compose(
   const running = new Set<Promise<unknown>>();
   let closing: Promise<void> | undefined;
 
+  const over = (db: Kysely<Tables>, place: QueryPlace): Connection => ({
+    db: db.withPlugin(guard[place]),
+    async rows<Row>(query: CompiledQuery<Row>) {
+      guard.assert(place);
+      return (await db.executeQuery(query)).rows;
+    },
+    now,
+    sealer,
+  });
+
   async function writeOnce<T>(lease: Lease | undefined, body: (writer: Writer) => Promise<T>): Promise<T> {
     return whole
       .transaction()
       .setIsolationLevel('repeatable read')
       .execute(async (db) => {
         if (lease !== undefined) await leases.assertHeld(db, lease);
-        return guard.enter(() => body(createWriter({ db: db.withPlugin(guard.inside), now, sealer }))).ended;
+        return guard.enter(() => body(createWriter(over(db, 'inside')))).ended;
       });
   }
 
@@ -170,7 +181,7 @@ function compose(
   }
 
   return {
-    read: tellingTrouble(createReader({ db: whole.withPlugin(guard.outside), now, sealer })),
+    read: tellingTrouble(createReader(over(whole, 'outside'))),
     write: (body) => write(undefined, body),
     writeUnder: write,
     leases: tellingTrouble(leases),

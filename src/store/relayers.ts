@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { networkTypeSchema } from '../domain/network-type.ts';
 import type { DisabledReason, Relayer, RpcUrl } from '../domain/relayer.ts';
 import { type Connection, sealerOf } from './connection.ts';
-import { pageBounds } from './paging.ts';
+import { pageBounds, totalOf } from './paging.ts';
+import { prepared } from './prepared.ts';
 import type { RelayerTable, Tables } from './schema.ts';
 import type { SealedPlace, Sealer } from './sealing.ts';
 import type { Reader, Writer } from './store.ts';
@@ -86,20 +87,21 @@ export function relayerReads(connection: Connection): Pick<Reader, 'relayer' | '
   const read = (row: RelayerTable) => fromRow(connection, row);
   // Those that one write declared came at the same time; their ids put them in an order.
   const newestFirst = db.selectFrom('relayers').selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc');
+  const byId = prepared(connection, (id: string) => db.selectFrom('relayers').selectAll().where('id', '=', id));
+  const pageOf = prepared(connection, (limit: number, offset: number) => newestFirst.limit(limit).offset(offset));
+  const count = prepared(connection, () =>
+    db.selectFrom('relayers').select((on) => on.fn.countAll<number>().as('total')),
+  );
   return {
     async relayer(id) {
-      const row = await db.selectFrom('relayers').selectAll().where('id', '=', id).executeTakeFirst();
+      const [row] = await byId(id);
       return row && read(row);
     },
 
     async relayers(page) {
       const { limit, offset } = pageBounds(page);
-      const rows = await newestFirst.limit(limit).offset(offset).execute();
-      const { total } = await db
-        .selectFrom('relayers')
-        .select((on) => on.fn.countAll<number>().as('total'))
-        .executeTakeFirstOrThrow();
-      return { items: rows.map(read), total };
+      const rows = await pageOf(limit, offset);
+      return { items: rows.map(read), total: totalOf(await count()) };
     },
 
     async allRelayers() {

@@ -59,29 +59,52 @@ class SqliteDriver implements Driver {
 }
 
 class SqliteConnection implements DatabaseConnection {
-  readonly #database: DatabaseSync;
-  /** Least recently used first. */
-  readonly #statements = new Map<string, { statement: StatementSync; returnsRows: boolean }>();
+  readonly #statements: SqliteStatements;
 
   constructor(database: DatabaseSync) {
-    this.#database = database;
+    this.#statements = new SqliteStatements(database);
   }
 
-  async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
-    const { statement, returnsRows } = this.#prepare(sql);
-    const values = parameters.map(bindable);
-    // Rows have no prototype; the caller parses them, and until then they are what the query says.
-    if (returnsRows) return { rows: statement.all(...values) as Row[] };
-    const { changes } = statement.run(...values);
-    return { numAffectedRows: BigInt(changes), rows: [] };
+  async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+    return this.#statements.run(query);
   }
 
   // oxlint-disable-next-line require-yield -- the interface asks for a generator
   async *streamQuery<Row>(): AsyncIterableIterator<QueryResult<Row>> {
     throw new Error('The store reads in pages; it does not stream');
   }
+}
 
-  #prepare(sql: string): { statement: StatementSync; returnsRows: boolean } {
+const CHANGES_SCHEMA = /^\s*(?:alter|create|drop)\b/i;
+
+interface PreparedStatement {
+  statement: StatementSync;
+  /** None when it answers no rows. */
+  columns: readonly string[];
+}
+
+/** The statements of one open connection, each prepared once. */
+export class SqliteStatements {
+  readonly #database: DatabaseSync;
+  /** Least recently used first. */
+  readonly #statements = new Map<string, PreparedStatement>();
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  run<Row>({ sql, parameters }: Pick<CompiledQuery, 'sql' | 'parameters'>): QueryResult<Row> {
+    const { statement, columns } = this.#prepare(sql);
+    // What was prepared before may have other columns after this.
+    if (CHANGES_SCHEMA.test(sql)) this.#statements.clear();
+    const values = parameters.map(bindable);
+    // The caller parses the rows; until then they are what the query says.
+    if (columns.length > 0) return { rows: rowsOf(statement.all(...values), columns) as Row[] };
+    const { changes } = statement.run(...values);
+    return { numAffectedRows: BigInt(changes), rows: [] };
+  }
+
+  #prepare(sql: string): PreparedStatement {
     const known = this.#statements.get(sql);
     const entry = known ?? this.#compile(sql);
     this.#statements.delete(sql);
@@ -89,10 +112,20 @@ class SqliteConnection implements DatabaseConnection {
     return entry;
   }
 
-  #compile(sql: string): { statement: StatementSync; returnsRows: boolean } {
+  #compile(sql: string): PreparedStatement {
     const statement = this.#database.prepare(sql);
+    statement.setReturnArrays(true);
     const [oldest] = this.#statements.keys();
     if (oldest !== undefined && this.#statements.size >= STATEMENTS_KEPT) this.#statements.delete(oldest);
-    return { statement, returnsRows: statement.columns().length > 0 };
+    return { statement, columns: statement.columns().map(({ name }) => name) };
   }
+}
+
+/** Rows from their values: the objects that `node:sqlite` makes have no shape, and all who read them are slow. */
+function rowsOf(rows: readonly unknown[], columns: readonly string[]): object[] {
+  return (rows as readonly (readonly unknown[])[]).map((values) => {
+    const row: Record<string, unknown> = {};
+    for (const [at, column] of columns.entries()) row[column] = values[at];
+    return row;
+  });
 }

@@ -1,10 +1,11 @@
 import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { Kysely, type RawBuilder, sql } from 'kysely';
+import { type CompiledQuery, Kysely, type RawBuilder, sql } from 'kysely';
 import type { Clock } from '../domain/clock.ts';
 import type { Log } from '../observability/log.ts';
-import { BodyGuard } from './body-guard.ts';
+import { BodyGuard, type QueryPlace } from './body-guard.ts';
 import { sqliteColumns } from './column-types.ts';
+import type { Connection } from './connection.ts';
 import { noHints } from './hints.ts';
 import { migrate } from './migrate.ts';
 import { migrations } from './migrations.ts';
@@ -14,7 +15,7 @@ import { createReader, createWriter } from './queries.ts';
 import { resealRpcUrls } from './relayers.ts';
 import type { Tables } from './schema.ts';
 import { checkSeal, type Sealer } from './sealing.ts';
-import { sqliteDialect } from './sqlite-dialect.ts';
+import { SqliteStatements, sqliteDialect } from './sqlite-dialect.ts';
 import type { Store, Writer } from './store.ts';
 import { WriterQueue } from './writer-queue.ts';
 
@@ -56,13 +57,20 @@ export async function openSqliteStore({ path, log, clock, sealer }: SqliteStoreO
 function compose(writing: DatabaseSync, reading: DatabaseSync, clock: Clock, sealer: Sealer | undefined): Store {
   const guard = new BodyGuard();
   const queue = new WriterQueue(writing, guard, clock);
-  const over = (database: DatabaseSync, plugins: BodyGuard['inside'][], now: () => RawBuilder<number>) => ({
-    db: new Kysely<Tables>({ dialect: sqliteDialect(database), plugins }),
-    now,
-    sealer,
-  });
+  const over = (database: DatabaseSync, place: QueryPlace, now: () => RawBuilder<number>): Connection => {
+    const statements = new SqliteStatements(database);
+    return {
+      db: new Kysely<Tables>({ dialect: sqliteDialect(database), plugins: [guard[place]] }),
+      async rows<Row>(query: CompiledQuery<Row>) {
+        guard.assert(place);
+        return statements.run<Row>(query).rows;
+      },
+      now,
+      sealer,
+    };
+  };
   let bodyBegan = 0;
-  const writer = createWriter(over(writing, [guard.inside], () => sql.val(bodyBegan)));
+  const writer = createWriter(over(writing, 'inside', () => sql.val(bodyBegan)));
   const leases = new ProcessLeases();
   const run = async <T>(body: (writer: Writer) => Promise<T>) => {
     guard.assertOutside();
@@ -73,7 +81,7 @@ function compose(writing: DatabaseSync, reading: DatabaseSync, clock: Clock, sea
   };
 
   return {
-    read: createReader(over(reading, [guard.outside], () => sql.val(clock.now()))),
+    read: createReader(over(reading, 'outside', () => sql.val(clock.now()))),
     write: run,
     writeUnder: (lease, body) =>
       run((writer) => {

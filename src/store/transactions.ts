@@ -1,4 +1,4 @@
-import type { ExpressionBuilder } from 'kysely';
+import type { ExpressionBuilder, SelectQueryBuilder } from 'kysely';
 import { BEYOND_ANY_PAUSE_MS } from '../domain/due.ts';
 import { networkTypeSchema } from '../domain/network-type.ts';
 import type { Timestamp } from '../domain/transaction.ts';
@@ -11,7 +11,8 @@ import {
 } from '../domain/transaction-state.ts';
 import { attemptsOf } from './attempts.ts';
 import type { Connection } from './connection.ts';
-import { pageBounds } from './paging.ts';
+import { pageBounds, totalOf } from './paging.ts';
+import { prepared } from './prepared.ts';
 import type { Tables } from './schema.ts';
 import { sequenceAfter, sequenceText } from './sequence-text.ts';
 import type { Reader, Writer } from './store.ts';
@@ -42,34 +43,43 @@ type TransactionReads =
 const isDue = (now: Timestamp) => (on: ExpressionBuilder<Tables, 'transactions'>) =>
   on.or([on('next_action_at', '<=', now), on(on('next_action_at', '-', BEYOND_ANY_PAUSE_MS), '>', now)]);
 
+type Matching = SelectQueryBuilder<Tables, 'transactions', object>;
+
+const newestFirst = (matching: Matching) => matching.selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc');
+const countOf = (matching: Matching) => matching.select((on) => on.fn.countAll<number>().as('total'));
+
 /** Reads of the table `transactions`. */
-export function transactionReads({ db }: Connection): Pick<Reader, TransactionReads> {
+export function transactionReads(connection: Connection): Pick<Reader, TransactionReads> {
+  const { db } = connection;
+  const byId = prepared(connection, (relayerId: string, id: string) =>
+    db.selectFrom('transactions').selectAll().where('id', '=', id).where('relayer_id', '=', relayerId),
+  );
+  const ofLane = prepared(connection, (lane: string, id: string) =>
+    db.selectFrom('transactions').selectAll().where('id', '=', id).where('lane', '=', lane),
+  );
+
+  const ofRelayer = (relayerId: string) => db.selectFrom('transactions').where('relayer_id', '=', relayerId);
+  const listOfAll = prepared(connection, (relayerId: string, limit: number, offset: number) =>
+    newestFirst(ofRelayer(relayerId)).limit(limit).offset(offset),
+  );
+  const countOfAll = prepared(connection, (relayerId: string) => countOf(ofRelayer(relayerId)));
+
   return {
     async transaction(relayerId, id) {
-      const row = await db
-        .selectFrom('transactions')
-        .selectAll()
-        .where('id', '=', id)
-        .where('relayer_id', '=', relayerId)
-        .executeTakeFirst();
+      const [row] = await byId(relayerId, id);
       return row && transactionOfRow(row);
     },
 
     async transactions(relayerId, page, status) {
-      let matching = db.selectFrom('transactions').where('relayer_id', '=', relayerId);
-      if (status !== undefined) matching = matching.where('status', '=', status);
-      if (status !== undefined && !isFinal(status)) matching = matching.where('is_canceled', '=', 0);
-
       const { limit, offset } = pageBounds(page);
-      const rows = await matching
-        .selectAll()
-        .orderBy('created_at', 'desc')
-        .orderBy('id', 'desc')
-        .limit(limit)
-        .offset(offset)
-        .execute();
-      const { total } = await matching.select((on) => on.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
-      return { items: rows.map(transactionOfRow), total };
+      if (status === undefined) {
+        const rows = await listOfAll(relayerId, limit, offset);
+        return { items: rows.map(transactionOfRow), total: totalOf(await countOfAll(relayerId)) };
+      }
+      const ofStatus = ofRelayer(relayerId).where('status', '=', status);
+      const matching = isFinal(status) ? ofStatus : ofStatus.where('is_canceled', '=', 0);
+      const rows = await newestFirst(matching).limit(limit).offset(offset).execute();
+      return { items: rows.map(transactionOfRow), total: totalOf(await countOf(matching).execute()) };
     },
 
     async transactionBySequence(relayerId, sequence) {
@@ -90,12 +100,7 @@ export function transactionReads({ db }: Connection): Pick<Reader, TransactionRe
     },
 
     async transactionOfLane(lane, id) {
-      const row = await db
-        .selectFrom('transactions')
-        .selectAll()
-        .where('id', '=', id)
-        .where('lane', '=', lane)
-        .executeTakeFirst();
+      const [row] = await ofLane(lane, id);
       return row && transactionOfRow(row);
     },
 

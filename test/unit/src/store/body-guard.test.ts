@@ -52,4 +52,16 @@ t.test('results pass through, and a closed store is not asked', async (t) => {
   t.equal(await guard.outside.transformResult({ result, queryId: { queryId: '1' } }), result);
   guard.close();
   t.throws(() => transform(guard.outside), { code: 'UNAVAILABLE' });
+  t.throws(() => guard.assert('outside'), { code: 'UNAVAILABLE' });
+});
+
+t.test('queries that are compiled already are told apart as well', async (t) => {
+  const guard = new BodyGuard();
+  guard.assert('outside');
+  t.throws(() => guard.assert('inside'), /has ended/);
+  await guard.enter(async () => {
+    guard.assert('inside');
+    t.throws(() => guard.assert('outside'), /Inside a write body/);
+  }).ended;
+  t.throws(() => guard.assert('inside'), /has ended/);
 });

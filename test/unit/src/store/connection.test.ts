@@ -11,7 +11,8 @@ t.test('a secret never goes into a store that has no key', async (t) => {
   // Never connected: only the sealer is asked for.
   const pool = new pg.Pool({ max: 1 });
   t.teardown(() => pool.end());
-  const connection: Connection = { db: new Kysely<Tables>({ dialect: postgresDialect(pool) }), now: () => sql.val(0) };
+  const db = new Kysely<Tables>({ dialect: postgresDialect(pool) });
+  const connection: Connection = { db, rows: async () => [], now: () => sql.val(0) };
   t.throws(() => sealerOf(connection), /without a key to seal secrets with/);
   const sealer = createSealer([randomBytes(32)], randomBytes);
   t.equal(sealerOf({ ...connection, sealer }), sealer);

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { pageBounds } from '../../../../src/store/paging.ts';
+import { pageBounds, totalOf } from '../../../../src/store/paging.ts';
 
 t.strictSame(pageBounds({ page: 1, perPage: 10 }), { limit: 10, offset: 0 });
 t.strictSame(pageBounds({ page: 0, perPage: 10 }), { limit: 10, offset: 0 }, 'page 0 means the first');
@@ -9,3 +9,6 @@ t.strictSame(pageBounds({ page: Number.MAX_SAFE_INTEGER, perPage: 500 }), {
   limit: 500,
   offset: Number.MAX_SAFE_INTEGER,
 });
+
+t.equal(totalOf([{ total: 7 }]), 7);
+t.throws(() => totalOf([]), /answered nothing/);

@@ -32,6 +32,17 @@ t.test('reads, writes and counts what it changed', async (t) => {
   t.same(returned, [{ id: 1 }, { id: 2 }]);
 });
 
+t.test('rows have the columns that the table has now', async (t) => {
+  const { db } = open(t);
+  await db.insertInto('things').values({ id: 1, name: 'a' }).execute();
+  const all = db.selectFrom('things').selectAll();
+  t.same(await all.execute(), [{ id: 1, name: 'a' }]);
+  await db.schema.alterTable('things').renameColumn('name', 'title').execute();
+  t.same(await all.execute(), [{ id: 1, title: 'a' }]);
+  await sql`alter table things add column size integer`.execute(db);
+  t.same(await all.execute(), [{ id: 1, title: 'a', size: null }]);
+});
+
 t.test('a transaction is kept or undone', async (t) => {
   const { db, database } = open(t);
   await db.transaction().execute(async (inside) => {

@@ -1,0 +1,72 @@
+import { DatabaseSync } from 'node:sqlite';
+import { type CompiledQuery, Kysely } from 'kysely';
+import t, { type Test } from 'tap';
+import { prepared } from '../../../../src/store/prepared.ts';
+import { SqliteStatements, sqliteDialect } from '../../../../src/store/sqlite-dialect.ts';
+
+interface Things {
+  things: { id: number; name: string };
+}
+
+function open(t: Test) {
+  const database = new DatabaseSync(':memory:');
+  t.teardown(() => database.close());
+  database.exec("create table things (id integer primary key, name text) strict; insert into things values (1, 'a')");
+  database.exec("insert into things values (2, 'b'), (3, 'a')");
+  const statements = new SqliteStatements(database);
+  const asked: CompiledQuery[] = [];
+  const connection = {
+    async rows<Row>(query: CompiledQuery<Row>) {
+      asked.push(query);
+      return statements.run<Row>(query).rows;
+    },
+  };
+  return { db: new Kysely<Things>({ dialect: sqliteDialect(database) }), connection, asked };
+}
+
+t.test('is built once, when it is first made, and answers each time for what it is given', async (t) => {
+  const { db, connection, asked } = open(t);
+  let built = 0;
+  const named = prepared(connection, (name: string, after: number, limit: number) => {
+    built += 1;
+    return db
+      .selectFrom('things')
+      .select('id')
+      .where('id', '>', after)
+      .where('name', '=', name)
+      .orderBy('id')
+      .limit(limit);
+  });
+  t.equal(built, 0);
+  t.same(await named('a', 0, 5), [{ id: 1 }, { id: 3 }]);
+  t.same(await named('a', 1, 5), [{ id: 3 }]);
+  t.same(await named('b', 0, 5), [{ id: 2 }]);
+  t.same(await named('a', 0, 1), [{ id: 1 }]);
+  t.same(await Promise.all([named('a', 2, 9), named('b', 2, 9)]), [[{ id: 3 }], []]);
+  t.equal(built, 1);
+  t.equal(new Set(asked.map(({ sql }) => sql)).size, 1);
+});
+
+t.test('keeps the constants of its query, and may take an argument twice or none', async (t) => {
+  const { db, connection } = open(t);
+  const things = () => db.selectFrom('things').select('id').where('name', '=', 'a').orderBy('id');
+  const either = prepared(connection, (id: number) =>
+    things().where((on) => on.or([on('id', '=', id), on('id', '<', id)])),
+  );
+  t.same(await either(1), [{ id: 1 }]);
+  t.same(await either(3), [{ id: 1 }, { id: 3 }]);
+  t.same(await prepared(connection, things)(), [{ id: 1 }, { id: 3 }]);
+});
+
+t.test('a query that leaves a parameter out is refused', async (t) => {
+  const { db, connection } = open(t);
+  const deaf = prepared(connection, (_name: string) => db.selectFrom('things').select('id'));
+  t.throws(() => deaf('a'), /Parameter 0 of a prepared query is none of its values/);
+});
+
+t.test('a value that would be stored as another is refused', async (t) => {
+  const { db, connection } = open(t);
+  const byId = prepared(connection, (id: number) => db.selectFrom('things').select('id').where('id', '=', id));
+  await t.rejects(byId(2 ** 60), TypeError);
+  await t.rejects(byId(Number.NaN), TypeError);
+});
