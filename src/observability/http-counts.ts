@@ -1,29 +1,40 @@
 import { STATUS_CODES } from 'node:http';
 import type { Instruments } from './instruments.ts';
+import { LateCounts } from './late-counts.ts';
 
 /** Requests of the API, by route pattern. */
 export class HttpCounts {
-  readonly #requests;
+  readonly #requests = new LateCounts();
+  readonly #inFlight = new LateCounts();
+  readonly #pluginCalls = new LateCounts();
   readonly #errors;
   readonly #latency;
-  readonly #inFlight;
   readonly #timeouts;
-  readonly #pluginCalls;
   readonly #keyed;
 
   constructor(instruments: Instruments) {
-    this.#requests = instruments.counter('requests_total');
+    instruments.counter('requests_total', (counter) =>
+      this.#requests.takeOver(([endpoint, method, status], amount) =>
+        counter.inc(labelsOf(endpoint, method, status), amount),
+      ),
+    );
+    instruments.gauge('in_flight_requests', (gauge) =>
+      this.#inFlight.takeOver(([endpoint], amount) => gauge.inc({ endpoint }, amount)),
+    );
+    instruments.counter('plugin_calls_total', (counter) =>
+      this.#pluginCalls.takeOver(([pluginId, method = '', status = ''], amount) =>
+        counter.inc({ plugin_id: pluginId, method, status }, amount),
+      ),
+    );
     this.#errors = instruments.counter('error_requests_total');
     this.#latency = instruments.histogram('request_latency_seconds');
-    this.#inFlight = instruments.gauge('in_flight_requests');
     this.#timeouts = instruments.counter('request_timeouts_total');
     this.#keyed = instruments.counter('idempotency_requests_total');
-    this.#pluginCalls = instruments.counter('plugin_calls_total');
   }
 
   /** Of a plugin that exists; other ids are not labels. */
   pluginCalled(pluginId: string, method: string, status: number): void {
-    this.#pluginCalls.inc({ plugin_id: pluginId, method, status: String(status) });
+    this.#pluginCalls.add(1, pluginId, method, status);
   }
 
   /** A request came with an idempotency key. */
@@ -32,13 +43,13 @@ export class HttpCounts {
   }
 
   began(endpoint: string): void {
-    this.#inFlight.inc({ endpoint });
+    this.#inFlight.add(1, endpoint);
   }
 
   ended({ endpoint, method, status, seconds }: HttpRequestEnd): void {
-    const labels = { endpoint, method, status: `${status} ${STATUS_CODES[status] ?? ''}`.trimEnd() };
-    this.#inFlight.dec({ endpoint });
-    this.#requests.inc(labels);
+    const labels = labelsOf(endpoint, method, status);
+    this.#inFlight.add(-1, endpoint);
+    this.#requests.add(1, endpoint, method, status);
     this.#latency.observe(labels, seconds);
     if (status >= 400) this.#errors.inc(labels);
   }
@@ -46,6 +57,10 @@ export class HttpCounts {
   timedOut(endpoint: string, method: string): void {
     this.#timeouts.inc({ endpoint, method, timeout_type: 'handler' });
   }
+}
+
+function labelsOf(endpoint: string, method: string | number = '', status: string | number = '') {
+  return { endpoint, method, status: `${status} ${STATUS_CODES[status] ?? ''}`.trimEnd() };
 }
 
 /** One answered request. */

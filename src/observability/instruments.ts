@@ -9,12 +9,34 @@ export class Instruments {
     this.#registers = [registry];
   }
 
-  counter<N extends MetricName<'counter'>>(name: N): Counter<MetricLabel<N>> {
-    return new Counter({ registers: this.#registers, name, ...described<MetricLabel<N>>(name) });
+  /** @param onRead called before it is read, to bring it up to date */
+  counter<N extends MetricName<'counter'>>(
+    name: N,
+    onRead?: (counter: Counter<MetricLabel<N>>) => void,
+  ): Counter<MetricLabel<N>> {
+    const collect = onRead && (() => onRead(counter));
+    const counter: Counter<MetricLabel<N>> = new Counter({
+      registers: this.#registers,
+      name,
+      ...described<MetricLabel<N>>(name),
+      ...(collect && { collect }),
+    });
+    return counter;
   }
 
-  gauge<N extends MetricName<'gauge'>>(name: N): Gauge<MetricLabel<N>> {
-    return new Gauge({ registers: this.#registers, name, ...described<MetricLabel<N>>(name) });
+  /** @param onRead called before it is read, to bring it up to date */
+  gauge<N extends MetricName<'gauge'>>(
+    name: N,
+    onRead?: (gauge: Gauge<MetricLabel<N>>) => void,
+  ): Gauge<MetricLabel<N>> {
+    const collect = onRead && (() => onRead(gauge));
+    const gauge: Gauge<MetricLabel<N>> = new Gauge({
+      registers: this.#registers,
+      name,
+      ...described<MetricLabel<N>>(name),
+      ...(collect && { collect }),
+    });
+    return gauge;
   }
 
   histogram<N extends MetricName<'histogram'>>(name: N): Histogram<MetricLabel<N>> {

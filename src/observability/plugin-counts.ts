@@ -1,8 +1,9 @@
 import type { Instruments } from './instruments.ts';
+import { LateCounts } from './late-counts.ts';
 
 /** Plugin calls and the processes that run them. */
 export class PluginCounts {
-  readonly #ends;
+  readonly #ends = new LateCounts();
   readonly #seconds;
   readonly #capabilities;
   readonly #kills;
@@ -17,7 +18,9 @@ export class PluginCounts {
   readonly #heapPeaks;
 
   constructor(instruments: Instruments) {
-    this.#ends = instruments.counter('plugin_call_outcomes_total');
+    instruments.counter('plugin_call_outcomes_total', (counter) =>
+      this.#ends.takeOver(([pluginId, outcome = ''], amount) => counter.inc({ plugin_id: pluginId, outcome }, amount)),
+    );
     this.#seconds = instruments.histogram('plugin_call_seconds');
     this.#capabilities = instruments.counter('plugin_capability_calls_total');
     this.#kills = instruments.counter('plugin_process_ends_total');
@@ -33,7 +36,7 @@ export class PluginCounts {
   }
 
   callEnded(pluginId: string, end: string, seconds: number): void {
-    this.#ends.inc({ plugin_id: pluginId, outcome: end });
+    this.#ends.add(1, pluginId, end);
     this.#seconds.observe({ plugin_id: pluginId }, seconds);
   }
 

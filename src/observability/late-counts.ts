@@ -1,0 +1,48 @@
+/** What counts are told apart by; as many as there are labels. */
+export type CountedBy = readonly [
+  first: string,
+  second: string | number | undefined,
+  third: string | number | undefined,
+];
+
+type Level<T> = Map<string | number | undefined, T>;
+
+/** What was counted since it was taken over last. */
+interface Row {
+  by: CountedBy;
+  amount: number;
+}
+
+/**
+ * Counts that reach their instrument only when that is read. prom-client makes a text of all labels each time that it
+ * counts; what is counted with every request is read once in many seconds.
+ */
+export class LateCounts {
+  readonly #rows: Level<Level<Level<Row>>> = new Map();
+
+  /** Adds to the count of these labels. */
+  add(amount: number, first: string, second?: string | number, third?: string | number): void {
+    const row = this.#rows.get(first)?.get(second)?.get(third);
+    if (row === undefined) this.#begin(amount, [first, second, third]);
+    else row.amount += amount;
+  }
+
+  /** Hands out what was added since the last time. */
+  takeOver(into: (by: CountedBy, amount: number) => void): void {
+    for (const seconds of this.#rows.values()) {
+      for (const thirds of seconds.values()) {
+        for (const row of thirds.values()) {
+          if (row.amount !== 0) into(row.by, row.amount);
+          row.amount = 0;
+        }
+      }
+    }
+  }
+
+  #begin(amount: number, by: CountedBy): void {
+    const [first, second, third] = by;
+    const seconds = this.#rows.get(first) ?? new Map();
+    const thirds = seconds.get(second) ?? new Map();
+    this.#rows.set(first, seconds.set(second, thirds.set(third, { by, amount })));
+  }
+}
