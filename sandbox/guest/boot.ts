@@ -12,7 +12,6 @@
 import type { InvocationContext } from '../protocol.ts';
 import { CallEnd } from './call-end.ts';
 import { CapabilityCalls } from './capability-calls.ts';
-import { collectIntrinsics, freezeIntrinsics } from './freeze.ts';
 import { fixArrayBuffer } from './globals/array-buffer.ts';
 import { installGlobals } from './globals/install.ts';
 import { removeGlobals } from './globals/removed.ts';
@@ -21,6 +20,7 @@ import { HostLink } from './host-link.ts';
 import { invokeHandler } from './invoke.ts';
 import type { Part, PartName } from './part-world.ts';
 import { defineProperty, deleteProperty, getOwnPropertyDescriptor, parseJson } from './primordials.ts';
+import { SharedObjects } from './shared-objects.ts';
 
 /** Where the plugin's bundle leaves its exports (esbuild's `globalName`). */
 const EXPORTS = '__isolayer_plugin__';
@@ -40,7 +40,7 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
   const { eval: evaluate } = global;
   const load = (name: PartName) => evaluate(link.part(name)) as Part;
   const world = installGlobals(global, { link, end, calls, load });
-  const intrinsics = collectIntrinsics(global);
+  const shared = new SharedObjects(global);
   let limits: GuestSetup['limits'] = { result_bytes: 0, calls: 0 };
   let moduleExports: unknown;
 
@@ -48,7 +48,7 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
     setup(text) {
       const setup = parseJson(text) as GuestSetup;
       limits = setup.limits;
-      world.process.env = setup.env;
+      world.grant(setup.env);
       // Made first, so that the bundle's `var` finds a property that can be taken away again.
       defineProperty(global, EXPORTS, { value: undefined, writable: true, configurable: true });
     },
@@ -56,7 +56,7 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
     seal() {
       moduleExports = getOwnPropertyDescriptor(global, EXPORTS)?.value;
       deleteProperty(global, EXPORTS);
-      freezeIntrinsics(intrinsics);
+      shared.seal();
     },
 
     invoke(text) {

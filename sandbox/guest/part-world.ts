@@ -2,15 +2,24 @@ import type { AskForFetch } from './globals/fetch.ts';
 import type { RequestWorld } from './globals/request.ts';
 import type { StreamClasses } from './globals/streams.ts';
 import type { CryptoQuestion } from './host-function.ts';
+import type { HostLink } from './host-link.ts';
 
 /** The parts of the runtime that an isolate loads when its plugin first asks for one of their names. */
-export type PartName = 'web' | 'streams' | 'buffer' | 'subtle';
+export type PartName = 'dom' | 'text' | 'url' | 'web' | 'streams' | 'buffer' | 'subtle';
 
 /** What the runtime gives to its parts: they are scripts of their own and share no class with it but these. */
 export interface PartWorld {
-  classes: Pick<RequestWorld, 'URL' | 'URLSearchParams' | 'AbortSignal'> & {
-    DOMException: new (message: string, name: string) => Error;
-  };
+  /** The guest's own, which come with their parts when they are asked for. */
+  readonly classes: Readonly<
+    Pick<RequestWorld, 'URL' | 'URLSearchParams' | 'AbortSignal'> & {
+      DOMException: new (message: string, name: string) => Error;
+    }
+  >;
+  /** The parsing of URLs. */
+  urls: Pick<HostLink, 'parseUrl' | 'changeUrl'>;
+  /** Takes what escaped from a listener. */
+  report(error: unknown): void;
+  setTimer(callback: () => void, delayMs: number): unknown;
   /** What asks for the fetches of the plugin call that runs now, and of no other. */
   asker(): AskForFetch;
   /** At most 65536 random bytes, as characters of code 0 to 255. */

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import ivm from 'isolated-vm';
 import type { GuestEntries, GuestSetup, HostFunction, HostOp } from '../guest/host-function.ts';
-import { FIXED_LIMITS, type PluginVersion, RUNTIME_PART } from '../protocol.ts';
+import { DEFAULT_LIMITS, FIXED_LIMITS, type PluginVersion, RUNTIME_PART } from '../protocol.ts';
 
 /** How a stretch of guest code ended other than by coming back: what isolated-vm threw, told apart in one place. */
 export type Escape = { cause: 'time' } | { cause: 'memory' } | { cause: 'thrown'; name: string; text: string };
@@ -38,18 +38,42 @@ class CachedScript {
   }
 
   compile(isolate: ivm.Isolate): ivm.Script {
-    if (this.#cache !== undefined) {
-      return isolate.compileScriptSync(this.#code, { filename: this.#filename, cachedData: this.#cache });
-    }
+    const options = { filename: this.#filename };
+    return isolate.compileScriptSync(
+      this.#code,
+      this.#cache === undefined ? options : { ...options, cachedData: this.#cache },
+    );
+  }
+
+  /**
+   * Makes the cache of what an isolate has run of the script: there V8 finds it compiled, and the functions that were
+   * called with it, which it leaves out as long as nobody has called them.
+   */
+  remember(isolate: ivm.Isolate): void {
+    if (this.#cache !== undefined) return;
     // isolated-vm leaves the cache on the script; its types name it on the options only.
     const script: ivm.Script & ivm.CachedDataResult = isolate.compileScriptSync(this.#code, {
       filename: this.#filename,
       produceCachedData: true,
     });
     this.#cache = script.cachedData;
-    return script;
   }
 }
+
+/** A plugin of nobody's, which does what most plugins do; and what its one call is told. */
+const WARM_UP: PluginVersion = {
+  pluginId: 'warm-up',
+  version: '',
+  code: 'var __isolayer_plugin__ = { handler: async ({ kv }) => ({ value: await kv.get("key") }) };',
+  filename: 'warm-up',
+  env: {},
+  isolation: 'call',
+  limits: DEFAULT_LIMITS,
+};
+const WARM_UP_ENTRIES: readonly (readonly [CallEntry, string])[] = [
+  ['invoke', '{"params":{},"headers":{},"route":"","config":null,"method":"POST","query":{},"caller":{"keyId":""}}'],
+  ['reply', '{"id":1,"reply":{"ok":true,"value":null}}'],
+];
 
 /** The guest runtime, compiled once per process. */
 export class GuestRuntime {
@@ -59,7 +83,7 @@ export class GuestRuntime {
 
   /** @param text an expression that evaluates to `boot`, see {@link GuestEntries}, and its parts, see {@link RUNTIME_PART} */
   constructor(text: string) {
-    const [script = '', ...parts] = text.split(RUNTIME_PART);
+    const [script = '', ...parts] = inLatin1(text).split(RUNTIME_PART);
     this.script = new CachedScript(script, 'isolayer');
     this.parts = new Map(
       parts.map((part) => {
@@ -67,6 +91,20 @@ export class GuestRuntime {
         return [part.slice(0, end), part.slice(end + 1)];
       }),
     );
+    this.#warmUp();
+  }
+
+  /** Has an isolate of nobody's serve a call, so that the code cache has what a call needs. */
+  #warmUp(): void {
+    try {
+      const isolate = new GuestIsolate(WARM_UP, this, new CachedScript(WARM_UP.code, WARM_UP.filename), () => '');
+      for (const [entry, text] of WARM_UP_ENTRIES) isolate.enter(entry, text, FIXED_LIMITS.evaluate_ms);
+      isolate.remember(this.script);
+      isolate.dispose();
+    } catch (error) {
+      // The first isolate of a plugin will meet the same failure, and there it is reported.
+      if (!(error instanceof EvaluationError)) throw error;
+    }
   }
 }
 
@@ -141,6 +179,7 @@ export class GuestIsolate {
       entry('setup').applySync(undefined, [JSON.stringify(setup)], { timeout: left() });
       plugin.compile(this.#isolate).runSync(context, { timeout: left() });
       entry('seal').applySync(undefined, [], { timeout: left() });
+      plugin.remember(this.#isolate);
       this.#entries = {
         invoke: entry('invoke'),
         reply: entry('reply'),
@@ -152,6 +191,11 @@ export class GuestIsolate {
       throw new EvaluationError(escape);
     }
     this.#bornHeapBytes = this.measureHeap();
+  }
+
+  /** Keeps what V8 has compiled of a script of this isolate for the next ones. */
+  remember(script: CachedScript): void {
+    script.remember(this.#isolate);
   }
 
   /** From now on `answer` is what the guest's host function reaches. */
@@ -249,6 +293,11 @@ export class GuestIsolate {
     if (text === 'Script execution timed out.') return { cause: 'time' };
     return { cause: 'thrown', name: error instanceof Error ? error.name : '', text };
   }
+}
+
+/** V8 keeps a text in half the memory when each of its characters fits a byte; an escape means the same as the character. */
+function inLatin1(code: string): string {
+  return code.replace(/[\u0100-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** What isolated-vm copied out of the isolate is an Error of this side with own text properties, or a primitive. */

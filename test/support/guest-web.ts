@@ -9,6 +9,9 @@ export function partWorld(ask: AskForFetch = () => Promise.reject(new TypeError(
   let streams: ReturnType<typeof createStreamClasses> | undefined;
   const world: PartWorld = {
     classes: { URL, URLSearchParams, AbortSignal, DOMException } as unknown as PartWorld['classes'],
+    urls: { parseUrl: () => null, changeUrl: () => null },
+    report: () => undefined,
+    setTimer: setTimeout,
     asker: () => ask,
     random: (bytes) => 'r'.repeat(bytes),
     compute: (question) => {

@@ -1,4 +1,3 @@
-import type { HostLink } from '../host-link.ts';
 import { DOMException } from './dom-exception.ts';
 
 /** Most bytes that one call may fill (Web Cryptography 10.1.1). */
@@ -7,8 +6,8 @@ const INTEGER_KINDS = /^(Big)?(Ui|I)nt\d+(Clamped)?Array$/;
 const kindOf = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag)
   ?.get as () => string | undefined;
 
-/** The part of Web Cryptography that needs no keys; the random bytes are the host's. */
-export function createCrypto(link: HostLink): object {
+/** The part of Web Cryptography that needs no keys; `randomBytes` gives so many as characters, at most 65536. */
+export function createCrypto(randomBytes: (bytes: number) => string): object {
   return {
     getRandomValues<T>(array: T): T {
       const kind = ArrayBuffer.isView(array) ? kindOf.call(array) : undefined;
@@ -23,14 +22,14 @@ export function createCrypto(link: HostLink): object {
         );
       }
       const bytes = new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
-      const random = link.random(view.byteLength);
+      const random = randomBytes(view.byteLength);
       for (let index = 0; index < bytes.length; index++) bytes[index] = random.charCodeAt(index);
       return array;
     },
 
     /** Version 4, variant 1 (RFC 9562 5.4). */
     randomUUID(): string {
-      const random = link.random(16);
+      const random = randomBytes(16);
       let uuid = '';
       for (let index = 0; index < 16; index++) {
         let byte = random.charCodeAt(index);

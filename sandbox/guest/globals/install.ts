@@ -1,34 +1,26 @@
 import type { CallEnd } from '../call-end.ts';
 import type { CapabilityCalls } from '../capability-calls.ts';
 import type { HostLink } from '../host-link.ts';
-import { defineLazily, LazyParts, PART_GLOBALS } from '../lazy-parts.ts';
-import type { Part, PartName } from '../part-world.ts';
+import { LazyParts, PART_GLOBALS } from '../lazy-parts.ts';
+import { defineLazily } from '../lazy-property.ts';
+import type { Part, PartName, PartWorld } from '../part-world.ts';
 import { PLUGIN_ERROR_CLASS, PluginError } from '../plugin-error.ts';
 import { defineProperty, NativeTypeError, stringSlice, toText } from '../primordials.ts';
-import { createAbortClasses } from './abort.ts';
-import { atob, btoa } from './base64.ts';
 import { createConsole, type GuestConsole } from './console.ts';
-import { createCrypto } from './crypto.ts';
-import { DOMException } from './dom-exception.ts';
-import { createEventClasses } from './event-target.ts';
 import { createPerformance } from './performance.ts';
-import { createProcess, type GuestProcess } from './process.ts';
+import { createProcess } from './process.ts';
 import type { StreamClasses } from './streams.ts';
-import { structuredClone } from './structured-clone.ts';
-import { TextDecoder } from './text-decoder.ts';
-import { TextEncoder } from './text-encoder.ts';
 import { Timers } from './timers.ts';
-import { createUrlClass } from './url.ts';
-import { URLSearchParams } from './url-search-params.ts';
 
 /** Characters of one `process.stdout.write` that become a log line. */
 const LONGEST_WRITE = 8192;
 
 /** The parts of the guest's world that the runtime goes on working with. */
 export interface World {
-  readonly console: GuestConsole;
+  readonly console: Pick<GuestConsole, 'reset'>;
   readonly timers: Timers;
-  readonly process: GuestProcess;
+  /** Gives the plugin its environment, as `process.env`. */
+  grant(env: Record<string, string>): void;
 }
 
 /** What the web APIs work with. */
@@ -41,47 +33,61 @@ export interface WorldParts {
 }
 
 /**
- * Puts the web APIs on the global object, writable and not enumerable as in browsers. Those of the runtime's parts are
- * there as accessors until a plugin first looks at one.
+ * Puts the web APIs on the global object, writable and not enumerable as in browsers. What most plugins do not need is
+ * there as an accessor until a plugin first looks at it.
  */
-export function installGlobals(global: object, { link, end, calls, load }: WorldParts): World {
-  const console = createConsole(link);
+export function installGlobals(global: object, parts: WorldParts): World {
+  const { link, end } = parts;
   const timers = new Timers(link, end);
-  const now = () => link.now();
-  const line = (level: 'log' | 'error') => (text: unknown) =>
-    link.log(level, stringSlice(toText(text), 0, LONGEST_WRITE));
-  const process = createProcess(timers, line('log'), line('error'), now);
-  const events = createEventClasses((error) => end.uncaught(error));
   const timerFunctions = timers.globals();
-  const abort = createAbortClasses(events, timerFunctions.setTimeout);
-  const crypto = createCrypto(link);
-  const URL = createUrlClass(link);
-
-  const names: Record<string | symbol, unknown> = {
-    ...timerFunctions,
-    ...events,
-    ...abort,
-    console: console.console,
-    process,
-    global,
-    TextEncoder,
-    TextDecoder,
-    URL,
-    URLSearchParams,
-    DOMException,
-    crypto,
-    performance: createPerformance(now),
-    atob,
-    btoa,
-    structuredClone,
-    [PLUGIN_ERROR_CLASS]: PluginError,
-  };
+  const names: Record<string | symbol, unknown> = { ...timerFunctions, global, [PLUGIN_ERROR_CLASS]: PluginError };
   for (const name of Reflect.ownKeys(names)) {
     defineProperty(global, name, { value: names[name], writable: true, enumerable: false, configurable: true });
   }
 
-  const parts: LazyParts = new LazyParts(load, {
-    classes: { URL, URLSearchParams, DOMException, AbortSignal: abort.AbortSignal },
+  const now = () => link.now();
+  const line = (level: 'log' | 'error') => (text: unknown) =>
+    link.log(level, stringSlice(toText(text), 0, LONGEST_WRITE));
+  let console: GuestConsole | undefined;
+  let granted: Record<string, string> = {};
+  const make = {
+    console() {
+      console ??= createConsole(link);
+      return console.console;
+    },
+    process: () => createProcess(timers, line('log'), line('error'), now, granted),
+    performance: () => createPerformance(now),
+  };
+  defineLazily(global, ['console', 'process', 'performance'], (name) => make[name as keyof typeof make]());
+  installParts(global, parts, timerFunctions.setTimeout);
+  return {
+    console: { reset: () => console?.reset() },
+    timers,
+    grant(env) {
+      granted = env;
+    },
+  };
+}
+
+function installParts(global: object, { link, end, calls, load }: WorldParts, setTimer: PartWorld['setTimer']): void {
+  const parts: LazyParts = new LazyParts(load, () => ({
+    classes: {
+      get URL() {
+        return parts.get('url')['URL'] as PartWorld['classes']['URL'];
+      },
+      get URLSearchParams() {
+        return parts.get('url')['URLSearchParams'] as PartWorld['classes']['URLSearchParams'];
+      },
+      get AbortSignal() {
+        return parts.get('dom')['AbortSignal'] as PartWorld['classes']['AbortSignal'];
+      },
+      get DOMException() {
+        return parts.get('dom')['DOMException'] as PartWorld['classes']['DOMException'];
+      },
+    },
+    urls: link,
+    report: (error) => end.uncaught(error),
+    setTimer,
     asker: () => {
       const running = calls.ofRunning();
       return (method, params) => running.call(method, () => params, { refuse: toFetchError });
@@ -90,12 +96,14 @@ export function installGlobals(global: object, { link, end, calls, load }: World
     compute: (question) => link.crypto(question),
     streams: () => parts.get('streams') as unknown as StreamClasses,
     loadedStreams: () => parts.peek('streams') as StreamClasses | undefined,
-  });
+  }));
   for (const part of Object.keys(PART_GLOBALS) as PartName[]) {
-    for (const name of PART_GLOBALS[part]) defineLazily(global, name, () => parts.get(part)[name]);
+    defineLazily(global, PART_GLOBALS[part], (name) => {
+      const value = parts.get(part)[name];
+      if (name === 'crypto') defineLazily(value as object, ['subtle'], () => parts.get('subtle')['subtle']);
+      return value;
+    });
   }
-  defineLazily(crypto, 'subtle', () => parts.get('subtle')['subtle']);
-  return { console, timers, process };
 }
 
 /** A fetch that failed is a TypeError (Fetch Standard 5.6). */

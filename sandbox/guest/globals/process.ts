@@ -6,9 +6,15 @@ type Write = (text: unknown) => void;
  * The `process` that libraries look for: the granted environment and what is harmless. It has no `versions.node`, so
  * that libraries which ask for it do not try to `require` Node's modules.
  */
-export function createProcess(timers: Timers, log: Write, error: Write, now: () => number): GuestProcess {
+export function createProcess(
+  timers: Timers,
+  log: Write,
+  error: Write,
+  now: () => number,
+  env: Record<string, string>,
+): GuestProcess {
   const process = {
-    env: {},
+    env,
     argv: [],
     title: 'plugin',
     version: 'v26.0.0',

@@ -6,7 +6,7 @@ import { URLSearchParams } from './url-search-params.ts';
 type Part = Exclude<keyof UrlParts, 'href' | 'origin'>;
 
 /** The URL class (URL Standard 6.1); parsing is the host's, whose parser is the engine's own. */
-export function createUrlClass(link: HostLink) {
+export function createUrlClass(link: Pick<HostLink, 'parseUrl' | 'changeUrl'>) {
   const parse = (url: unknown, base: unknown): UrlParts | null =>
     link.parseUrl(text(url), base === undefined ? undefined : text(base));
 

@@ -14,13 +14,21 @@ function open() {
     (text) => written.push(`out ${String(text)}`),
     (text) => written.push(`err ${String(text)}`),
     () => 1234.5,
+    { GRANTED: 'yes' },
   ) as unknown as NodeJS.Process;
   return { process, written };
 }
 
 t.test('has what libraries look for, and nothing that reaches out', async (t) => {
   const { process, written } = open();
-  t.match(process, { env: {}, argv: [], version: /^v\d+/, versions: {}, platform: 'linux', arch: 'x64' });
+  t.match(process, {
+    env: { GRANTED: 'yes' },
+    argv: [],
+    version: /^v\d+/,
+    versions: {},
+    platform: 'linux',
+    arch: 'x64',
+  });
   t.equal(process.versions.node, undefined);
   for (const name of ['exit', 'kill', 'binding', 'dlopen', 'getBuiltinModule', 'send', 'mainModule'])
     t.notOk(name in process);

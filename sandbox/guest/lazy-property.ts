@@ -1,0 +1,31 @@
+import { defineProperty } from './primordials.ts';
+
+/**
+ * Puts properties on an object that are made when they are first read, and are ordinary ones from then on; whoever
+ * writes one first has its own way.
+ */
+export function defineLazily(
+  target: object,
+  names: readonly string[],
+  make: (name: string, index: number) => unknown,
+): void {
+  // Used for each in turn.
+  const lazy = { __proto__: null, enumerable: false, configurable: true } as PropertyDescriptor;
+  for (let index = 0; index < names.length; index++) {
+    const name = names[index] as string;
+    lazy.get = () => settle(target, name, make(name, index));
+    lazy.set = (value) => settle(target, name, value);
+    defineProperty(target, name, lazy);
+  }
+}
+
+function settle<T>(target: object, name: string, value: T): T {
+  defineProperty(target, name, {
+    __proto__: null,
+    value,
+    writable: true,
+    enumerable: false,
+    configurable: true,
+  } as object);
+  return value;
+}
