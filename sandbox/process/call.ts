@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { type DoneMessage, type Limits, type LogEntry, type Outcome, UP } from '../protocol.ts';
+import { type Limits, type LogEntry, type Outcome, UP } from '../protocol.ts';
 import { Bridge } from './bridge.ts';
 import type { Channel } from './channel.ts';
 import type { CallEntry, Escape, GuestIsolate } from './isolate.ts';
@@ -116,13 +116,12 @@ export class Call {
     this.#over = true;
     this.#bridge.close();
     this.#isolate.detach();
-    const rest: Omit<DoneMessage, 'outcome'> = {
-      usage: { cpu_ms: this.#cpuMs, calls: this.#bridge.requests, heap_bytes: this.#heapBytes() },
-      dropped_logs: this.#bridge.droppedLogs,
-      isolates: this.#surroundings.isolates,
-    };
+    const { isolates } = this.#surroundings;
+    const { outcome, requests, droppedLogs } = this.#bridge;
+    const usage = `{"cpu_ms":${this.#cpuMs},"calls":${requests},"heap_bytes":${this.#heapBytes()}}`;
     // The outcome is the guest's own text: put in as it is, and parsed by the driver, outside this process.
-    this.#channel.send(UP.DONE, this.id, `{"outcome":${this.#bridge.outcome},${JSON.stringify(rest).slice(1)}`);
+    const done = `{"outcome":${outcome},"usage":${usage},"dropped_logs":${droppedLogs},"isolates":${isolates}}`;
+    this.#channel.send(UP.DONE, this.id, done);
     this.#surroundings.onOver(clean);
   }
 }
