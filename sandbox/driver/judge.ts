@@ -69,8 +69,8 @@ export class Judge {
 
   /** Why the child has to go, or null. */
   look({ now, rssBytes, ready, limits, owesASign }: Look): Death | null {
-    const stretchMs = this.pulse.entered === null ? 0 : now - this.pulse.enteredSince(0);
-    this.#priority.look({ now, starting: !ready, stretchMs, takenMs: this.#processor.read() });
+    const insideSince = this.pulse.entered === null ? null : this.pulse.enteredSince(0);
+    this.#priority.look({ now, starting: !ready, insideSince, takenMs: this.#processor.read() });
     if (!ready && now - this.#startedAt > START_MS) {
       return { cause: 'start', detail: `it was not ready within ${START_MS} ms`, culprit: NO_CALL };
     }

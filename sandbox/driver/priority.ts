@@ -7,8 +7,8 @@ export interface Exertion {
   now: number;
   /** Whether the child is starting still. */
   starting: boolean;
-  /** For how long it has been inside the guest, in milliseconds; 0 when it is outside. */
-  stretchMs: number;
+  /** Since when it has been inside the guest, on the same clock; null when it is outside. */
+  insideSince: number | null;
   /** Processor time of its process so far, in milliseconds; 0 where it cannot be told. */
   takenMs: number;
 }
@@ -17,12 +17,13 @@ export interface Exertion {
 const USUAL = 0;
 const BEHIND = 5;
 /**
- * Nice values of a child by how long it is inside the guest, in milliseconds. Work of an honest plugin is seldom that
- * long and, since its limits are ones of the wall clock, must get on even where others need all of the machine.
+ * Nice values of a child by the processor time that it has taken since it went inside the guest, in milliseconds. The
+ * work of an honest plugin is seldom that long and, since its limits are ones of the wall clock, must get on even where
+ * others need all of the machine: so it is not the clock that counts here.
  */
 const BY_STRETCH: readonly (readonly [longerThanMs: number, nice: number])[] = [
-  [150, 19],
-  [60, 10],
+  [250, 19],
+  [100, 10],
   [20, BEHIND],
 ];
 /** Who takes so much of a core, as a mean over about this time, by calls as short as may be, does not go before others. */
@@ -53,6 +54,8 @@ export class Priority {
   #lookedAt: number;
   #takenMs = 0;
   #share = 0;
+  /** Of the stretch that is seen: its beginning, and what the process had taken at the look before. */
+  #stretch: { since: number; takenMs: number } | null = null;
   /** What is due to the child, and since when nothing lower was. */
   #nice = USUAL;
   #setAt = Number.NEGATIVE_INFINITY;
@@ -68,12 +71,13 @@ export class Priority {
   }
 
   /** Judges the child by what is seen of it, and tells the system. */
-  look({ now, starting, stretchMs, takenMs }: Exertion): void {
+  look({ now, starting, insideSince, takenMs }: Exertion): void {
     if (starting) {
       this.#takenMs = takenMs;
       this.#lookedAt = now;
       return this.#setGroup(now - this.#beganAt > PATIENT_START_MS ? USUAL : BEHIND);
     }
+    const stretchMs = this.#stretchOf(now, insideSince, takenMs);
     this.#weigh(now, takenMs);
     const takesMuch = this.#share > MUCH;
     const [, nice] = BY_STRETCH.find(([ms]) => stretchMs > ms) ?? [0, takesMuch ? OF_MUCH : USUAL];
@@ -91,6 +95,13 @@ export class Priority {
     if (this.#groupFd !== undefined) closeSync(this.#groupFd);
     this.#groupFd = undefined;
     this.#group = USUAL;
+  }
+
+  /** What of the processor the present stretch has taken, as far as looks can tell: never less. */
+  #stretchOf(now: number, since: number | null, takenMs: number): number {
+    if (since === null) this.#stretch = null;
+    else if (this.#stretch?.since !== since) this.#stretch = { since, takenMs: this.#takenMs };
+    return this.#stretch === null ? 0 : Math.min(now - this.#stretch.since, takenMs - this.#stretch.takenMs);
   }
 
   /** The share of a core that the process took, where what is long ago counts less. */

@@ -22,7 +22,7 @@ async function setUp(t: Test) {
   const looks = (from: number, to: number, share: number, change: Partial<Exertion> = {}) => {
     for (let now = from; now <= to; now += 25) {
       takenMs += share * 25;
-      priority.look({ now, starting: false, stretchMs: 0, takenMs, ...change });
+      priority.look({ now, starting: false, insideSince: null, takenMs, ...change });
     }
     return to;
   };
@@ -46,22 +46,32 @@ async function comesTo(t: Test, nice: number, child: ChildProcess, look: () => v
 }
 
 t.test(
-  'the longer a child is inside the guest, the more it waits for others, until it is modest',
+  'the more a child takes within the guest, the more it waits for others, until it is modest',
   groups,
   async (t) => {
     const { child, looks } = await setUp(t);
     looks(25, 50, 0);
-    t.equal(groupOf(child), 0);
-    const inside = (now: number, stretchMs: number) => () => looks(now, now, 0, { stretchMs });
-    await comesTo(t, 0, child, inside(75, 15));
-    await comesTo(t, 5, child, inside(100, 40));
-    await comesTo(t, 10, child, inside(150, 90));
-    await comesTo(t, 19, child, inside(300, 240));
-    looks(325, 575, 0);
+    const inside = { insideSince: 50 };
+    const again = (now: number) => () => looks(now, now, 0, inside);
+    looks(75, 500, 0.04, inside);
+    t.equal(groupOf(child), 0, 'one that is kept waiting itself takes nothing');
+    await comesTo(t, 5, child, again(looks(525, 525, 1, inside)));
+    await comesTo(t, 10, child, again(looks(550, 625, 1, inside)));
+    await comesTo(t, 19, child, again(looks(650, 800, 1, inside)));
+    looks(825, 1075, 0);
     t.equal(groupOf(child), 19, 'it might begin again');
-    await comesTo(t, 0, child, () => looks(600, 625, 0));
+    await comesTo(t, 0, child, () => looks(1100, 2000, 0));
   },
 );
+
+t.test('what a child took in one stretch is not held against the next', groups, async (t) => {
+  const { child, looks } = await setUp(t);
+  for (let now = 0; now < 2000; now += 100) {
+    looks(now + 25, now + 50, 0.3, { insideSince: now + 10 });
+    looks(now + 75, now + 100, 0);
+  }
+  t.equal(groupOf(child), 0);
+});
 
 t.test('a child that takes much by short stretches goes after others too', groups, async (t) => {
   const { child, looks } = await setUp(t);
@@ -85,7 +95,7 @@ t.test('a child starts in the time that others leave it, but is not kept waiting
 
 t.test('a child that is to end is given the time to', groups, async (t) => {
   const { child, looks, priority } = await setUp(t);
-  await comesTo(t, 19, child, () => looks(25, 25, 0, { stretchMs: 400 }));
+  await comesTo(t, 19, child, () => looks(25, 325, 1, { insideSince: 0 }));
   // Where the change comes too soon after the one before, it does not end any sooner.
   priority.close();
   priority.close();
@@ -95,9 +105,9 @@ t.test('a child that is to end is given the time to', groups, async (t) => {
 t.test('all threads of a child that takes much go after others where there are no groups', linux, async (t) => {
   const { child, looks } = await setUp(t);
   const nice = () => getPriority(child.pid);
-  looks(25, 25, 0, { stretchMs: 100 });
+  looks(25, 125, 1, { insideSince: 0 });
   t.equal(nice(), 0, 'for this may be for good, a long stretch is not enough');
-  looks(50, 800, 1, { stretchMs: 10 });
+  looks(150, 800, 1);
   t.equal(nice(), 10);
   looks(825, 5000, 0);
   t.ok([0, 10].includes(nice()), 'the privileged get it back');
@@ -107,7 +117,7 @@ t.test('a process that is not there yet, or any more, has no priority to change'
   for (const pid of [undefined, 2 ** 30]) {
     const priority = new Priority(() => pid, 0);
     for (let now = 25; now < 1000; now += 25) {
-      t.doesNotThrow(() => priority.look({ now, starting: false, stretchMs: now, takenMs: now }));
+      t.doesNotThrow(() => priority.look({ now, starting: false, insideSince: 0, takenMs: now }));
     }
     t.doesNotThrow(() => priority.close());
   }
