@@ -28,9 +28,10 @@ export class Bundler {
   private alone: Promise<unknown> = Promise.resolve();
   private timesClosed = 0;
 
-  constructor(limits: BundlerLimits) {
+  /** @param hold how the system holds the process, if it can */
+  constructor(limits: BundlerLimits, hold = bundlerHold(limits.memoryBytes)) {
     this.limits = limits;
-    this.hold = bundlerHold(limits.memoryBytes);
+    this.hold = hold;
   }
 
   /**
@@ -47,7 +48,8 @@ export class Bundler {
       return await this.amongOthers(attempt);
     } catch (error) {
       if (!(error instanceof BundlerLost) || isItsOwn(error)) throw error;
-      return await this.byItself(attempt);
+      // No build is to blame where none was begun.
+      return await (error.reason === 'unstarted' ? this.amongOthers(attempt) : this.byItself(attempt));
     }
   }
 
@@ -94,12 +96,10 @@ export class Bundler {
 
   private living(): BundlerLife {
     if (this.life !== undefined && this.life.reason === undefined) return this.life;
-    const life = new BundlerLife(this.hold);
-    this.life = life;
-    void life.gone.then(() => {
-      if (life.reason === 'unstarted') this.hold = { ...this.hold, prefix: [] };
-    });
-    return life;
+    // What restricts the process may be what does not work here.
+    if (this.life?.reason === 'unstarted') this.hold = { ...this.hold, prefix: [] };
+    this.life = new BundlerLife(this.hold);
+    return this.life;
   }
 
   private rest(): void {

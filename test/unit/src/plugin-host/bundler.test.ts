@@ -98,6 +98,17 @@ t.test('what never ends is ended, and held against nobody else', { timeout: 120_
   t.match(await outputOf('e(5);'), 'e(5);');
 });
 
+t.test('where what restricts the process does not work, it starts without', patient, async (t) => {
+  for (const prefix of [[process.execPath, '-e', 'process.exit(1)', '--'], ['/nowhere/at/all']]) {
+    const limits = { timeoutMs: 60_000, memoryBytes: 768 * MIB, idleMs: 60_000 };
+    const bundler = new Bundler(limits, { prefix, memoryBytes: limits.memoryBytes });
+    const { job } = open(t);
+    const builds = ['k(11);', 'l(12);'].map((text) => bundler.build(job(text)));
+    for (const built of await Promise.all(builds)) t.match(built, { kind: 'built' });
+    await bundler.close();
+  }
+});
+
 t.test('closing ends a build under way and those that wait, and leaves no process', patient, async (t) => {
   if (process.platform !== 'linux') return void t.pass('this system does not tell');
   const { bundler, folder, job, outputOf } = open(t);
