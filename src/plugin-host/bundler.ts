@@ -116,7 +116,10 @@ export class Bundler {
   }
 }
 
-/** Whether a loss is certainly due to the build itself, or final for another reason. */
+/**
+ * Whether a loss is certainly due to the build itself, or final for another reason. What is late beside others may have
+ * been held up by one of them.
+ */
 function isItsOwn({ reason, wasAlone }: BundlerLost): boolean {
-  return reason === 'late' || reason === 'closed' || (reason === 'memory' && wasAlone);
+  return reason === 'closed' || (wasAlone && (reason === 'late' || reason === 'memory'));
 }

@@ -172,7 +172,7 @@ t.test('a build that hangs is ended, and those beside it are done', { timeout: 1
   folder.write('node_modules/hanging/index.js', 'export default 1;');
   execFileSync('mkfifo', [join(folder.path, 'node_modules/hanging/package.json')]);
   t.teardown(() => folder.remove('node_modules/hanging'));
-  const impatient = createCompiler({ root: folder.path, sandboxDir, timeoutMs: 8000 });
+  const impatient = createCompiler({ root: folder.path, sandboxDir, timeoutMs: 6000 });
   t.teardown(() => impatient.close());
   const sources = {
     'hangs.ts': `import x from 'hanging';\nexport const handler = () => x;`,
@@ -184,7 +184,7 @@ t.test('a build that hangs is ended, and those beside it are done', { timeout: 1
       return impatient.compile(name, { file: join(folder.path, name), label: `plugins/${name}` });
     }),
   );
-  t.match(hanging, { code: 'COMPILE_ERROR', message: /Compilation timed out after 8000ms/ });
+  t.match(hanging, { code: 'COMPILE_ERROR', message: /Compilation timed out after 6000ms/ });
   t.match(beside, { code: /beside/ });
   folder.remove('node_modules/hanging/package.json');
   const mended = await impatient.compile('hangs.ts', {
