@@ -13,7 +13,7 @@ export interface Exertion {
   takenMs: number;
 }
 
-/** The nice value of a child that does nothing special, and of one that starts or ends. */
+/** The nice value of a child that does nothing special, and of one that starts, ends or is busy. */
 const USUAL = 0;
 const BEHIND = 5;
 /**
@@ -28,7 +28,6 @@ const BY_STRETCH: readonly (readonly [longerThanMs: number, nice: number])[] = [
 ];
 /** Who takes so much of a core, as a mean over about this time, by calls as short as may be, does not go before others. */
 const MUCH = 0.5;
-const OF_MUCH = 10;
 const MEAN_MS = 250;
 /** For how long a child must have been modest before it gets its priority back. */
 const HOLD_MS = 300;
@@ -80,7 +79,7 @@ export class Priority {
     const stretchMs = this.#stretchOf(now, insideSince, takenMs);
     this.#weigh(now, takenMs);
     const takesMuch = this.#share > MUCH;
-    const [, nice] = BY_STRETCH.find(([ms]) => stretchMs > ms) ?? [0, takesMuch ? OF_MUCH : USUAL];
+    const [, nice] = BY_STRETCH.find(([ms]) => stretchMs > ms) ?? [0, takesMuch ? BEHIND : USUAL];
     if (nice >= this.#nice || now - this.#setAt >= HOLD_MS) {
       this.#nice = nice;
       this.#setAt = now;

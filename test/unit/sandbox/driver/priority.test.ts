@@ -80,7 +80,7 @@ t.test('a child that takes much by short stretches goes after others too', group
   looks(1025, 1050, 1);
   t.equal(groupOf(child), 0, 'nor is more for a moment');
   let now = looks(1075, 1500, 1);
-  await comesTo(t, 10, child, () => {
+  await comesTo(t, 5, child, () => {
     now = looks(now + 25, now + 25, 1);
   });
 });
@@ -108,9 +108,9 @@ t.test('all threads of a child that takes much go after others where there are n
   looks(25, 125, 1, { insideSince: 0 });
   t.equal(nice(), 0, 'for this may be for good, a long stretch is not enough');
   looks(150, 800, 1);
-  t.equal(nice(), 10);
+  t.equal(nice(), 5);
   looks(825, 5000, 0);
-  t.ok([0, 10].includes(nice()), 'the privileged get it back');
+  t.ok([0, 5].includes(nice()), 'the privileged get it back');
 });
 
 t.test('a process that is not there yet, or any more, has no priority to change', async (t) => {
