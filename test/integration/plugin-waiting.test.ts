@@ -5,12 +5,13 @@ import { WAITING_PLUGIN, WaitingCalls, waitingEntry } from '../support/waiting-c
 import { createWorkspace } from '../support/workspace.ts';
 
 const CALLS = 1000;
+const PROCESS_MB = 2048;
 
 t.test('a thousand calls of one plugin wait at once, and each gets its own answer', async (t) => {
   t.setTimeout(300_000);
   const workspace = await createWorkspace({
     pluginFiles: { 'waiting.ts': WAITING_PLUGIN },
-    plugins: [waitingEntry(CALLS, 4096)],
+    plugins: [waitingEntry(CALLS, PROCESS_MB)],
     env: { RATE_LIMIT_REQUESTS_PER_SECOND: '10000', RATE_LIMIT_BURST_SIZE: '10000' },
   });
   t.teardown(() => workspace.remove());
