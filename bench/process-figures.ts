@@ -1,9 +1,16 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { descendantsOf } from '../test/support/processes.ts';
 
-/** A process and everything below it. */
+/** What compiles plugins ends soon after a start, and is neither theirs nor at work when something is measured. */
+const BUNDLER = /bundler-process\.ts|esbuild --service/;
+
+/** A process and everything below it, but for what compiles plugins. */
 export async function familyOf(pid: number): Promise<number[]> {
-  return [pid, ...(await descendantsOf(pid)).map((one) => one.pid)];
+  return [pid, ...(await below(pid))];
+}
+
+async function below(pid: number): Promise<number[]> {
+  return (await descendantsOf(pid)).filter(({ command }) => !BUNDLER.test(command)).map((one) => one.pid);
 }
 
 /**
@@ -22,9 +29,9 @@ export async function memoryOf(pid: number, measure: 'Rss' | 'Pss'): Promise<num
   return Number(kilobytes) / 1024;
 }
 
-/** `Pss` of everything below a process, in MiB. */
+/** `Pss` of everything below a process, but for what compiles plugins, in MiB. */
 export async function memoryBelow(pid: number): Promise<number> {
-  const sizes = await Promise.all((await descendantsOf(pid)).map((one) => memoryOf(one.pid, 'Pss')));
+  const sizes = await Promise.all((await below(pid)).map((one) => memoryOf(one, 'Pss')));
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
