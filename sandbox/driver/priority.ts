@@ -85,7 +85,8 @@ export class Priority {
       this.#setAt = now;
     }
     this.#setGroup(this.#nice);
-    if (takesMuch || this.#nice === USUAL) this.#setProcess(this.#nice);
+    // The processor time was read of the process itself: its id is not another's yet.
+    if (takenMs > 0 && (takesMuch || this.#nice === USUAL)) this.#setProcess(this.#nice);
   }
 
   /** Nothing more is looked at: lets the process end in good time. Safe to call twice. */
