@@ -34,13 +34,19 @@ function compileCache(): Record<string, string> {
   return folder === undefined ? {} : { NODE_COMPILE_CACHE: folder };
 }
 
+/** The options that `npm start` gives to Node. */
+async function startOptions(root: string): Promise<string[]> {
+  const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { scripts: { start: string } };
+  return scripts.start.split(' ').filter((word) => word.startsWith('--'));
+}
+
 /**
  * Starts `src/main.ts`, or another entry that composes the service, with the given environment and nothing else, and
  * waits until it says that it is ready.
  */
 export async function startService(env: Record<string, string>, entry = 'src/main.ts'): Promise<RunningService> {
   const root = join(import.meta.dirname, '..', '..');
-  const child = spawn(process.execPath, ['--disable-sigusr1', join(root, entry)], {
+  const child = spawn(process.execPath, [...(await startOptions(root)), join(root, entry)], {
     cwd: root,
     env: { ...compileCache(), PATH: process.env['PATH'] ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
