@@ -101,9 +101,8 @@ export class GuestRuntime {
       for (const [entry, text] of WARM_UP_ENTRIES) isolate.enter(entry, text, FIXED_LIMITS.evaluate_ms);
       isolate.remember(this.script);
       isolate.dispose();
-    } catch (error) {
+    } catch {
       // The first isolate of a plugin will meet the same failure, and there it is reported.
-      if (!(error instanceof EvaluationError)) throw error;
     }
   }
 }
@@ -179,7 +178,6 @@ export class GuestIsolate {
       entry('setup').applySync(undefined, [JSON.stringify(setup)], { timeout: left() });
       plugin.compile(this.#isolate).runSync(context, { timeout: left() });
       entry('seal').applySync(undefined, [], { timeout: left() });
-      plugin.remember(this.#isolate);
       this.#entries = {
         invoke: entry('invoke'),
         reply: entry('reply'),
@@ -190,12 +188,18 @@ export class GuestIsolate {
       this.dispose();
       throw new EvaluationError(escape);
     }
+    this.remember(plugin);
     this.#bornHeapBytes = this.measureHeap();
   }
 
   /** Keeps what V8 has compiled of a script of this isolate for the next ones. */
   remember(script: CachedScript): void {
-    script.remember(this.#isolate);
+    try {
+      script.remember(this.#isolate);
+    } catch {
+      // Something that the script left behind, see `#statistics`; the next isolate tries again.
+      this.sound = false;
+    }
   }
 
   /** From now on `answer` is what the guest's host function reaches. */

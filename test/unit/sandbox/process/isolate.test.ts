@@ -91,6 +91,54 @@ t.test('a module that does not evaluate is an error with its reason', async (t) 
   t.match(escapeOf('const a = []; for (;;) a.push({ a });'), { cause: 'memory' });
 });
 
+t.test('the isolates that follow the first are what it was, made of what it had compiled', (t) => {
+  const program = new GuestProgram(
+    runtime,
+    version(
+      'let calls = 0; const twice = (x) => 2 * x;' +
+        'var __isolayer_plugin__ = { handler: async () => { calls++; console.log("€", new Map([[twice(1), "…"]])); return twice(calls); } };',
+    ),
+  );
+  const said = Array.from({ length: 3 }, () => {
+    const isolate = program.createIsolate(silent);
+    const texts: string[] = [];
+    isolate.attach((op, text) => {
+      texts.push(`${op} ${text}`);
+      return '';
+    });
+    t.equal(isolate.enter('invoke', contextText({}), 1000), null);
+    isolate.dispose();
+    return texts;
+  });
+  t.strictSame(said[0], [
+    'log {"level":"log","message":"€ Map {2 => \\"…\\"}"}',
+    'done {"kind":"returned","json":"2"}',
+  ]);
+  t.strictSame([said[1], said[2]], [said[0], said[0]]);
+  t.end();
+});
+
+t.test('an isolate takes little more than its plugin', (t) => {
+  const isolate = isolateOf('return 1;');
+  const bytes = isolate.measureHeap();
+  isolate.dispose();
+  // An empty context alone takes 0.67 MB; a thousand isolates that wait have to fit 2048 MB.
+  t.ok(bytes < 1_300_000, `${bytes} bytes of heap`);
+  t.end();
+});
+
+t.test('a runtime that cannot run is no matter before an isolate is made of it', (t) => {
+  const broken = new GuestProgram(new GuestRuntime("throw new TypeError('no runtime');"), plugin('return 1;'));
+  let met: unknown;
+  try {
+    broken.createIsolate(silent);
+  } catch (error) {
+    met = error;
+  }
+  t.match(met, { escape: { cause: 'thrown', text: 'no runtime' } });
+  t.end();
+});
+
 t.test('what voids limits is absent, and nothing of isolated-vm or Node is inside', async (t) => {
   const { done } = invoke(`
     const names = ['WebAssembly', 'SharedArrayBuffer', 'Atomics', 'WeakRef', 'FinalizationRegistry', 'require',
