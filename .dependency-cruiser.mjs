@@ -231,6 +231,7 @@ export default {
     builtInModules: { add: ['sqlite', 'node:sqlite'] },
     enhancedResolveOptions: {
       extensions: ['.ts', '.mjs', '.js', '.json'],
+      exportsFields: ['exports'],
       conditionNames: ['import', 'node', 'default', 'types'],
     },
   },
