@@ -12,15 +12,16 @@
 import type { InvocationContext } from '../protocol.ts';
 import { CallEnd } from './call-end.ts';
 import { CapabilityCalls } from './capability-calls.ts';
+import { FrozenIntrinsics } from './frozen-intrinsics.ts';
 import { fixArrayBuffer } from './globals/array-buffer.ts';
 import { installGlobals } from './globals/install.ts';
 import { removeGlobals } from './globals/removed.ts';
 import type { GuestEntries, GuestSetup, HostFunction } from './host-function.ts';
 import { HostLink } from './host-link.ts';
 import { invokeHandler } from './invoke.ts';
-import type { Part, PartName } from './part-world.ts';
+import type { PartName } from './part-name.ts';
+import type { Part } from './part-world.ts';
 import { defineProperty, deleteProperty, getOwnPropertyDescriptor, parseJson } from './primordials.ts';
-import { SharedObjects } from './shared-objects.ts';
 
 /** Where the plugin's bundle leaves its exports (esbuild's `globalName`). */
 const EXPORTS = '__isolayer_plugin__';
@@ -40,7 +41,7 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
   const { eval: evaluate } = global;
   const load = (name: PartName) => evaluate(link.part(name)) as Part;
   const world = installGlobals(global, { link, end, calls, load });
-  const shared = new SharedObjects(global);
+  const shared = new FrozenIntrinsics(global);
   let limits: GuestSetup['limits'] = { result_bytes: 0, calls: 0 };
   let moduleExports: unknown;
 

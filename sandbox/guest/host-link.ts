@@ -1,6 +1,6 @@
 import type { LogLevel, Outcome } from '../protocol.ts';
 import type { CryptoQuestion, HostFunction, UrlParts } from './host-function.ts';
-import type { PartName } from './part-world.ts';
+import type { PartName } from './part-name.ts';
 import { enumerableKeys, parseJson, quote, stringSlice } from './primordials.ts';
 
 /**

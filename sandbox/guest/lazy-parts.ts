@@ -1,4 +1,5 @@
-import type { Part, PartName, PartWorld } from './part-world.ts';
+import type { PartName } from './part-name.ts';
+import type { Part, PartWorld } from './part-world.ts';
 import { SafeMap } from './primordials.ts';
 
 /** The names of each part, as they appear on the global object. */

@@ -4,9 +4,6 @@ import type { StreamClasses } from './globals/streams.ts';
 import type { CryptoQuestion } from './host-function.ts';
 import type { HostLink } from './host-link.ts';
 
-/** The parts of the runtime that an isolate loads when its plugin first asks for one of their names. */
-export type PartName = 'dom' | 'text' | 'url' | 'web' | 'streams' | 'buffer' | 'subtle';
-
 /** What the runtime gives to its parts: they are scripts of their own and share no class with it but these. */
 export interface PartWorld {
   /** The guest's own, which come with their parts when they are asked for. */

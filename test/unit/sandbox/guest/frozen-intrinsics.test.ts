@@ -1,13 +1,13 @@
 /** Threat: what one call puts on an object that all code of an isolate shares, and the next call meets. */
 import vm from 'node:vm';
 import t from 'tap';
+import { FrozenIntrinsics } from '../../../../sandbox/guest/frozen-intrinsics.ts';
 import { collectIntrinsics } from '../../../../sandbox/guest/intrinsics.ts';
-import { SharedObjects } from '../../../../sandbox/guest/shared-objects.ts';
 
 function world() {
   const context = vm.createContext();
   const global = vm.runInContext('globalThis', context) as typeof globalThis;
-  const shared = new SharedObjects(global);
+  const shared = new FrozenIntrinsics(global);
   return { shared, run: (script: string): unknown => vm.runInContext(script, context) };
 }
 

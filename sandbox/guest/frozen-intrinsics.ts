@@ -7,7 +7,7 @@ import { defineLazily } from './lazy-property.ts';
  * at once, those behind a global name when somebody first reads that name. Nothing else leads to them, the runtime's
  * own code included, so nobody meets one that is not frozen yet; and most plugins never ask for most of them.
  */
-export class SharedObjects {
+export class FrozenIntrinsics {
   readonly #freezer = new Freezer();
   readonly #atHand: readonly Intrinsic[];
   readonly #behindNames: readonly NamedIntrinsics[];
