@@ -191,22 +191,27 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
       serves: (pluginId) => quarantine.forget(pluginId),
     });
     catalog = plugins;
-    const [runtime, program] = await Promise.all([compiler.runtime(), compiler.child(), plugins.start()]);
-    const threads = await createDriverPool(
+    // Threads and the spare process start while the plugins are compiled.
+    const [threads] = await Promise.all([startThreads(compiler), plugins.start()]);
+    const plugin = (id: string) => plugins.get(id);
+    runner = new CallRunner({ pool: threads, admission, calls, quarantine, plugin, clock, log, metrics: counted });
+    ticking = setInterval(tick, TICK_MS);
+    await until(() => slots.settled, CHILD_MS);
+  }
+
+  async function startThreads({ runtime, child }: Compiler): Promise<DriverPool> {
+    const [guest, program] = await Promise.all([runtime(), child()]);
+    pool = await createDriverPool(
       {
         filename: deps.driverFile ?? join(deps.sandboxDir, 'driver', 'driver.ts'),
-        data: { protocol: PROTOCOL_VERSION, runtime, program },
+        data: { protocol: PROTOCOL_VERSION, runtime: guest, program },
         threads: deps.threads,
         log,
       },
       { threadReady: () => slots.fill(0), message: heard, threadLost: (thread) => slots.threadLost(thread) },
     );
-    pool = threads;
-    const plugin = (id: string) => plugins.get(id);
-    runner = new CallRunner({ pool: threads, admission, calls, quarantine, plugin, clock, log, metrics: counted });
     slots.fill(0);
-    ticking = setInterval(tick, TICK_MS);
-    await until(() => slots.settled, CHILD_MS);
+    return pool;
   }
 
   async function close(graceMs: number): Promise<void> {
