@@ -26,10 +26,7 @@ const FOR_THE_GUEST: BuildOptions = {
   mainFields: ['browser', 'module', 'main'],
   conditions: ['browser', 'worker', 'import', 'default'],
   target: 'es2024',
-  // Each isolate has the text: V8 keeps it in two bytes a character where a single one is beyond Latin-1.
-  charset: 'ascii',
-  minifyWhitespace: true,
-  legalComments: 'none',
+  charset: 'utf8',
   logLevel: 'silent',
   logOverride: WITHOUT_WARNINGS,
   // The authors' tsconfig serves their editors; paths and plugins in it must not redirect imports.
