@@ -1,5 +1,5 @@
-import { closeSync, openSync, readdirSync, writeSync } from 'node:fs';
-import { setPriority } from 'node:os';
+import { closeSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs';
+import { getPriority, setPriority } from 'node:os';
 
 /** What the driver sees of a child at one look. */
 export interface Exertion {
@@ -13,9 +13,16 @@ export interface Exertion {
   takenMs: number;
 }
 
-/** The nice value of a child that does nothing special, and of one that starts, ends or is busy. */
+/** The nice values of the service's own process and, where there are such, of its scheduling group. */
+export interface ServiceNice {
+  process: number;
+  group: number;
+}
+
+/** By how much the nice value of a child is above the service's own: usually, and while it starts, ends or is busy. */
 const USUAL = 0;
 const BEHIND = 5;
+const HIGHEST_NICE = 19;
 /**
  * Nice values of a child by the processor time that it has taken since it went inside the guest, in milliseconds. The
  * work of an honest plugin is seldom that long and, since its limits are ones of the wall clock, must get on even where
@@ -46,6 +53,7 @@ const PATIENT_START_MS = 500;
 export class Priority {
   readonly #pid: () => number | undefined;
   readonly #beganAt: number;
+  readonly #service: ServiceNice;
   #groupFd: number | undefined;
   #group = USUAL;
   #process = USUAL;
@@ -63,8 +71,9 @@ export class Priority {
    * @param pid of the process whose priority it is, asked until it is known
    * @param now milliseconds of a monotonic clock
    */
-  constructor(pid: () => number | undefined, now: number) {
+  constructor(pid: () => number | undefined, now: number, service: ServiceNice = serviceNice()) {
     this.#pid = pid;
+    this.#service = service;
     this.#beganAt = now;
     this.#lookedAt = now;
   }
@@ -121,7 +130,7 @@ export class Priority {
       // An open file stays with its process, whoever gets the process id later.
       if (this.#groupFd === undefined && pid !== undefined) this.#groupFd = openSync(`/proc/${pid}/autogroup`, 'w');
       if (this.#groupFd === undefined) return;
-      writeSync(this.#groupFd, String(nice));
+      writeSync(this.#groupFd, String(Math.min(HIGHEST_NICE, this.#service.group + nice)));
       this.#group = nice;
     } catch {
       // The process is gone, the system has no such groups, or the next change is allowed in 100 ms: see the next look.
@@ -134,11 +143,21 @@ export class Priority {
     if (pid === undefined) return;
     try {
       // To Linux each thread has its own; those to come have that of the one that starts them.
-      for (const thread of readdirSync(`/proc/${pid}/task`)) setPriority(Number(thread), nice);
+      const value = Math.min(HIGHEST_NICE, this.#service.process + nice);
+      for (const thread of readdirSync(`/proc/${pid}/task`)) setPriority(Number(thread), value);
       this.#process = nice;
     } catch {
       // The process is gone, or only the privileged may raise it again.
       this.#fixed = true;
     }
+  }
+}
+
+function serviceNice(): ServiceNice {
+  const process = getPriority();
+  try {
+    return { process, group: Number(/nice (-?\d+)/.exec(readFileSync('/proc/self/autogroup', 'utf8'))?.[1] ?? 0) };
+  } catch {
+    return { process, group: 0 };
   }
 }

@@ -39,8 +39,9 @@ export class FrozenIntrinsics {
 
   #meet(group: number): void {
     if (this.#met[group] === true) return;
-    this.#met[group] = true;
+    // First: a guest at the end of its stack breaks off here, and must not find the rest as it is when it asks again.
     if (this.#sealed) this.#freezeGroup(group);
+    this.#met[group] = true;
   }
 
   #freezeGroup(group: number): void {

@@ -14,17 +14,20 @@ export function defineLazily(
   for (let index = 0; index < names.length; index++) {
     const name = names[index] as string;
     lazy.get = () => settle(target, name, make(name, index));
-    lazy.set = (value) => settle(target, name, value);
+    lazy.set = function (this: object, value: unknown) {
+      // What inherits from the target gets a property of its own, as if the target had a plain one.
+      settle(this, name, value, this !== target);
+    };
     defineProperty(target, name, lazy);
   }
 }
 
-function settle<T>(target: object, name: string, value: T): T {
+function settle<T>(target: object, name: string, value: T, enumerable = false): T {
   defineProperty(target, name, {
     __proto__: null,
     value,
     writable: true,
-    enumerable: false,
+    enumerable,
     configurable: true,
   } as object);
   return value;

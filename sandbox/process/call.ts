@@ -5,10 +5,13 @@ import type { Channel } from './channel.ts';
 import type { CallEntry, Escape, GuestIsolate } from './isolate.ts';
 import type { Pace } from './pace.ts';
 
-/** A call that took less than this, in milliseconds, and asked for nothing leaves little behind in its isolate. */
-const LITTLE_MS = 0.5;
+/** A call that took less than this, in milliseconds, asked for nothing and returned leaves little behind. */
+const LITTLE_MS = 0.1;
 /** After so many of those the heap is measured all the same: asking V8 costs a third of what such a call does. */
 const MEASURED_EVERY = 8;
+
+/** How the outcome of a call that returned begins. */
+const RETURNED = '{"kind":"returned",';
 
 /** Around a call. */
 export interface CallSurroundings {
@@ -107,7 +110,8 @@ export class Call {
 
   #heapBytes(): number {
     const isolate = this.#isolate;
-    const did = this.#cpuMs >= LITTLE_MS || this.#bridge.requests > 0;
+    const { outcome, requests } = this.#bridge;
+    const did = this.#cpuMs >= LITTLE_MS || requests > 0 || outcome?.startsWith(RETURNED) !== true;
     return did || isolate.served % MEASURED_EVERY === 1 ? isolate.measureHeap() : isolate.heapBytes;
   }
 

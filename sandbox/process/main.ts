@@ -2,6 +2,7 @@ import { writeSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { Channel } from './channel.ts';
 import { confine, missingRestriction } from './confine.ts';
+import { loadLateModules } from './late-modules.ts';
 import { PluginProcess } from './plugin-process.ts';
 
 /** The descriptor on which the driver speaks. */
@@ -14,6 +15,8 @@ const BADLY_STARTED = 78;
  * out of it halfway, which leaves Node's own lists, of timers for instance, in pieces.
  */
 const GUEST_STACK_KB = 984;
+/** How long after its start a process has time for what it does not need at once. */
+const LATE_MS = 30;
 
 const reason = missingRestriction(process);
 if (reason !== null) {
@@ -32,3 +35,4 @@ process.setUncaughtExceptionCaptureCallback((error) => {
 const channel = new Channel(CHANNEL_FD);
 const plugin = new PluginProcess(channel, process.version);
 channel.listen((kind, call, text) => plugin.receive(kind, call, text), die);
+setTimeout(loadLateModules, LATE_MS);

@@ -4,18 +4,18 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import t, { type Test } from 'tap';
-import { type Exertion, Priority } from '../../../../sandbox/driver/priority.ts';
+import { type Exertion, Priority, type ServiceNice } from '../../../../sandbox/driver/priority.ts';
 import { eventually } from '../../../support/plugin-host.ts';
 
 const linux = { skip: process.platform !== 'linux' && 'only Linux has /proc' };
 const groups = { skip: !existsSync('/proc/self/autogroup') && 'this system has no groups by session' };
 
 /** A process in a session of its own that waits until it is killed, as a child does. */
-async function setUp(t: Test) {
+async function setUp(t: Test, service: ServiceNice = { process: getPriority(), group: 0 }) {
   const child = spawn(process.execPath, ['-e', 'console.log(1); setInterval(() => {}, 1000)'], { detached: true });
   t.teardown(() => child.kill('SIGKILL'));
   await once(child.stdout, 'data');
-  const priority = new Priority(() => child.pid, 0);
+  const priority = new Priority(() => child.pid, 0, service);
   t.teardown(() => priority.close());
   let takenMs = 0;
   /** One look after each 25 ms from the first to the last, at which the process has taken this share of a core. */
@@ -44,6 +44,16 @@ async function comesTo(t: Test, nice: number, child: ChildProcess, look: () => v
   );
   t.equal(groupOf(child), nice);
 }
+
+t.test('a child never goes before a service that goes behind others itself', groups, async (t) => {
+  const { child, looks } = await setUp(t, { process: getPriority(), group: 12 });
+  looks(25, 25, 0, { starting: true });
+  await comesTo(t, 17, child, () => looks(50, 50, 0, { starting: true }));
+  await comesTo(t, 12, child, () => looks(400, 1000, 0));
+  const inside = { insideSince: 1000 };
+  looks(1025, 1400, 1, inside);
+  await comesTo(t, 19, child, () => looks(1425, 1425, 0, inside));
+});
 
 t.test(
   'the more a child takes within the guest, the more it waits for others, until it is modest',

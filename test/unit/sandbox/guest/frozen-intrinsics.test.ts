@@ -36,6 +36,18 @@ t.test('what is behind a name is frozen before the first who reads it gets it', 
   t.end();
 });
 
+t.test('who asks at the end of the stack gets an error, and nobody what is not frozen', (t) => {
+  const { shared, run } = world();
+  shared.seal();
+  run(`var refusals = 0;
+    (function deeper() { try { deeper(); } catch {} try { Map; Uint8Array; } catch { refusals++; } })();`);
+  t.ok(Number(run('refusals')) > 0, 'it broke off at least once');
+  for (const shown of ['Map', 'Map.prototype', 'Uint8Array', 'Uint8Array.prototype', 'ArrayBuffer.prototype']) {
+    t.ok(run(`Object.isFrozen(${shown})`), shown);
+  }
+  t.end();
+});
+
 t.test('no way but the names leads to it', (t) => {
   const context = vm.createContext();
   const global = vm.runInContext('globalThis', context) as object;
