@@ -49,7 +49,7 @@ t.test('one endpoint that answers among dead and hanging ones keeps it enabled',
   const good = await double(t, answersOf(anvil));
   const failing = await double(t, () => ({ status: 503, body: 'away' }));
   const urls = [...dead, failing, good].map(({ url }) => url);
-  const stage = await healthStage(t, { urls, address });
+  const stage = await healthStage(t, { urls, address, timing: { confirmMs: 300 } });
   await stage.health.start();
   const asked = () => good.calls.filter(({ method }) => method === 'eth_getBalance').length;
   await stage.until('several rounds', () => asked() > 5);
