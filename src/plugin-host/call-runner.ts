@@ -61,8 +61,7 @@ export class CallRunner {
     const backOff = quarantine.refusal(entry.id, request.keyId, like);
     if (backOff !== undefined) return this.refuse(entry, backedOff(entry.id, backOff), began);
     if (serving === undefined) {
-      const failure = plugin.failure ?? ended('COMPILE_ERROR', `Plugin ${entry.id} has no version that can run`);
-      return this.refuse(entry, failure, began);
+      return this.refuse(entry, plugin.failure ?? stillCompiling(entry.id), began);
     }
 
     const context = contextText(entry, request);
@@ -224,6 +223,10 @@ function notSeated(pluginId: string, reason: NoSeat, quarantine: Quarantine): Ho
     default:
       throw new Error(`Unknown reason ${String(reason satisfies never)}`);
   }
+}
+
+function stillCompiling(pluginId: string): HostFailure {
+  return ended('SERVICE_UNAVAILABLE', `Plugin ${pluginId} is still being compiled`, 2);
 }
 
 function backedOff(pluginId: string, { reason, leftMs }: { reason: string; leftMs: number }): HostFailure {

@@ -13,7 +13,7 @@ import { type FolderWatch, type WatchTiming, watchFolders } from './folder-watch
 import { type Grants, grantsOf } from './grants.ts';
 import { lacksHandler } from './handler-export.ts';
 import { hostRefusal, networkUse } from './network-use.ts';
-import type { HostFailure } from './outcome.ts';
+import { ended, type HostFailure } from './outcome.ts';
 import { findPluginFile } from './plugin-file.ts';
 import { changedFiles, INSTALL_RECORD, type PluginTree, readPluginTree, settledTree } from './plugin-tree.ts';
 import { type Reads, type ServingVersion, VersionSwap } from './version-swap.ts';
@@ -22,7 +22,7 @@ import { type Reads, type ServingVersion, VersionSwap } from './version-swap.ts'
 export interface CatalogPlugin {
   readonly entry: PluginEntry;
   readonly caller: CallingPlugin;
-  /** What calls run; undefined when no version ever compiled. */
+  /** What calls run; undefined when no version ever compiled. Without a failure too the first one is being compiled. */
   serving: ServingVersion | undefined;
   /** Why the newest version does not serve. */
   failure: HostFailure | undefined;
@@ -98,6 +98,8 @@ export class Catalog {
   /** Dropped-in plugins whose files are gone, with the moment on the clock's `elapsed`. */
   private readonly missing = new Map<string, number>();
   private closed = false;
+  /** Resolves when all plugins are known, and their first builds begin. */
+  private readonly found = Promise.withResolvers<void>();
   private lookAgain: NodeJS.Timeout | undefined;
 
   constructor(deps: CatalogDeps) {
@@ -113,10 +115,15 @@ export class Catalog {
     return [...this.plugins.values()].sort((a, b) => (a.entry.id < b.entry.id ? -1 : 1));
   }
 
-  /** Compiles everything once and begins to follow the folder. */
-  async start(): Promise<void> {
+  /**
+   * Compiles everything once and begins to follow the folder.
+   * @param patienceMs how long it waits for the builds in all; those that take longer go on
+   */
+  async start(patienceMs: number): Promise<void> {
     this.watch = watchFolders(this.deps.watch ?? WATCH, () => void this.refresh());
-    await this.refresh();
+    const compiled = this.refresh();
+    await Promise.race([compiled, this.found.promise]);
+    await atMost(patienceMs, compiled);
   }
 
   /** Stops following. What a build that runs comes to changes nothing any more. Safe to call twice. */
@@ -187,6 +194,10 @@ export class Catalog {
     const { unsettled } = this;
     this.unsettled = new Set();
     const stale = entries.filter((entry) => unsettled.has(entry.id) || this.isStale(entry, changed));
+    for (const entry of stale) {
+      if (!this.plugins.has(entry.id)) this.plugins.set(entry.id, new KnownPlugin(entry, new VersionSwap()));
+    }
+    this.found.resolve();
     const build = async () => {
       for (let entry = stale.shift(); entry !== undefined && !this.closed; entry = stale.shift()) {
         await this.compile(entry);
@@ -213,15 +224,16 @@ export class Catalog {
   /** A failed version may have failed for want of any file; the others know what they are made of. */
   private isStale(entry: PluginEntry, changed: ReadonlySet<string>): boolean {
     const known = this.plugins.get(entry.id);
-    if (known === undefined || known.entry.path !== entry.path || known.versions.failure !== undefined) return true;
-    const inputs = known.versions.newest?.inputs ?? new Set();
+    const newest = known?.versions.newest;
+    if (newest === undefined || known?.entry.path !== entry.path || known.versions.failure !== undefined) return true;
+    const { inputs } = newest;
     const usesPackages = () => [...inputs].some((input) => input.includes(`${sep}node_modules${sep}`));
     return [...changed].some((file) => inputs.has(file) || (basename(file) === INSTALL_RECORD && usesPackages()));
   }
 
   private async compile(entry: PluginEntry): Promise<void> {
     const { clock, tryOut } = this.deps;
-    const built = await this.build(entry);
+    const built = await this.build(entry).catch((error: unknown) => this.unbuilt(entry, error));
     if (this.closed) return;
     const versions = this.plugins.get(entry.id)?.versions ?? new VersionSwap();
     if (versions.serving !== undefined && (await this.changedMeanwhile(built))) {
@@ -276,6 +288,12 @@ export class Catalog {
     return this.version(entry, source.label, bundle);
   }
 
+  private unbuilt({ id, path }: PluginEntry, error: unknown): HostFailure {
+    this.deps.log.error({ err: error, pluginId: id }, 'compiling a plugin failed');
+    const message = 'Compilation failed: the service could not do it, and its log says why';
+    return { ...ended('COMPILE_ERROR', message), details: { pluginId: id, file: path } };
+  }
+
   private version(entry: PluginEntry, filename: string, { code, positions, inputs }: Bundle): ServingVersion {
     const grants = grantsOf(entry);
     const env = grants.env(this.deps.environment);
@@ -310,6 +328,13 @@ export class Catalog {
 function withoutHandler(pluginId: string, file: string): HostFailure {
   const message = 'Plugin must export a handler function';
   return { code: 'PLUGIN_ERROR', message, status: 500, details: { pluginId, file } };
+}
+
+/** Resolves with the work, or after `ms`. */
+async function atMost(ms: number, work: Promise<void>): Promise<void> {
+  const late = Promise.withResolvers<void>();
+  const timer = setTimeout(late.resolve, ms);
+  await Promise.race([work, late.promise]).finally(() => clearTimeout(timer));
 }
 
 /** The plugins folder without symbolic links; one that is missing counts as empty. */

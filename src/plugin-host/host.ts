@@ -23,6 +23,7 @@ import type { Slot } from './slot.ts';
 import { type Closed, Slots } from './slots.ts';
 import { Turns } from './turns.ts';
 import { UsageLedger } from './usage.ts';
+import { stateOf } from './version-swap.ts';
 
 export interface PluginHostDeps {
   services: Services;
@@ -48,6 +49,7 @@ export interface PluginHostDeps {
   /** For tests: another driver, a shorter life of idle children, a faster watch. */
   driverFile?: string;
   idleMs?: number;
+  compileMs?: number;
   watch?: WatchTiming;
 }
 
@@ -57,6 +59,8 @@ const NO_CALL = 0;
 const IDLE_MS = 60_000;
 /** How often queues and idle children are looked at. */
 const TICK_MS = 250;
+/** How long a start waits for plugins to be compiled. */
+const COMPILE_MS = 10_000;
 /** How long a start waits for the first child, and a stop for the last. */
 const CHILD_MS = 10_000;
 const LAST_CHILD_MS = 3000;
@@ -191,20 +195,23 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
       serves: (pluginId) => quarantine.forget(pluginId),
     });
     catalog = plugins;
+    // Not among builds of plugins, of which one that hangs would hold it up.
+    const texts = await Promise.all([compiler.runtime(), compiler.child()]);
     // Threads and the spare process start while the plugins are compiled.
-    const [threads] = await Promise.all([startThreads(compiler), plugins.start()]);
+    const [threads] = await Promise.all([startThreads(texts), plugins.start(deps.compileMs ?? COMPILE_MS)]);
+    const late = plugins.list().filter((plugin) => stateOf(plugin) === 'compiling');
+    if (late.length > 0) log.warn({ pluginIds: late.map(({ entry }) => entry.id) }, 'plugins are still being compiled');
     const plugin = (id: string) => plugins.get(id);
     runner = new CallRunner({ pool: threads, admission, calls, quarantine, plugin, clock, log, metrics: counted });
     ticking = setInterval(tick, TICK_MS);
     await until(() => slots.settled, CHILD_MS);
   }
 
-  async function startThreads({ runtime, child }: Compiler): Promise<DriverPool> {
-    const [guest, program] = await Promise.all([runtime(), child()]);
+  async function startThreads([runtime, program]: [string, string]): Promise<DriverPool> {
     pool = await createDriverPool(
       {
         filename: deps.driverFile ?? join(deps.sandboxDir, 'driver', 'driver.ts'),
-        data: { protocol: PROTOCOL_VERSION, runtime: guest, program },
+        data: { protocol: PROTOCOL_VERSION, runtime, program },
         threads: deps.threads,
         log,
       },
@@ -269,8 +276,9 @@ function statusOf({ entry, serving, failure }: CatalogPlugin, quarantine: Quaran
   const version = serving?.version.version ?? null;
   const backOff = quarantine.backOff(entry.id);
   if (backOff !== undefined) return { id: entry.id, state: 'backing-off', reason: backOff.reason, version };
-  const state = serving === undefined ? 'broken' : 'serving';
-  return { id: entry.id, state, reason: failure?.message ?? null, version };
+  const state = stateOf({ serving, failure });
+  const reason = state === 'compiling' ? 'it is still being compiled' : (failure?.message ?? null);
+  return { id: entry.id, state, reason, version };
 }
 
 /** Resolves when the condition holds, or after `ms`. */

@@ -5,7 +5,10 @@ import type { Totals } from './usage.ts';
 
 /** Runs plugins. Everything about processes, threads and isolates lies behind it. */
 export interface PluginHost {
-  /** Compiles what lies in the plugins folder, starts the threads and the spare process. */
+  /**
+   * Compiles what lies in the plugins folder, starts the threads and the spare process. A build that takes long is not
+   * waited for: its plugin serves later.
+   */
   start(): Promise<void>;
   /**
    * Runs one call to its end; every end is an answer.
@@ -80,8 +83,8 @@ export interface ProcessUse {
 
 export interface PluginStatus {
   id: string;
-  state: 'serving' | 'broken' | 'backing-off';
-  /** Why it is broken or backing off. */
+  state: 'serving' | 'broken' | 'compiling' | 'backing-off';
+  /** Why it does not serve, or not its newest version. */
   reason: string | null;
   version: string | null;
 }

@@ -10,7 +10,7 @@ import { type Grants, grantsOf } from './grants.ts';
 import { hostRefusal, MOST_SHOWN } from './network-use.ts';
 import type { ProcessUse } from './plugin-host.ts';
 import type { HourUsage } from './usage.ts';
-import type { ServingVersion } from './version-swap.ts';
+import { type ServingVersion, stateOf } from './version-swap.ts';
 
 /** What the store knows of a plugin. */
 export interface PluginBooks {
@@ -80,7 +80,7 @@ export class PluginViews {
       forward_logs: entry.forward_logs,
       config: hiddenConfig(entry.config),
       isolation: entry.isolation,
-      state: away !== undefined ? 'backing-off' : serving === undefined ? 'broken' : 'serving',
+      state: away === undefined ? stateOf(plugin) : 'backing-off',
       version: serving === undefined ? null : { hash: serving.version.version, since: wireTime(serving.since) },
       error:
         failure === undefined

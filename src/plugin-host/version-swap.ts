@@ -112,6 +112,15 @@ export class VersionSwap {
   }
 }
 
+/** How a plugin stands by its versions: without any, and nothing that failed, its first one is being compiled. */
+export function stateOf({
+  serving,
+  failure,
+}: Pick<VersionSwap, 'serving' | 'failure'>): 'serving' | 'broken' | 'compiling' {
+  if (serving !== undefined) return 'serving';
+  return failure === undefined ? 'compiling' : 'broken';
+}
+
 function loadFailure(outcome: Outcome): HostFailure {
   if (outcome.kind === 'returned') throw new Error('a version that failed to load returned something');
   return { code: outcome.code, message: outcome.message, status: 500 };

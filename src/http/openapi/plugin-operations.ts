@@ -36,7 +36,7 @@ export const pluginSchema = z.strictObject({
   forward_logs: z.boolean(),
   config: z.record(z.string(), z.string()).nullable().meta({ description: 'Its keys; the values are hidden' }),
   isolation: z.enum(['plugin', 'call']),
-  state: z.enum(['serving', 'broken', 'backing-off']),
+  state: z.enum(['serving', 'broken', 'compiling', 'backing-off']),
   version: z
     .strictObject({ hash: z.string(), since: moment })
     .nullable()

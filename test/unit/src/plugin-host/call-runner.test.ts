@@ -205,12 +205,17 @@ t.test('when the client leaves, a call that had an effect runs on', async (t) =>
 t.test('a plugin without a version answers with its failure', async (t) => {
   const { plugin, run, metrics } = setUp();
   plugin.serving = undefined;
-  t.match(await run(), { status: 500, body: { data: { code: 'COMPILE_ERROR' } } });
+  t.match(await run(), {
+    status: 503,
+    retryAfter: 2,
+    body: { data: { code: 'SERVICE_UNAVAILABLE' }, error: 'Plugin p is still being compiled' },
+  });
   plugin.failure = { code: 'FILE_NOT_FOUND', message: 'File not found: plugins/p.ts', status: 500 };
   t.match(await run(), { body: { data: { code: 'FILE_NOT_FOUND' }, error: 'File not found: plugins/p.ts' } });
   plugin.failure = ended('COMPILE_ERROR', 'x');
   await run();
-  t.same(new Set(metrics.lines), new Set(['call p COMPILE_ERROR']), 'a label is one of the known ends');
+  const labels = ['call p SERVICE_UNAVAILABLE', 'call p COMPILE_ERROR'];
+  t.same(new Set(metrics.lines), new Set(labels), 'a label is one of the known ends');
 });
 
 t.test('a plugin that is backed off says for how long and why', async (t) => {

@@ -10,14 +10,20 @@ import { ended } from '../../../../src/plugin-host/outcome.ts';
 import { eventually, PluginFolder } from '../../../support/plugin-host.ts';
 
 const HANDLER = '/* handler */';
+/** More patience than any test needs. */
+const LONG_MS = 60_000;
 
 /** "Compiles" by reading: a source that says `broken` fails, `uses <file>` makes that file an input. */
 class ReadingCompiler implements Compiler {
   compiled: string[] = [];
+  /** What the builds of a source that says `slow` wait for. */
+  readonly slow = Promise.withResolvers<void>();
 
   async compile(pluginId: string, { file }: { file: string }) {
     this.compiled.push(pluginId);
     const code = await readFile(file, 'utf8');
+    if (code.includes('slow')) await this.slow.promise;
+    if (code.includes('impossible')) throw new Error('the disk is gone');
     if (code.includes('broken')) return ended('COMPILE_ERROR', `Compilation failed: ${pluginId}`);
     const used = [...code.matchAll(/uses (\S+)/g)].map(([, name]) => join(file, '..', name ?? ''));
     // As the bundler leaves them; a source that says `cut off` has lost its handler.
@@ -72,7 +78,7 @@ t.test(
   async (t) => {
     const entry = pluginEntrySchema.parse({ id: 'declared', path: 'missing.ts' });
     const { catalog, lines } = setUp(t, { 'a.ts': 'a', 'b.ts': 'broken', 'c d.ts': 'x' }, [entry]);
-    await catalog.start();
+    await catalog.start(LONG_MS);
     t.same(states(catalog).sort(), ['a serves -', 'b - COMPILE_ERROR', 'declared - FILE_NOT_FOUND']);
     t.match(catalog.get('declared')?.failure?.message, 'File not found: plugins/missing.ts');
     t.equal(catalog.get('nope'), undefined);
@@ -81,9 +87,28 @@ t.test(
   },
 );
 
+t.test('a start waits for builds only so long; one that takes longer serves when it is done', async (t) => {
+  const { catalog, compiler } = setUp(t, { 'a.ts': 'slow', 'b.ts': 'b', 'c.ts': 'slow broken' });
+  await catalog.start(200);
+  t.same(states(catalog), ['a - -', 'b serves -', 'c - -']);
+  compiler.slow.resolve();
+  await eventually(
+    () => states(catalog),
+    ([a, , c]) => a === 'a serves -' && c !== 'c - -',
+  );
+  t.same(states(catalog), ['a serves -', 'b serves -', 'c - COMPILE_ERROR']);
+});
+
+t.test('a build that cannot be made at all is a failure like others, and the log says why', async (t) => {
+  const { catalog, lines } = setUp(t, { 'a.ts': 'impossible', 'b.ts': 'b' });
+  await catalog.start(LONG_MS);
+  t.same(states(catalog), ['a - COMPILE_ERROR', 'b serves -']);
+  t.match(lines.join(), 'the disk is gone');
+});
+
 t.test('new, changed and removed plugins are picked up, imported files included', async (t) => {
   const { catalog, compiler, folder } = setUp(t, { 'a.ts': 'uses lib/x', 'b.ts': 'b', 'lib/x': '1' });
-  await catalog.start();
+  await catalog.start(LONG_MS);
   const version = (id: string) => catalog.get(id)?.serving?.version.version;
   const [a, b] = [version('a'), version('b')];
   compiler.compiled = [];
@@ -123,7 +148,7 @@ t.test('new, changed and removed plugins are picked up, imported files included'
 
 t.test('a version that does not compile leaves the old one serving, until it is mended', async (t) => {
   const { catalog, folder, lines, begun } = setUp(t, { 'a.ts': 'first' });
-  await catalog.start();
+  await catalog.start(LONG_MS);
   const first = catalog.get('a')?.serving?.version.version;
   folder.write('a.ts', 'broken');
   await eventually(
@@ -153,7 +178,7 @@ t.test('a version carries its granted environment and limits, and what it misses
     NETWORK: 'testnet',
     SECRET: 'canary',
   });
-  await catalog.start();
+  await catalog.start(LONG_MS);
   t.match(catalog.get('a')?.serving?.version, {
     pluginId: 'a',
     filename: 'plugins/a.ts',
@@ -170,13 +195,13 @@ t.test('a folder that is not there is empty', async (t) => {
   const { catalog, folder } = setUp(t, {});
   t.equal(await pluginsRoot(folder.path), folder.path);
   folder.remove();
-  await catalog.start();
+  await catalog.start(LONG_MS);
   t.same(catalog.list(), []);
 });
 
 t.test('a file that is away for a moment takes nothing away', async (t) => {
   const { catalog, compiler, folder, lines } = setUp(t, { 'a.ts': 'first', 'b.ts': 'b' });
-  await catalog.start();
+  await catalog.start(LONG_MS);
   const first = catalog.get('a')?.serving;
   compiler.compiled = [];
   folder.remove('a.ts');
@@ -197,7 +222,7 @@ t.test('a file that is away for a moment takes nothing away', async (t) => {
 
 t.test('a new version serves once a process has loaded it', async (t) => {
   const { catalog, folder, lines, processes, begun } = setUp(t, { 'a.ts': 'first' });
-  await catalog.start();
+  await catalog.start(LONG_MS);
   const serves = () => catalog.get('a')?.serving?.version.code.replace(HANDLER, '');
   const tried = async (count: number) =>
     (
@@ -242,7 +267,7 @@ t.test('a new version serves once a process has loaded it', async (t) => {
 
 t.test('what changes while it is built is built again', async (t) => {
   const { catalog, compiler, folder } = setUp(t, { 'a.ts': 'uses lib/x', 'lib/x': '1' });
-  await catalog.start();
+  await catalog.start(LONG_MS);
   const serves = () => catalog.get('a')?.serving?.version.code.replace(HANDLER, '');
   const seen: (string | undefined)[] = [];
   const compile = compiler.compile.bind(compiler);
@@ -260,7 +285,7 @@ t.test('what changes while it is built is built again', async (t) => {
 
 t.test('a file that lost its handler serves nobody, where there was one before it', async (t) => {
   const { catalog, folder } = setUp(t, { 'a.ts': 'first', 'b.ts': 'cut off' });
-  await catalog.start();
+  await catalog.start(LONG_MS);
   const first = catalog.get('a')?.serving;
   t.match(catalog.get('b')?.serving, { version: { pluginId: 'b' } }, 'its calls say what is wrong');
   folder.write('a.ts', 'cut off');

@@ -152,6 +152,12 @@ t.test('a broken one says where and since when; one that is backed off until whe
   t.ok(pluginSchema.safeParse(away).success);
 });
 
+t.test('one whose first version is still being built says so', async (t) => {
+  const view = await viewsOf([shown({}, { serving: undefined })]).get('p');
+  t.match(view, { state: 'compiling', version: null, error: null, reads: null });
+  t.ok(pluginSchema.safeParse(view).success);
+});
+
 t.test('of what the code names a part is shown, and that there is more', async (t) => {
   const plugin = shown({});
   const { serving } = plugin;
