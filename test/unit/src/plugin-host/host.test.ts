@@ -1,6 +1,8 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { eventually, startPluginHost } from '../../../support/plugin-host.ts';
+import { eventually, PluginFolder, startPluginHost } from '../../../support/plugin-host.ts';
 
 const driverFile = fileURLToPath(new URL('../../../support/fake-driver.ts', import.meta.url));
 const files = { 'echo.ts': 'export const handler = () => 1;', 'broken.ts': 'export const handler = (' };
@@ -67,6 +69,26 @@ t.test('a thread that ends is replaced, and its plugins serve again', async (t) 
     { status: 200 },
   );
   t.match(host.status(), { threads: 1, plugins: [{ id: 'broken' }, { id: 'echo', state: 'serving' }] });
+});
+
+t.test('a build that hangs holds up neither the start nor the other plugins nor the end', async (t) => {
+  const folder = new PluginFolder({
+    'echo.ts': files['echo.ts'],
+    'hangs.ts': "import x from 'hanging';\nexport const handler = () => x;",
+    'node_modules/hanging/index.js': 'export default 1;',
+  });
+  t.teardown(() => folder.remove());
+  execFileSync('mkfifo', [join(folder.path, 'node_modules/hanging/package.json')]);
+  const { host, call, close, log } = await startPluginHost({ driverFile, pluginsDir: folder.path, compileMs: 3000 });
+  t.match(host.status().plugins, [
+    { id: 'echo', state: 'serving' },
+    { id: 'hangs', state: 'compiling', reason: 'it is still being compiled', version: null },
+  ]);
+  t.match(log(), 'plugins are still being compiled');
+  t.match(await call('echo'), { status: 200 });
+  t.match(await call('hangs'), { status: 503, retryAfter: 2, body: { data: { code: 'SERVICE_UNAVAILABLE' } } });
+  await close();
+  t.match(host.status(), { processes: 0, plugins: [{ id: 'echo' }, { id: 'hangs', state: 'compiling' }] });
 });
 
 t.test('closing ends everything, and a call then is refused', async (t) => {
