@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { type BuildOptions, build } from 'esbuild';
 import { buildProblems, isBuildFailure } from './build-problems.ts';
 import type { BuildJob, PluginJob, RuntimeJob } from './build-request.ts';
@@ -42,11 +42,16 @@ const NOTHING = new Uint8Array();
  */
 export async function performBuild(job: BuildJob, onRead: (file: string, state: string) => void): Promise<BuildEnd> {
   const outfile = job.kind === 'plugin' ? join(job.root, 'bundle.js') : join(job.base, 'runtime.js');
+  const given = new Set<string>();
+  const noted = (file: string, state: string) => {
+    given.add(file);
+    onRead(file, state);
+  };
   try {
     const { outputFiles } = await build({
       ...(job.kind === 'child' ? CHILD_BUILD : FOR_THE_GUEST),
       outfile,
-      ...optionsOf(job, onRead),
+      ...optionsOf(job, noted),
     });
     const contents = (path: string) => outputFiles?.find((file) => file.path === path)?.contents ?? NOTHING;
     const code = contents(outfile);
@@ -55,7 +60,8 @@ export async function performBuild(job: BuildJob, onRead: (file: string, state: 
     return { kind: 'built', code, map: map.length > MAP_BYTES ? null : map };
   } catch (error) {
     if (!isBuildFailure(error)) throw error;
-    return { kind: 'failed', ...buildProblems(error.errors) };
+    const isGiven = (file: string) => job.kind !== 'plugin' || given.has(resolve(job.root, file));
+    return { kind: 'failed', ...buildProblems(error.errors, isGiven) };
   }
 }
 

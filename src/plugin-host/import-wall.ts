@@ -4,6 +4,7 @@ import { basename, dirname, join, sep } from 'node:path';
 import type { Plugin } from 'esbuild';
 import { MOST_FILES } from './bundler-limits.ts';
 import { fileState, readSource } from './files-read.ts';
+import { isWithin, packageFiles } from './package-files.ts';
 import { isInside } from './plugin-file.ts';
 
 /** What the wall needs to know of the places on disk. */
@@ -59,6 +60,8 @@ export function importWall(
       let carried = 0;
       const refused = { needed: 0, optional: 0 };
       const described = new Set<string>();
+      const watched = [root, ...packages];
+      const refusedFile = packageFiles((folder) => isWithin(watched, folder), allowed);
       /** The bundler itself reads what a package says of itself, so a build that this harms is to be done again with it. */
       const describe = async (specifier: string) => {
         const name = PACKAGE.exec(specifier)?.[0];
@@ -74,8 +77,10 @@ export function importWall(
         if (args.pluginData === NESTED) return undefined;
         const module = SDK.test(args.path) ? provided.get('@openzeppelin/relayer-sdk') : provided.get(args.path);
         if (module !== undefined) return { path: module };
-        await describe(args.path);
         const { importer, namespace, resolveDir, kind } = args;
+        const outside = await refusedFile(args.path, resolveDir);
+        if (outside !== undefined) return { errors: [{ text: refusedText(outside) }] };
+        await describe(args.path);
         const resolve = () => build.resolve(args.path, { importer, namespace, resolveDir, kind, pluginData: NESTED });
         carried += ERROR_BYTES + (lines.get(importer) ?? 0);
         // Counted apart: what is optional may be missing without an error, and then something else is to end the build.
@@ -113,6 +118,11 @@ export function unresolvedReason(specifier: string): string {
   return isBuiltin(specifier)
     ? `Cannot import "${specifier}": it is a module of Node.js, and a plugin runs without Node.js`
     : `Could not resolve "${specifier}"`;
+}
+
+/** The file's name says enough: it is found on the way to the import that the error is at. */
+function refusedText(file: string): string {
+  return `The ${basename(file)} of "${basename(dirname(file))}" leads out of the plugins folder, or is no ordinary file`;
 }
 
 function longestLine(bytes: Buffer): number {

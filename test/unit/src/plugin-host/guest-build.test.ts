@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import { stop } from 'esbuild';
@@ -56,4 +58,38 @@ t.test('the program of a child keeps what Node has, and its native module, for w
   const world = { said: [], require: (name: string) => ({ name, sep: `of ${name}` }) };
   runInNewContext(Buffer.from(built.code).toString(), world);
   t.strictSame(world.said, ['isolated-vm', 'of node:path']);
+});
+
+t.test('what the bundler reads by itself is no way to a file outside', { timeout: 60_000 }, async (t) => {
+  const outside = new PluginFolder({ key: 'canary-key', 'pkg/package.json': '{"main":"a.js"}', 'pkg/a.js': '' });
+  t.teardown(() => outside.remove());
+  const said = async (name: string, text: string) => {
+    const end = await build(name, text);
+    t.notMatch(JSON.stringify(end), 'canary', name);
+    return end.kind === 'failed' ? end.problems.map((problem) => problem.text).join() : end.kind;
+  };
+  const refused = /leads out of the plugins folder, or is no ordinary file/;
+  for (const name of ['node_modules/linked', 'node_modules/@a/deep', 'node_modules/piped', 'own/dir']) {
+    mkdirSync(join(folder.path, name), { recursive: true });
+    folder.write(`${name}/index.js`, '');
+    const file = join(folder.path, name, 'package.json');
+    if (name.endsWith('piped')) execFileSync('mkfifo', [file]);
+    else symlinkSync(join(outside.path, 'key'), file);
+  }
+  symlinkSync(join(outside.path, 'pkg'), join(folder.path, 'node_modules/folder'));
+  t.match(await said('l.ts', `import 'linked';`), refused);
+  t.match(await said('d.ts', `import '@a/deep/index.js';`), refused);
+  t.match(await said('p.ts', `import 'piped?x';`), refused);
+  t.match(await said('o.ts', `import './own/dir';`), refused);
+  t.match(await said('own/dir/in.ts', ''), refused);
+  t.match(await said('f.ts', `import 'folder';`), refused);
+  folder.write('node_modules/main/package.json', '{"main":"../linked"}');
+  t.match(await said('m.ts', `import 'main';`), /not valid|Could not resolve/);
+  folder.write('node_modules/bad/package.json', 'canary');
+  t.match(await said('b.ts', `import 'bad';`), /not valid/);
+  folder.write('node_modules/good/package.json', '{"main":"lib"}');
+  folder.write('node_modules/good/lib/index.js', 'export default 1');
+  t.match(await said('g.ts', `import good from 'good'; export default good;`), 'built');
+  symlinkSync(join(outside.path, 'key'), join(folder.path, '.pnp.data.json'));
+  t.match(await said('y.ts', `import 'good';`), refused);
 });
