@@ -33,9 +33,8 @@ function problemOf({ location, text: said }: Message, given: (file: string) => b
   return { text, place: { file: location.file.slice(0, PATH_CHARS), line: location.line, column: columnOf(location) } };
 }
 
-/** What a data URL holds is the author's own text, which no file was read for. */
-function isShown({ file, namespace }: Location, given: (file: string) => boolean): boolean {
-  return namespace === 'dataurl' || (!isReadByBundler(file) && (given(file) || given(file.replace(/[?#].*$/s, ''))));
+function isShown({ file }: Location, given: (file: string) => boolean): boolean {
+  return !isReadByBundler(file) && (given(file) || given(file.replace(/[?#].*$/s, '')));
 }
 
 /** The bundler counts bytes. */

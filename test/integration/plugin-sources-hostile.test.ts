@@ -5,7 +5,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, openSync } from 'node:fs';
-import { mkdir, readFile, symlink } from 'node:fs/promises';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
@@ -24,11 +24,12 @@ async function open(t: Test) {
   t.teardown(() => workspace.remove());
   const service = await startService(workspace.env);
   t.teardown(() => service.kill());
-  /** The folder of a package that plugins may import. */
+  /** The folder that a package, which plugins may import, has its main file in. */
   const packageFolder = async (name: string) => {
     const folder = join(workspace.dir, 'plugins', 'node_modules', name);
-    await mkdir(folder, { recursive: true });
-    return folder;
+    await mkdir(join(folder, 'inner'), { recursive: true });
+    await writeFile(join(folder, 'package.json'), '{"main":"./inner"}');
+    return join(folder, 'inner');
   };
   return { workspace, service, packageFolder };
 }

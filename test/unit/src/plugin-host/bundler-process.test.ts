@@ -13,7 +13,9 @@ t.test('the process and that of esbuild end with the server, however that ends',
   if (process.platform !== 'linux') return void t.pass('this system does not tell');
   const folder = new PluginFolder({ 'a.js': '1;', 'b.js': `import 'hanging';`, 'node_modules/hanging/index.js': '' });
   t.teardown(() => folder.remove());
-  execFileSync('mkfifo', [join(folder.path, 'node_modules/hanging/package.json')]);
+  folder.write('node_modules/hanging/package.json', '{"main":"./inner"}');
+  folder.write('node_modules/hanging/inner/index.js', '');
+  execFileSync('mkfifo', [join(folder.path, 'node_modules/hanging/inner/package.json')]);
   const job = (name: string) =>
     JSON.stringify({ kind: 'plugin', root: folder.path, modulesDir, file: join(folder.path, name) });
   folder.write(

@@ -86,14 +86,18 @@ t.test('a package.json without end ends its build at its memory', patient, async
   if (process.platform !== 'linux') return void t.pass('this system does not tell');
   const { bundler, folder, job } = open(t, { memoryBytes: 400 * MIB });
   folder.write('node_modules/zero/index.js', '');
-  symlinkSync('/dev/zero', join(folder.path, 'node_modules/zero/package.json'));
+  folder.write('node_modules/zero/package.json', '{"main":"./inner"}');
+  folder.write('node_modules/zero/inner/index.js', '');
+  symlinkSync('/dev/zero', join(folder.path, 'node_modules/zero/inner/package.json'));
   t.match(await errorOf(bundler.build(job(`import 'zero';`))), { reason: 'memory', wasAlone: true });
 });
 
 t.test('what never ends is ended, and held against nobody else', { timeout: 120_000 }, async (t) => {
   const { bundler, folder, job, outputOf } = open(t, { timeoutMs: 6000 });
   folder.write('node_modules/hanging/index.js', '');
-  execFileSync('mkfifo', [join(folder.path, 'node_modules/hanging/package.json')]);
+  folder.write('node_modules/hanging/package.json', '{"main":"./inner"}');
+  folder.write('node_modules/hanging/inner/index.js', '');
+  execFileSync('mkfifo', [join(folder.path, 'node_modules/hanging/inner/package.json')]);
   const hanging = job(`import 'hanging';`);
   const [late, beside] = await Promise.all([errorOf(bundler.build(hanging)), outputOf('e(5);')]);
   t.match(late, { reason: 'late', wasAlone: true, message: /took too long/ }, 'by itself');
@@ -117,7 +121,9 @@ t.test('closing ends a build under way and those that wait, and leaves no proces
   const { bundler, folder, job, outputOf } = open(t);
   t.match(await outputOf('first();'), 'first();');
   folder.write('node_modules/hanging/index.js', '');
-  execFileSync('mkfifo', [join(folder.path, 'node_modules/hanging/package.json')]);
+  folder.write('node_modules/hanging/package.json', '{"main":"./inner"}');
+  folder.write('node_modules/hanging/inner/index.js', '');
+  execFileSync('mkfifo', [join(folder.path, 'node_modules/hanging/inner/package.json')]);
   const builds = [errorOf(bundler.build(job(`import 'hanging';`))), errorOf(bundler.build(job(DEEP)))];
   const running = await bundlers();
   t.ok(running.length >= 1, 'a process builds');

@@ -170,7 +170,9 @@ t.test('a build that its bundler is closed over is not held against the plugin',
 
 t.test('a build that hangs is ended, and those beside it are done', { timeout: 120_000 }, async (t) => {
   folder.write('node_modules/hanging/index.js', 'export default 1;');
-  execFileSync('mkfifo', [join(folder.path, 'node_modules/hanging/package.json')]);
+  folder.write('node_modules/hanging/package.json', '{"main":"./inner"}');
+  folder.write('node_modules/hanging/inner/index.js', '');
+  execFileSync('mkfifo', [join(folder.path, 'node_modules/hanging/inner/package.json')]);
   t.teardown(() => folder.remove('node_modules/hanging'));
   const impatient = createCompiler({ root: folder.path, sandboxDir, timeoutMs: 6000 });
   t.teardown(() => impatient.close());

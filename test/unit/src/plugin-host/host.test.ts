@@ -78,7 +78,9 @@ t.test('a build that hangs holds up neither the start nor the other plugins nor 
     'node_modules/hanging/index.js': 'export default 1;',
   });
   t.teardown(() => folder.remove());
-  execFileSync('mkfifo', [join(folder.path, 'node_modules/hanging/package.json')]);
+  folder.write('node_modules/hanging/package.json', '{"main":"./inner"}');
+  folder.write('node_modules/hanging/inner/index.js', '');
+  execFileSync('mkfifo', [join(folder.path, 'node_modules/hanging/inner/package.json')]);
   const { host, call, close, log } = await startPluginHost({ driverFile, pluginsDir: folder.path, compileMs: 3000 });
   t.match(host.status().plugins, [
     { id: 'echo', state: 'serving' },
