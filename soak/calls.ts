@@ -4,8 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { descendantsOf, survivors } from '../test/support/processes.ts';
 import { type RunningService, startService } from '../test/support/service.ts';
 import { createWorkspace } from '../test/support/workspace.ts';
-import { type CallAnswer, type CallKind, callKinds, kindOf } from './call-kinds.ts';
+import { Asking, warmUp } from './asking.ts';
+import { type CallKind, callKinds } from './call-kinds.ts';
 import { type Course, courseOf, Resident } from './resident.ts';
+import { courseAtRest, type Rest, takeRest } from './rests.ts';
 
 export interface CallSoakOptions {
   calls: number;
@@ -22,8 +24,6 @@ export interface CallSoakResult {
   output: string;
 }
 
-/** Longer than any call may take, its waits for a place included. */
-const PATIENCE_MS = 60_000;
 /** Isolates that a burst left are let go in rounds of ten seconds, and idle processes after sixty. */
 const SETTLE_MS = 45_000;
 /** What memory may seem to grow by over half of the calls before that counts as a leak. */
@@ -33,6 +33,8 @@ const NOISE_SHARE = 0.1;
 /** Below this nothing can be said of a slope. */
 const LEAST_LOOKS = 5;
 const SHOWN_FAULTS = 20;
+/** How often the calls stop for a look at what the plugin processes hold at rest. */
+const RESTS = 5;
 
 /** Many calls of many kinds through the real server; at the end everything that it holds is counted. */
 export async function soakCalls({ calls, concurrency, say }: CallSoakOptions): Promise<CallSoakResult> {
@@ -47,7 +49,8 @@ export async function soakCalls({ calls, concurrency, say }: CallSoakOptions): P
   try {
     const service = await startService(workspace.env, 'soak/collected-server.ts');
     try {
-      await warmUp(service, kinds);
+      say('warming up');
+      await warmUp(service, kinds, concurrency);
       return await soak(service, kinds, { calls, concurrency, say });
     } finally {
       await service.kill();
@@ -64,50 +67,44 @@ async function soak(
   kinds: readonly CallKind[],
   { calls, concurrency, say }: CallSoakOptions,
 ): Promise<CallSoakResult> {
-  const faults: string[] = [];
-  const answered = new Map(kinds.map(({ id }) => [id, 0]));
-  const asked = new Map(kinds.map(({ id }) => [id, 0]));
+  const asking = new Asking(service, kinds);
   const before = new Map<string, number>();
   for (const { id } of kinds) before.set(id, await countedCalls(service, id));
   let done = 0;
-  let next = 0;
-  const began = performance.now();
+  let spentMs = 0;
   const resident = new Resident(service, () => done);
   resident.start();
-
-  const caller = async () => {
-    for (let n = next++; n < calls; n = next++) {
-      const { id, isRight } = kindOf(kinds, n);
-      asked.set(id, (asked.get(id) ?? 0) + 1);
-      try {
-        const answer = await call(service, id, n);
-        answered.set(id, (answered.get(id) ?? 0) + 1);
-        if (!isRight(answer, n)) faults.push(`call ${n} of ${id}: ${answer.status} ${JSON.stringify(answer.body)}`);
-      } catch (error) {
-        faults.push(`call ${n} of ${id} has no answer: ${String(error)}`);
-      }
+  const rests: Rest[] = [];
+  for (let part = 0; part < RESTS; part += 1) {
+    const began = performance.now();
+    const over = () => {
       done += 1;
-      if (done % 10_000 === 0)
-        say(`${done} calls, ${Math.round((done / (performance.now() - began)) * 1000)} a second`);
-    }
-  };
-  await Promise.all(Array.from({ length: concurrency }, caller));
-  const seconds = (performance.now() - began) / 1000;
+      const rate = (done / (spentMs + performance.now() - began)) * 1000;
+      if (done % 10_000 === 0) say(`${done} calls, ${Math.round(rate)} a second`);
+    };
+    await asking.mix(done, Math.round((calls * (part + 1)) / RESTS), concurrency, over);
+    spentMs += performance.now() - began;
+    const rest = await takeRest(service, asking, done, () => settled(service, kinds));
+    rests.push(rest);
+    say(`at rest after ${done} calls: ${sizesOf(rest)}`);
+  }
   await resident.stop();
   const heap = courseOf(resident.heap, calls);
   const main = courseOf(resident.main, calls);
-  const children = courseOf(resident.children, calls);
-  faults.push(
+  const atRest = courseAtRest(rests);
+  const faults = [
+    ...asking.faults,
     ...growthOf('the heap of the main process', heap, HEAP_NOISE_MIB),
     ...growthOf('the main process', main, NOISE_MIB),
-    ...growthOf('the plugin processes', children, NOISE_MIB),
-  );
+    ...atRest.faults,
+  ];
 
   const shelf = await settled(service, kinds);
   faults.push(...shelf.faults);
   for (const { id } of kinds) {
     const counted = (await countedCalls(service, id)) - (before.get(id) ?? 0);
-    if (counted !== asked.get(id)) faults.push(`${id}: ${asked.get(id)} calls were made, the server counts ${counted}`);
+    const made = asking.asked.get(id);
+    if (counted !== made) faults.push(`${id}: ${made} calls were made, the server counts ${counted}`);
   }
   const below = await descendantsOf(service.pid);
   const code = await service.stop();
@@ -117,39 +114,20 @@ async function soak(
   return {
     lines: [
       ['calls', done],
-      ['answers', [...answered].map(([id, count]) => `${id} ${count}`).join(', ')],
-      ['calls per second', Math.round(done / seconds)],
+      ['answers', [...asking.answered].map(([id, count]) => `${id} ${count}`).join(', ')],
+      ['calls per second', Math.round((done / spentMs) * 1000)],
       ['processes', shelf.processes],
       ['isolates', shelf.isolates],
       ['heap of the main process', described(heap)],
       ['main process', described(main)],
-      ['plugin processes', described(children)],
+      ['plugin processes under load', described(courseOf(resident.children, calls))],
+      ['plugin processes at rest', described({ ...atRest, median: atRest.held }, 'from the second rest to the last')],
       ['processes left', left.length],
       ['wrong or lost', faults.length],
     ],
     faults: faults.slice(0, SHOWN_FAULTS),
     output: service.output(),
   };
-}
-
-/** All processes at once on a busy machine may take longer to start than calls wait for one. */
-async function warmUp(service: RunningService, kinds: readonly CallKind[]): Promise<void> {
-  for (const { id } of kinds) {
-    const end = performance.now() + PATIENCE_MS;
-    while ((await call(service, id, 0)).status === 503) {
-      if (performance.now() > end) throw new Error(`${id} does not start`);
-    }
-  }
-}
-
-async function call({ url, apiKey }: RunningService, id: string, n: number): Promise<CallAnswer> {
-  const response = await fetch(`${url}/plugins/${id}/call`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${apiKey}` },
-    body: JSON.stringify({ n }),
-    signal: AbortSignal.timeout(PATIENCE_MS),
-  });
-  return { status: response.status, body: (await response.json()) as CallAnswer['body'] };
 }
 
 /** Waits until what the server holds is what its shelves should hold, and says what is not. */
@@ -218,7 +196,11 @@ function growthOf(name: string, course: Course, noiseMib: number): string[] {
   return isNoise ? [] : [`${name} grew: ${described(course)}`];
 }
 
-function described({ slope, growth, median }: Course): string {
+function described({ slope, growth, median }: Omit<Course, 'looks'>, when = 'over the second half'): string {
   const sign = slope < 0 ? '' : '+';
-  return `${Math.round(median)} MiB, ${sign}${slope.toFixed(2)} MiB per 10,000 calls, ${growth.toFixed(1)} MiB over the second half`;
+  return `${Math.round(median)} MiB, ${sign}${slope.toFixed(2)} MiB per 10,000 calls, ${growth.toFixed(1)} MiB ${when}`;
+}
+
+function sizesOf({ held }: Rest): string {
+  return [...held].map(([id, size]) => `${id} ${Math.round(size)}`).join(', ');
 }

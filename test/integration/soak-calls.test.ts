@@ -1,7 +1,12 @@
 /** The soak of plugin calls: its mix is what it says, and its judgement of memory finds a leak and lets noise be. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import t from 'tap';
+import { Asking, warmUp } from '../../soak/asking.ts';
 import { callKinds, kindOf } from '../../soak/call-kinds.ts';
 import { courseOf } from '../../soak/resident.ts';
+import { courseAtRest, type Rest } from '../../soak/rests.ts';
+import type { RunningService } from '../support/service.ts';
 
 const kinds = callKinds(1);
 
@@ -51,4 +56,89 @@ t.test('what grows with the calls shows, what goes up and down does not, and the
   );
   t.match(start, { growth: 0, median: 200, looks: 51 });
   t.end();
+});
+
+/** Rests after each 20,000 of 100,000 calls: each process's size, in MiB, as a function of the rest's number. */
+function restsOf(sizes: Record<string, (rest: number) => number>): Rest[] {
+  return [1, 2, 3, 4, 5].map((rest) => ({
+    calls: rest * 20_000,
+    held: new Map(Object.entries(sizes).map(([id, size]) => [id, size(rest)])),
+  }));
+}
+
+t.test('plugin processes that are warm after the first rest and go up and down from then on are flat', (t) => {
+  const course = courseAtRest(
+    restsOf({ a: (rest) => (rest === 1 ? 40 : 90 + (rest % 2) * 8), b: (rest) => 100 - rest }),
+  );
+  t.strictSame(course.faults, []);
+  t.ok(course.growth <= 0);
+  t.equal(course.held, 98 + 95);
+  t.end();
+});
+
+t.test('one process that grows a little with each call is found among others that do not', (t) => {
+  const { faults, slope } = courseAtRest(restsOf({ a: (rest) => 60 + rest * 4, b: () => 100, c: () => 70 }));
+  t.strictSame(faults, ['the process of a grew by 12.0 MiB over 60000 calls']);
+  t.equal(slope, 2);
+  t.end();
+});
+
+t.test('processes that all grow, none of them by much, are found together', (t) => {
+  const grows = (rest: number) => 60 + rest * 3;
+  const { faults } = courseAtRest(restsOf({ a: grows, b: grows, c: grows }));
+  t.strictSame(faults, ['the plugin processes grew by 27.0 MiB over 60000 calls']);
+  t.end();
+});
+
+t.test('too few rests, and a process whose size nobody tells, show as such', (t) => {
+  t.strictSame(courseAtRest([]).faults, ['only 0 rests']);
+  t.strictSame(courseAtRest(restsOf({ a: () => 60 }).slice(0, 3)).faults, ['only 3 rests']);
+  const { faults } = courseAtRest(restsOf({ a: () => 60, b: () => 0 }));
+  t.strictSame(faults, ['the size of the process of b is not known']);
+  t.end();
+});
+
+t.test('every call of the mix is made once, and a wrong answer and a missing one are faults', async (t) => {
+  const seen: string[] = [];
+  const server = createServer((request, response) => {
+    let text = '';
+    request.on('data', (chunk) => {
+      text += String(chunk);
+    });
+    request.on('end', () => {
+      const { n } = JSON.parse(text) as { n: number };
+      seen.push(`${request.url} ${n}`);
+      if (n === 4 && request.url?.includes('trivial')) return response.destroy();
+      return response.end(JSON.stringify({ success: true, data: n === 3 ? 'another' : n, error: null }));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const only = kinds.filter(({ id }) => id === 'trivial').map((kind) => ({ ...kind, share: 100 }));
+  const asking = new Asking({ url, apiKey: 'k' } as RunningService, only);
+  let over = 0;
+  await asking.mix(2, 6, 3, () => {
+    over += 1;
+  });
+  t.strictSame(
+    seen.toSorted(),
+    [2, 3, 4, 5].map((n) => `/plugins/trivial/call ${n}`),
+  );
+  t.equal(over, 4);
+  t.strictSame([asking.asked.get('trivial'), asking.answered.get('trivial')], [4, 3]);
+  t.equal(asking.faults.length, 2);
+  t.match(asking.faults.join('\n'), /call 3 of trivial: 200 .*another/);
+  t.match(asking.faults.join('\n'), /call 4 of trivial has no answer/);
+  await asking.round(7);
+  t.equal(seen.at(-1), '/plugins/trivial/call 7');
+  seen.length = 0;
+  await warmUp(
+    { url, apiKey: 'k' } as RunningService,
+    kinds.filter(({ id }) => id === 'alone'),
+    2,
+    5,
+  );
+  t.ok(seen.length >= 35 && seen.every((line) => line.startsWith('/plugins/alone/')), 'its share times five');
+  t.strictSame([asking.asked.get('trivial'), asking.faults.length], [5, 2], 'and none of it counts');
 });
