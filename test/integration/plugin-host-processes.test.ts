@@ -77,7 +77,7 @@ t.test('more plugins than processes take turns', async (t) => {
 t.test('when every process is busy the caller is told to come back', async (t) => {
   const { call, close } = await startPluginHost({
     files: {
-      'keeps.ts': handler(`await new Promise((resolve) => setTimeout(resolve, 3000)); return 1;`),
+      'keeps.ts': handler(`await new Promise((resolve) => setTimeout(resolve, 6000)); return 1;`),
       'waits.ts': handler(`return 1;`),
     },
     entries: [{ id: 'waits', timeout: 1 }],
