@@ -15,11 +15,14 @@ import { bindable } from './bindable.ts';
 /** Distinct statements of the queries, with room for lists of different lengths. */
 const STATEMENTS_KEPT = 256;
 
-/** Kysely over one open connection of `node:sqlite`, which the caller opens and closes. */
-export function sqliteDialect(database: DatabaseSync): Dialect {
+/**
+ * Kysely over one open connection of `node:sqlite`, which the caller opens and closes.
+ * @param statements of that connection, where others make queries on it beside Kysely
+ */
+export function sqliteDialect(database: DatabaseSync, statements = new SqliteStatements(database)): Dialect {
   return {
     createAdapter: () => new SqliteAdapter(),
-    createDriver: () => new SqliteDriver(database),
+    createDriver: () => new SqliteDriver(database, statements),
     createIntrospector: (db: Kysely<unknown>) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   };
@@ -29,9 +32,9 @@ class SqliteDriver implements Driver {
   readonly #database: DatabaseSync;
   readonly #connection: SqliteConnection;
 
-  constructor(database: DatabaseSync) {
+  constructor(database: DatabaseSync, statements: SqliteStatements) {
     this.#database = database;
-    this.#connection = new SqliteConnection(database);
+    this.#connection = new SqliteConnection(statements);
   }
 
   async init(): Promise<void> {}
@@ -61,8 +64,8 @@ class SqliteDriver implements Driver {
 class SqliteConnection implements DatabaseConnection {
   readonly #statements: SqliteStatements;
 
-  constructor(database: DatabaseSync) {
-    this.#statements = new SqliteStatements(database);
+  constructor(statements: SqliteStatements) {
+    this.#statements = statements;
   }
 
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
@@ -81,6 +84,7 @@ interface PreparedStatement {
   statement: StatementSync;
   /** None when it answers no rows. */
   columns: readonly string[];
+  changesSchema: boolean;
 }
 
 /** The statements of one open connection, each prepared once. */
@@ -94,9 +98,9 @@ export class SqliteStatements {
   }
 
   run<Row>({ sql, parameters }: Pick<CompiledQuery, 'sql' | 'parameters'>): QueryResult<Row> {
-    const { statement, columns } = this.#prepare(sql);
+    const { statement, columns, changesSchema } = this.#prepare(sql);
     // What was prepared before may have other columns after this.
-    if (CHANGES_SCHEMA.test(sql)) this.#statements.clear();
+    if (changesSchema) this.#statements.clear();
     const values = parameters.map(bindable);
     // The caller parses the rows; until then they are what the query says.
     if (columns.length > 0) return { rows: rowsOf(statement.all(...values), columns) as Row[] };
@@ -117,7 +121,8 @@ export class SqliteStatements {
     statement.setReturnArrays(true);
     const [oldest] = this.#statements.keys();
     if (oldest !== undefined && this.#statements.size >= STATEMENTS_KEPT) this.#statements.delete(oldest);
-    return { statement, columns: statement.columns().map(({ name }) => name) };
+    const columns = statement.columns().map(({ name }) => name);
+    return { statement, columns, changesSchema: CHANGES_SCHEMA.test(sql) };
   }
 }
 

@@ -60,7 +60,7 @@ function compose(writing: DatabaseSync, reading: DatabaseSync, clock: Clock, sea
   const over = (database: DatabaseSync, place: QueryPlace, now: () => RawBuilder<number>): Connection => {
     const statements = new SqliteStatements(database);
     return {
-      db: new Kysely<Tables>({ dialect: sqliteDialect(database), plugins: [guard[place]] }),
+      db: new Kysely<Tables>({ dialect: sqliteDialect(database, statements), plugins: [guard[place]] }),
       async rows<Row>(query: CompiledQuery<Row>) {
         guard.assert(place);
         return statements.run<Row>(query).rows;

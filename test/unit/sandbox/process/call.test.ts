@@ -61,12 +61,12 @@ t.test('replies and timers are entries of their own', async (t) => {
 
 t.test('the heap is measured after a call that did something, and now and then after others', async (t) => {
   const version = plugin(
-    "if (context.params.ask) { globalThis.kept = new Array(100_000).fill(1.5); await context.kv.get('x'); } return 1;",
+    "if (context.params.fail) throw new Error('no'); if (context.params.ask) { globalThis.kept = new Array(100_000).fill(1.5); await context.kv.get('x'); } return 1;",
   );
   const isolate = new GuestProgram(runtime, version).createIsolate(() => '');
-  const run = async (served: number, ask: boolean) => {
+  const run = async (served: number, ask: boolean, fail = false) => {
     isolate.served = served;
-    const { call, done, over } = startedIn(isolate, version.limits, { ask });
+    const { call, done, over } = startedIn(isolate, version.limits, { ask, fail });
     call.reply('{"id":1,"reply":{"ok":true,"value":5}}');
     await over;
     return done()[0]?.usage.heap_bytes ?? 0;
@@ -75,7 +75,6 @@ t.test('the heap is measured after a call that did something, and now and then a
   t.ok(first > 100_000);
   const asked = await run(2, true);
   t.ok(asked > first, 'a call with a capability call is measured');
-  t.equal(await run(3, false), isolate.heapBytes);
   let measured = 0;
   const measureHeap = isolate.measureHeap.bind(isolate);
   isolate.measureHeap = () => {
@@ -84,6 +83,11 @@ t.test('the heap is measured after a call that did something, and now and then a
   };
   await run(9, false);
   t.equal(measured, 1, 'the ninth is measured');
+  await run(2, false, true);
+  t.equal(measured, 2, 'one that fails is measured');
+  const QUICK = 200;
+  for (let calls = 0; calls < QUICK; calls += 1) t.equal(await run(3, false), isolate.heapBytes);
+  t.ok(measured < 2 + QUICK, `${measured - 2} of ${QUICK} others took so long that they were measured`);
 });
 
 t.test('a stretch and the sum of all have their limits', async (t) => {
