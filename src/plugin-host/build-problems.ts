@@ -1,4 +1,4 @@
-import type { BuildFailure, Location, Message } from 'esbuild';
+import type { Location, Message } from 'esbuild';
 import { MOST_PROBLEMS, PATH_CHARS, PROBLEM_CHARS } from './bundler-limits.ts';
 import type { BuildProblem, BuildProblems } from './bundler-report.ts';
 import { unresolvedReason } from './import-wall.ts';
@@ -14,11 +14,6 @@ const INVALID = 'This file is not valid, so that nothing can be imported past it
 export function buildProblems(errors: readonly Message[], given: (file: string) => boolean): BuildProblems {
   const problems = errors.slice(0, MOST_PROBLEMS).map((error) => problemOf(error, given));
   return { problems, total: errors.length };
-}
-
-/** Whether a build says what is wrong with its files, and did not end for another cause. */
-export function isBuildFailure(error: unknown): error is BuildFailure {
-  return error instanceof Error && 'errors' in error && Array.isArray(error.errors);
 }
 
 /** Lines and columns count from 1, as editors and stack traces do. */

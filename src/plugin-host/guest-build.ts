@@ -1,11 +1,12 @@
 import { join, resolve } from 'node:path';
 import { type BuildOptions, build } from 'esbuild';
-import { buildProblems, isBuildFailure } from './build-problems.ts';
+import { isBuildFailure } from './build-failure.ts';
+import { buildProblems } from './build-problems.ts';
 import type { BuildJob, PluginJob, RuntimeJob } from './build-request.ts';
 import { BUNDLE_BYTES, MAP_BYTES } from './bundler-limits.ts';
 import type { BuildProblems } from './bundler-report.ts';
-import { WITHOUT_WARNINGS } from './bundler-warnings.ts';
 import { CHILD_BUILD } from './child-program.ts';
+import { GUEST_SYNTAX } from './guest-syntax.ts';
 import { importWall } from './import-wall.ts';
 
 /** What a build came to. */
@@ -14,23 +15,17 @@ export type BuildEnd =
   | { kind: 'oversized'; bytes: number }
   | ({ kind: 'failed' } & BuildProblems);
 
-/** Bundles for a bare V8 isolate: standard JavaScript, no Node, packages by their browser variants. */
+/** Bundles for a bare V8 isolate: no Node, packages by their browser variants. */
 const FOR_THE_GUEST: BuildOptions = {
+  ...GUEST_SYNTAX,
   bundle: true,
   write: false,
-  format: 'iife',
   // Only for this platform does esbuild follow a package's `browser` map, by which ethers and others do without Node.
   platform: 'browser',
   // What a plugin is granted of its environment decides at run time, not what esbuild would put there.
   define: { 'process.env.NODE_ENV': 'process.env.NODE_ENV' },
   mainFields: ['browser', 'module', 'main'],
   conditions: ['browser', 'worker', 'import', 'default'],
-  target: 'es2024',
-  charset: 'utf8',
-  logLevel: 'silent',
-  logOverride: WITHOUT_WARNINGS,
-  // The authors' tsconfig serves their editors; paths and plugins in it must not redirect imports.
-  tsconfigRaw: {},
 };
 
 const NOTHING = new Uint8Array();

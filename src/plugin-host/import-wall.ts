@@ -1,9 +1,10 @@
 import { readdirSync, realpathSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
-import { basename, dirname, join, sep } from 'node:path';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import type { Plugin } from 'esbuild';
 import { MOST_FILES } from './bundler-limits.ts';
 import { fileState, readSource } from './files-read.ts';
+import { globImports } from './glob-imports.ts';
 import { isWithin, packageFiles } from './package-files.ts';
 import { isInside } from './plugin-file.ts';
 
@@ -107,7 +108,9 @@ export function importWall(
         lines.set(path, longestLine(source.bytes));
         left -= source.bytes.length;
         if (left < 0) return { errors: [{ text: `The files of the bundle have more than ${BUILD_BYTES} bytes` }] };
-        return { contents: withoutSourceMap(source.bytes), loader: 'default' };
+        const contents = withoutSourceMap(source.bytes);
+        const errors = await globImports(relative(root, path), contents.toString());
+        return errors.length > 0 ? { errors } : { contents, loader: 'default' };
       });
     },
   };

@@ -1,6 +1,6 @@
 /** Threat: errors without number or end, each with the line that it is about. */
 import t from 'tap';
-import { buildProblems, isBuildFailure } from '../../../../src/plugin-host/build-problems.ts';
+import { buildProblems } from '../../../../src/plugin-host/build-problems.ts';
 
 const given = () => true;
 
@@ -40,12 +40,6 @@ t.test('few of many are kept, and no more of each than is shown', async (t) => {
   t.equal(total, 7000);
   t.equal(problems.length, 5);
   t.ok(JSON.stringify(problems).length < 25_000);
-});
-
-t.test('what is wrong with the files is told from what is wrong with the bundler', async (t) => {
-  t.equal(isBuildFailure(Object.assign(new Error('Build failed'), { errors: [], warnings: [] })), true);
-  t.equal(isBuildFailure(new Error('The service was stopped')), false);
-  t.equal(isBuildFailure('text'), false);
 });
 
 t.test('no word is repeated of a file that the bundler read by itself', (t) => {

@@ -93,3 +93,24 @@ t.test('what the bundler reads by itself is no way to a file outside', { timeout
   symlinkSync(join(outside.path, 'key'), join(folder.path, '.pnp.data.json'));
   t.match(await said('y.ts', `import 'good';`), refused);
 });
+
+t.test('an import that would be a pattern is refused before any folder is looked through', async (t) => {
+  for (const text of ['import(`../../../../${n}/x`)', "require('../../../../' + n + '/x')"]) {
+    folder.write('node_modules/patterns/index.js', `module.exports = (n) => ${text};`);
+    for (const [name, source, file] of [
+      ['pattern.ts', `export const handler = (n: string) =>\n  ${text};`, 'pattern.ts'],
+      ['uses.ts', "import x from 'patterns'; export const handler = x;", 'node_modules/patterns/index.js'],
+    ] as const) {
+      t.match(await build(name, source), {
+        kind: 'failed',
+        problems: [
+          { text: /^Cannot bundle this: which file it means/, place: { file, line: name === 'uses.ts' ? 1 : 2 } },
+        ],
+        total: 1,
+      });
+    }
+  }
+  t.match(await build('late.ts', 'await 0; import(`../../../../${n}/x`);'), {
+    problems: [{ text: /Top-level await/, place: { file: 'late.ts', line: 1, column: 1 } }],
+  });
+});
