@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Chain } from './chains/chain.ts';
@@ -48,6 +49,8 @@ export interface ServiceParts {
   chains: ReadonlyMap<NetworkType, Chain>;
   signerKinds: SignerKinds;
   log: Log;
+  /** Ends a start that is under way. */
+  stop?: AbortSignal | undefined;
   /** Called at each moment of a transaction's life, for who wants to know what ends when the process ends there. */
   onStep?: ((step: LifeStep) => void) | undefined;
 }
@@ -75,7 +78,8 @@ const SANDBOX_DIR = resolve(import.meta.dirname, '..', 'sandbox');
 
 /**
  * Builds the whole service by hand, from the store upwards, and starts it. The only place where drivers are made.
- * What was opened is closed again when a later part fails.
+ * What was opened is closed again when a later part fails, or it is to stop.
+ * @throws the reason of `stop`
  */
 export async function compose(parts: ServiceParts): Promise<Service> {
   const opened = new Teardown();
@@ -88,7 +92,7 @@ export async function compose(parts: ServiceParts): Promise<Service> {
 }
 
 async function build(
-  { configuration, chains, signerKinds, log, onStep }: ServiceParts,
+  { configuration, chains, signerKinds, log, stop, onStep }: ServiceParts,
   opened: Teardown,
 ): Promise<Service> {
   const { environment, variables } = configuration;
@@ -242,7 +246,7 @@ async function build(
 
   delivery.start();
   retention.start();
-  await startAll(engine, pluginHost);
+  await startAll(engine, pluginHost, stop);
   const { HOST: host } = environment;
   const metricsServer = environment.METRICS_ENABLED ? createMetricsServer(metrics) : null;
   opened.later('metrics', () => metricsServer?.close(0));
@@ -269,9 +273,12 @@ async function openStore(
   return await openSqliteStore({ path: join(dataDir, 'isolayer.db'), log, clock: systemClock, sealer });
 }
 
-/** The engine may wait for endpoints and the host for its compiler: neither needs the other. */
-async function startAll(engine: Engine, pluginHost: PluginHost): Promise<void> {
-  await Promise.all([engine.start(), pluginHost.start()]);
+/** The engine may wait for endpoints and the host for its compiler: neither needs the other, nor does an end. */
+async function startAll(engine: Engine, pluginHost: PluginHost, stop?: AbortSignal): Promise<void> {
+  stop?.throwIfAborted();
+  const started = Promise.all([engine.start(), pluginHost.start()]);
+  await (stop === undefined ? started : Promise.race([started, once(stop, 'abort')]));
+  stop?.throwIfAborted();
 }
 
 async function withAddresses(

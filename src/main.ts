@@ -7,7 +7,7 @@ import { createLog } from './observability/log.ts';
 import { welcome } from './observability/welcome.ts';
 import { createSignerKinds } from './signers/registry.ts';
 
-let ending = false;
+const stop = new AbortController();
 
 async function start(): Promise<Service> {
   const chains = createChains(systemClock);
@@ -15,8 +15,8 @@ async function start(): Promise<Service> {
   const configuration = await loadConfiguration({ env: process.env, cwd: process.cwd(), chains, signerKinds });
   const log = createLog(configuration.environment.LOG_LEVEL);
   for (const warning of configuration.warnings) log.warn({ warning }, 'configuration');
-  const service = await compose({ configuration, chains, signerKinds, log });
-  if (!ending) {
+  const service = await compose({ configuration, chains, signerKinds, log, stop: stop.signal });
+  if (!stop.signal.aborted) {
     log.info({ address: service.address, metricsAddress: service.metricsAddress }, 'ready');
     process.stderr.write(welcome(service));
   }
@@ -25,13 +25,18 @@ async function start(): Promise<Service> {
 
 /** First signal: in good order, also when the start is still under way. Second: at once. */
 async function end(signal: NodeJS.Signals, starting: Promise<Service>): Promise<void> {
-  if (ending) process.exit(1);
-  ending = true;
+  if (stop.signal.aborted) process.exit(1);
   process.stderr.write(`${signal}: finishing what is under way; once more ends at once\n`);
-  const service = await starting;
-  await service.close();
+  stop.abort();
+  const service = await starting.catch(unlessStopped);
+  await service?.close();
   // Nothing that was left open, in a library for instance, keeps the process.
   process.exit(0);
+}
+
+/** A start that was told to stop has ended what it began. */
+function unlessStopped(error: unknown): void {
+  if (!stop.signal.aborted || error !== stop.signal.reason) throw error;
 }
 
 function fail(what: string, error: unknown): never {
@@ -45,7 +50,7 @@ function reasonsOf(error: unknown): string[] {
 }
 
 const starting = start();
-starting.catch((error: unknown) => fail('Isolayer did not start.', error));
+starting.catch(unlessStopped).catch((error: unknown) => fail('Isolayer did not start.', error));
 
 // Whoever read it may be gone before we are, as `tee` is after a Ctrl-C; the service still ends in good order.
 process.stderr.on('error', () => undefined);

@@ -180,6 +180,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     const swept = (await orphans?.sweep()) ?? [];
     if (swept.length > 0) log.warn({ pids: swept }, 'ended sandbox processes that an earlier server left behind');
     const root = await pluginsRoot(deps.pluginsDir);
+    if (closing !== undefined) return;
     compiler = createCompiler({ root, sandboxDir: deps.sandboxDir });
     const watch = deps.watch === undefined ? {} : { watch: deps.watch };
     const plugins = new Catalog({
@@ -199,6 +200,8 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     const texts = await Promise.all([compiler.runtime(), compiler.child()]);
     // Threads and the spare process start while the plugins are compiled.
     const [threads] = await Promise.all([startThreads(texts), plugins.start(deps.compileMs ?? COMPILE_MS)]);
+    // Closed meanwhile, without them.
+    if (closing !== undefined) return await threads.close();
     const late = plugins.list().filter((plugin) => stateOf(plugin) === 'compiling');
     if (late.length > 0) log.warn({ pluginIds: late.map(({ entry }) => entry.id) }, 'plugins are still being compiled');
     const plugin = (id: string) => plugins.get(id);

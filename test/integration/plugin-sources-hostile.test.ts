@@ -3,7 +3,8 @@
  * it, or holds it up. The server may lose neither its memory nor its time, nor other plugins their builds. If one of
  * these fails, look at `src/plugin-host/bundler.ts` and `bundler-life.ts`.
  */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, constants, openSync } from 'node:fs';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,7 +12,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { descendantsOf, survivors } from '../support/processes.ts';
 import { startService } from '../support/service.ts';
-import { createWorkspace } from '../support/workspace.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 const MIB = 1_048_576;
 const good = (said: string) => `export async function handler() { return '${said}'; }\n`;
@@ -24,14 +25,15 @@ async function open(t: Test) {
   t.teardown(() => workspace.remove());
   const service = await startService(workspace.env);
   t.teardown(() => service.kill());
-  /** The folder that a package, which plugins may import, has its main file in. */
-  const packageFolder = async (name: string) => {
-    const folder = join(workspace.dir, 'plugins', 'node_modules', name);
-    await mkdir(join(folder, 'inner'), { recursive: true });
-    await writeFile(join(folder, 'package.json'), '{"main":"./inner"}');
-    return join(folder, 'inner');
-  };
-  return { workspace, service, packageFolder };
+  return { workspace, service };
+}
+
+/** The folder that a package, which plugins may import, has its main file in. */
+async function packageFolder({ dir }: Workspace, name: string): Promise<string> {
+  const folder = join(dir, 'plugins', 'node_modules', name);
+  await mkdir(join(folder, 'inner'), { recursive: true });
+  await writeFile(join(folder, 'package.json'), '{"main":"./inner"}');
+  return join(folder, 'inner');
 }
 
 async function residentBytes(pid: number, which: 'VmRSS' | 'VmHWM'): Promise<number> {
@@ -40,8 +42,8 @@ async function residentBytes(pid: number, which: 'VmRSS' | 'VmHWM'): Promise<num
 }
 
 t.test('sources that take memory without end fail by themselves', { timeout: 300_000 }, async (t) => {
-  const { workspace, service, packageFolder } = await open(t);
-  await symlink('/dev/zero', join(await packageFolder('zero'), 'package.json'));
+  const { workspace, service } = await open(t);
+  await symlink('/dev/zero', join(await packageFolder(workspace, 'zero'), 'package.json'));
   const before = await residentBytes(service.pid, 'VmRSS');
   const hostile = {
     wrong: `export const handler = 1;${'let a;'.repeat(7000)}`,
@@ -86,8 +88,8 @@ t.test('sources that take memory without end fail by themselves', { timeout: 300
 });
 
 t.test('a build that hangs does not hold up the end', { timeout: 120_000 }, async (t) => {
-  const { workspace, service, packageFolder } = await open(t);
-  const pipe = join(await packageFolder('hanging'), 'package.json');
+  const { workspace, service } = await open(t);
+  const pipe = join(await packageFolder(workspace, 'hanging'), 'package.json');
   execFileSync('mkfifo', [pipe]);
   await workspace.writePlugin('hangs.ts', "import x from 'hanging';\nexport const handler = () => x;\n");
   const writer = await openedForReading(pipe);
@@ -98,6 +100,30 @@ t.test('a build that hangs does not hold up the end', { timeout: 120_000 }, asyn
   // The build itself would have been ended after half a minute.
   const took = (performance.now() - began) / 1000;
   t.ok(took < 20, `${took.toFixed(1)} s`);
+  t.strictSame(await survivors(family, 10_000), []);
+});
+
+t.test('a build that hangs does not hold up the end of a start', { timeout: 120_000 }, async (t) => {
+  const workspace = await createWorkspace({ pluginFiles: { 'honest.ts': good('honest') } });
+  t.teardown(() => workspace.remove());
+  const pipe = join(await packageFolder(workspace, 'hanging'), 'package.json');
+  execFileSync('mkfifo', [pipe]);
+  await workspace.writePlugin('hangs.ts', "import x from 'hanging';\nexport const handler = () => x;\n");
+  const root = join(import.meta.dirname, '..', '..');
+  const server = spawn(process.execPath, [join(root, 'src', 'main.ts')], { cwd: root, env: workspace.env });
+  t.teardown(() => server.kill('SIGKILL'));
+  let said = '';
+  for (const stream of [server.stdout, server.stderr]) stream.on('data', (chunk) => (said += chunk));
+  const closed = once(server, 'close');
+  const writer = await openedForReading(pipe);
+  t.teardown(() => closeSync(writer));
+  const family = await descendantsOf(server.pid ?? 0);
+  t.ok(family.length > 0, 'it is being built');
+  server.kill('SIGTERM');
+  t.strictSame(await closed, [0, null], said);
+  t.match(said, /^SIGTERM: finishing/m);
+  t.notMatch(said, 'still being compiled', 'nobody waited until the patience of a start was over');
+  t.notMatch(said, '"msg":"ready"');
   t.strictSame(await survivors(family, 10_000), []);
 });
 
