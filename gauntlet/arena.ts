@@ -64,7 +64,7 @@ async function open(hostile: readonly HostilePlugin[], opened: (() => Promise<un
       ...(limits === undefined ? {} : { limits }),
     })),
   ]);
-  const service = await startService({ ...workspace.env, LOG_LEVEL: 'info' });
+  const service = await startService({ ...workspace.env, LOG_LEVEL: 'info' }, 'soak/collected-server.ts');
   opened.push(() => service.stop());
   return { anvil, service, relayers };
 }

@@ -55,10 +55,11 @@ function linesOf({
   stallMs,
   ownStallMs,
 }: GauntletResult): Line[] {
-  const { attempts, recoveries, looks, left, errors, failures } = evidence;
+  const { attempts, recoveries, looks, collections, left, errors, failures } = evidence;
   const ends = new Map<string, number>();
   for (const { end } of attempts) ends.set(end, (ends.get(end) ?? 0) + 1);
   const [first, last] = [looks[0], looks.at(-1)];
+  const held = collections.map((collection) => (collection.held / MIB).toFixed(1)).join(' ');
   const memory = (bytes: number | undefined) => `${((bytes ?? Number.NaN) / MIB).toFixed(0)}`;
   const slope = (figure: number | null) =>
     figure === null ? 'too short to tell' : `${figure.toFixed(2)} MiB a minute`;
@@ -81,7 +82,7 @@ function linesOf({
     ['honest requests failed', failures.length],
     ['longest stall, main loop', `quiet ${stallMs.quiet.toFixed(0)} ms, attacked ${stallMs.siege.toFixed(0)} ms`],
     ['longest stall, our own', `quiet ${ownStallMs.quiet.toFixed(0)} ms, attacked ${ownStallMs.siege.toFixed(0)} ms`],
-    ['heap, first to last', `${memory(first?.heap)} to ${memory(last?.heap)} MiB; slope ${slope(verdict.heapSlope)}`],
+    ['heap after collections, in MiB', `${held || 'never seen'}; slope ${slope(verdict.heapSlope)}`],
     [
       'resident, first to last',
       `${memory(first?.resident)} to ${memory(last?.resident)} MiB; slope ${slope(verdict.residentSlope)}`,

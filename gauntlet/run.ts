@@ -26,6 +26,8 @@ export interface GauntletOptions {
   readonly paceMs: number;
   /** How long the last transactions may take to end. */
   readonly patienceMs: number;
+  /** From one full collection of the server's garbage to the next. Each stops its loop for as long as it takes. */
+  readonly collectEveryMs: number;
   /** Progress, a line at a time. */
   say(text: string): void;
 }
@@ -67,12 +69,12 @@ export async function runGauntlet(options: GauntletOptions): Promise<GauntletRes
 }
 
 async function run(options: GauntletOptions, arena: Arena, hostile: readonly HostilePlugin[]): Promise<GauntletResult> {
-  const { seed, warmUpMs, quietMs, siegeMs, paceMs, say } = options;
+  const { seed, warmUpMs, quietMs, siegeMs, paceMs, collectEveryMs, say } = options;
   const { service } = arena;
   const seconds = (warmUpMs + quietMs + siegeMs) / 1_000 + 60;
   const plan = planOf(seed, Math.ceil(seconds * TRANSACTIONS_PER_SECOND * SPARE), arena.relayers);
   const load = new HonestLoad(arena, plan);
-  const watching = new Watching(service);
+  const watching = new Watching(service, collectEveryMs);
   const siege = new Siege(service, { hostile, random: seededRandom(seed, 'siege'), paceMs, say });
   let endedEarly: string | null = null;
   const ending = { expected: false };
@@ -116,6 +118,7 @@ async function run(options: GauntletOptions, arena: Arena, hostile: readonly Hos
     siege: load.samples.filter(during(siegeAt, siegeEnd)),
     failures: [...load.failures, ...siege.failures],
     looks,
+    collections: watching.collections.filter(during(siegeAt, siegeEnd)),
     transactions,
     left: left.map(({ pid, command }) => `${pid} ${command}`),
     serverEnd: endedEarly ?? (code === 0 ? null : `with ${code} when it was told to`),

@@ -1,8 +1,8 @@
 import { isKept, type Verdict as Transactions } from '../soak/verdict.ts';
-import { floorsOf, percentile, slopeOf } from './figures.ts';
+import { floorsOf, type Point, percentile, slopeOf } from './figures.ts';
 import { HONEST_KINDS, type HonestKind, type Sample } from './honest-load.ts';
 import type { Attempt, Recovery } from './siege.ts';
-import type { Look } from './watching.ts';
+import type { Collection, Look } from './watching.ts';
 
 /** What was seen of a run. */
 export interface Evidence {
@@ -15,6 +15,8 @@ export interface Evidence {
   readonly failures: readonly string[];
   /** How the main process fared during the attacks. */
   readonly looks: readonly Look[];
+  /** What collections left of its heap meanwhile. */
+  readonly collections: readonly Collection[];
   readonly transactions: Transactions;
   /** Command lines of processes that live on after the server. */
   readonly left: readonly string[];
@@ -58,32 +60,38 @@ export const LIMITS = {
   recoveryP99: 1_000,
   ratio: 3,
   /**
-   * MiB a minute, of the heap and of the resident memory. An attack each second that leaves 20 KiB behind, or a request
-   * in five that leaves 4 KiB, makes 1; twice that in resident memory, whose floor the system moves by some MiB on its own.
+   * MiB a minute. Of the heap after collections: what may still fill up after the first half of the attacks, such as the
+   * usage of the last hour and code that V8 has compiled, makes 0.1; an attack each second that leaves 9 KiB behind makes
+   * 0.5. Of the resident memory, whose floor V8 and the system move by some MiB on their own, four times that.
    */
-  heapSlope: 1,
+  heapSlope: 0.5,
   residentSlope: 2,
 } as const;
 
 /** Below so many requests a p99 is hardly more than the longest one. */
 const LEAST_SAMPLES = 100;
-/** The first half of the attacks warms up; of the second, the lowest point of each stretch is looked at. */
+/**
+ * The first half of the attacks warms up: each plugin is called for the first time and gets its rows in what is counted,
+ * and what is called often is compiled. Only the second half tells a trend, and none when it is shorter than this.
+ */
+const LEAST_SLOPE_MS = 150_000;
+/** With fewer collections one that met something large on its way would decide. */
+const LEAST_COLLECTIONS = 4;
+/** Of the resident memory the lowest point of each stretch is looked at. */
 const FLOOR_MS = 10_000;
-const LEAST_SLOPE_MS = 120_000;
 const MINUTE_MS = 60_000;
 const MIB = 1_048_576;
 
 /** Judges a run by what was seen from outside. */
 export function judge(evidence: Evidence): Verdict {
-  const { attempts, recoveries, looks } = evidence;
+  const { attempts, recoveries } = evidence;
   const known = (ms: number | null) => (ms === null ? [] : [ms]);
   const figures = {
     uncontained: attempts.filter(({ contained }) => !contained),
     same: spreadOf(recoveries.filter(({ backedOff }) => !backedOff).flatMap(({ sameMs }) => known(sameMs))),
     other: spreadOf(recoveries.flatMap(({ otherMs }) => known(otherMs))),
     comparisons: compare(evidence),
-    heapSlope: slopeOfHalf(looks, ({ heap }) => heap),
-    residentSlope: slopeOfHalf(looks, ({ resident }) => resident),
+    ...slopesOf(evidence),
   };
   const broken = [
     ...nothingTried(evidence),
@@ -125,12 +133,16 @@ function brokenForHonest({ failures, transactions }: Evidence, { comparisons }: 
   ];
 }
 
-function brokenByServer({ left, looks, serverEnd, errors }: Evidence, { heapSlope, residentSlope }: Figures): string[] {
+function brokenByServer(evidence: Evidence, { heapSlope, residentSlope }: Figures): string[] {
+  const { left, looks, serverEnd, errors } = evidence;
   const grows = (what: string, slope: number | null, most: number) =>
     slope !== null && slope > most ? [`the ${what} grows by ${slope.toFixed(1)} MiB a minute`] : [];
   return [
     ...left.map((command) => `a process is left: ${command}`),
     ...(looks.length === 0 ? ['how the main process fared during the attacks was never seen'] : []),
+    ...(residentSlope !== null && heapSlope === null
+      ? [`what the heap of the main process holds was seen only ${evidence.collections.length} times`]
+      : []),
     ...grows('heap', heapSlope, LIMITS.heapSlope),
     ...grows('resident memory', residentSlope, LIMITS.residentSlope),
     ...(serverEnd === null ? [] : [`the server ended: ${serverEnd}`]),
@@ -158,10 +170,18 @@ function spreadOf(values: readonly number[]): Spread {
   return { count: values.length, p50: at(0.5), p99: at(0.99), max: at(1) };
 }
 
-function slopeOfHalf(looks: readonly Look[], figure: (look: Look) => number): number | null {
-  const half = looks.slice(Math.floor(looks.length / 2));
-  const [first, last] = [half[0], half.at(-1)];
-  if (first === undefined || last === undefined || last.at - first.at < LEAST_SLOPE_MS) return null;
-  const points = half.map((look) => ({ x: look.at - first.at, y: figure(look) / MIB }));
-  return slopeOf(floorsOf(points, FLOOR_MS)) * MINUTE_MS;
+/** How memory went on over the second half of the attacks. */
+function slopesOf({ looks, collections }: Evidence): Pick<Verdict, 'heapSlope' | 'residentSlope'> {
+  const [first, last] = [looks[0], looks.at(-1)];
+  if (first === undefined || last === undefined) return { heapSlope: null, residentSlope: null };
+  const half = (first.at + last.at) / 2;
+  if (last.at - half < LEAST_SLOPE_MS) return { heapSlope: null, residentSlope: null };
+  const points = (all: readonly { at: number; bytes: number }[]): Point[] =>
+    all.filter(({ at }) => at >= half).map(({ at, bytes }) => ({ x: at - half, y: bytes / MIB }));
+  const held = points(collections.map(({ at, held: bytes }) => ({ at, bytes })));
+  const resident = points(looks.map(({ at, resident: bytes }) => ({ at, bytes })));
+  return {
+    heapSlope: held.length < LEAST_COLLECTIONS ? null : slopeOf(held) * MINUTE_MS,
+    residentSlope: slopeOf(floorsOf(resident, FLOOR_MS)) * MINUTE_MS,
+  };
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { collect } from '../soak/collection.ts';
 import { descendantsOf, type WatchedProcess } from '../test/support/processes.ts';
 import type { RunningService } from '../test/support/service.ts';
 
@@ -7,10 +8,17 @@ export interface Look {
   /** In milliseconds, on the clock of `performance`. */
   readonly at: number;
   /** Bytes. */
-  readonly heap: number;
   readonly resident: number;
   /** The longest time for which its loop did nothing else since the look before, in milliseconds. */
   readonly stallMs: number;
+}
+
+/** What a full collection left. */
+export interface Collection {
+  /** In milliseconds, on the clock of `performance`. */
+  readonly at: number;
+  /** Bytes of the main thread: objects, and buffers beside the heap. */
+  readonly held: number;
 }
 
 const EVERY_MS = 1_000;
@@ -18,16 +26,23 @@ const EVERY_MS = 1_000;
 const TIMER_MS = 10;
 const PATIENCE_MS = 10_000;
 
-/** Looks at a server each second: its memory, its loop, and every process that it has started. */
+/**
+ * Looks at a server each second: its memory, its loop, and every process that it has started. Now and then it has the
+ * server collect its garbage: under an even load V8 collects the old objects once in minutes, and what lies about until
+ * then looks like a leak, or hides one.
+ */
 export class Watching {
   readonly looks: Look[] = [];
+  readonly collections: Collection[] = [];
   readonly #service: RunningService;
+  readonly #collectEveryMs: number;
   readonly #processes = new Map<string, WatchedProcess>();
   readonly #stopped = new AbortController();
   #watching: Promise<void> = Promise.resolve();
 
-  constructor(service: RunningService) {
+  constructor(service: RunningService, collectEveryMs: number) {
     this.#service = service;
+    this.#collectEveryMs = collectEveryMs;
   }
 
   /** All processes that were seen below the server. */
@@ -48,8 +63,13 @@ export class Watching {
 
   async #watch(): Promise<void> {
     const { signal } = this.#stopped;
+    let collectAt = performance.now() + this.#collectEveryMs;
     while (!signal.aborted) {
       await this.#look();
+      if (performance.now() >= collectAt) {
+        collectAt += this.#collectEveryMs;
+        await this.#collect();
+      }
       await sleep(EVERY_MS, undefined, { signal }).catch(() => {});
     }
   }
@@ -62,10 +82,21 @@ export class Watching {
     if (text === null) return;
     this.looks.push({
       at: performance.now(),
-      heap: figureOf(text, 'nodejs_heap_size_used_bytes'),
       resident: figureOf(text, 'process_resident_memory_bytes'),
       stallMs: figureOf(text, 'nodejs_eventloop_lag_max_seconds') * 1_000 - TIMER_MS,
     });
+  }
+
+  /** A server that does not answer is one that was not looked into: the verdict counts how often it was. */
+  async #collect(): Promise<void> {
+    try {
+      const { heap: held } = await collect(this.#service);
+      this.collections.push({ at: performance.now(), held });
+    } catch {
+      return;
+    }
+    // The longest stall is told once: this one was ours.
+    await this.#scrape();
   }
 
   /** Null where there is no answer: that is found out by those who ask the server for something. */

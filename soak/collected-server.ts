@@ -10,7 +10,7 @@ import { loadConfiguration } from '../src/config/load.ts';
 import { systemClock } from '../src/domain/clock.ts';
 import { createLog } from '../src/observability/log.ts';
 import { createSignerKinds } from '../src/signers/registry.ts';
-import { COLLECTED } from './resident.ts';
+import { COLLECTED } from './collection.ts';
 
 setFlagsFromString('--expose-gc');
 const collect: unknown = runInNewContext('gc');

@@ -3,12 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Point, slopeOf } from '../gauntlet/figures.ts';
 import { descendantsOf } from '../test/support/processes.ts';
 import type { RunningService } from '../test/support/service.ts';
-
-/** Begins the line in which the server says what a collection left. */
-export const COLLECTED = 'collected ';
+import { collect } from './collection.ts';
 
 const EVERY_MS = 5000;
-const PATIENCE_MS = 30_000;
 const MIB = 1_048_576;
 
 /** What the server and its plugin processes hold in memory in the course of a run, in MiB; the server after a collection. */
@@ -39,7 +36,7 @@ export class Resident {
   async #look(): Promise<void> {
     const { signal } = this.#stopped;
     while (!signal.aborted) {
-      const { rss, heap } = await this.#collected();
+      const { rss, heap } = await collect(this.#service);
       const x = this.#progress();
       this.heap.push({ x, y: heap / MIB });
       this.main.push({ x, y: rss / MIB });
@@ -48,26 +45,6 @@ export class Resident {
       this.children.push({ x, y: sizes.reduce((sum, size) => sum + size, 0) });
       await sleep(EVERY_MS, undefined, { signal }).catch(() => undefined);
     }
-  }
-
-  /** Has the server collect, and reads what it says then. */
-  async #collected(): Promise<{ rss: number; heap: number }> {
-    const known = this.#said().length;
-    process.kill(this.#service.pid, 'SIGUSR2');
-    const end = performance.now() + PATIENCE_MS;
-    while (performance.now() < end) {
-      const last = this.#said()[known];
-      if (last !== undefined) return JSON.parse(last.slice(COLLECTED.length)) as { rss: number; heap: number };
-      await sleep(20);
-    }
-    throw new Error('the server did not say what it holds');
-  }
-
-  #said(): string[] {
-    return this.#service
-      .output()
-      .split('\n')
-      .filter((line) => line.startsWith(COLLECTED));
   }
 }
 

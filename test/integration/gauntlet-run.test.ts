@@ -9,6 +9,7 @@ import { runGauntlet } from '../../gauntlet/run.ts';
 import { isKept } from '../../soak/verdict.ts';
 import { ATTACKS } from '../support/attacks/attacks.ts';
 
+const MIB = 1_048_576;
 const NAMES = ['an endless loop', 'splitting a rope of 2^28 characters', 'capability calls after the return'];
 
 t.test('attacks are contained, and nobody else is disturbed', async (t) => {
@@ -22,6 +23,7 @@ t.test('attacks are contained, and nobody else is disturbed', async (t) => {
     siegeMs: 5_000,
     paceMs: 100,
     patienceMs: 30_000,
+    collectEveryMs: 1_000,
     say: (text) => t.comment(text),
   });
   const { evidence, verdict } = result;
@@ -37,6 +39,8 @@ t.test('attacks are contained, and nobody else is disturbed', async (t) => {
   t.ok(isKept(evidence.transactions), told);
   t.ok(evidence.transactions.accepted > 0);
   t.ok(evidence.looks.length > 0);
+  t.ok(evidence.collections.length > 0, told);
+  for (const { held } of evidence.collections) t.ok(held > 10 * MIB && held < 500 * MIB, `${held}`);
   t.same(evidence.left, []);
   t.equal(evidence.serverEnd, null);
   t.same([...evidence.errors], []);

@@ -1,0 +1,33 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RunningService } from '../test/support/service.ts';
+
+/** Begins the line in which the server says what a collection left. */
+export const COLLECTED = 'collected ';
+
+/** What a process holds right after a full collection, in bytes. */
+interface Held {
+  readonly rss: number;
+  /** Of the main thread: objects, and buffers beside the heap. */
+  readonly heap: number;
+}
+
+const AGAIN_MS = 20;
+const PATIENCE_MS = 30_000;
+
+/** Has a server that was started as `collected-server.ts` collect, and reads what it says then; rejects when it is silent. */
+export async function collect(service: Pick<RunningService, 'pid' | 'output'>): Promise<Held> {
+  const said = () =>
+    service
+      .output()
+      .split('\n')
+      .filter((line) => line.startsWith(COLLECTED));
+  const known = said().length;
+  process.kill(service.pid, 'SIGUSR2');
+  const end = performance.now() + PATIENCE_MS;
+  while (performance.now() < end) {
+    const last = said()[known];
+    if (last !== undefined) return JSON.parse(last.slice(COLLECTED.length)) as Held;
+    await sleep(AGAIN_MS);
+  }
+  throw new Error('the server did not say what it holds');
+}
