@@ -1,10 +1,12 @@
 import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import coveredBy from '../coverage-map.ts';
+import type { Outcome } from '../run/outcome.ts';
 import { isGroupAlive } from '../run/process-group.ts';
 import { describeSuite } from '../run/report.ts';
-import { runSuite } from '../run/run-suite.ts';
-import { suiteOf } from '../run/suites.ts';
+import { runSuites } from '../run/run-suites.ts';
+import { type Suite, suiteOf } from '../run/suites.ts';
 import { TapReader } from '../run/tally.ts';
 
 const read = (text: string) => {
@@ -12,6 +14,15 @@ const read = (text: string) => {
   reader.write(text);
   return reader.end();
 };
+
+// As this file has it: from one file where the runner has started it.
+const library = fileURLToPath(import.meta.resolve('tap'));
+
+/** Runs one suite. */
+async function runSuite(suite: Suite, root: string, files: readonly string[]): Promise<Outcome> {
+  for await (const { outcome } of runSuites([{ suite, files }], { root, filesAtOnce: 2, library })) return outcome;
+  throw new Error('nothing was said of the suite');
+}
 
 /** Files that end in every way a test file can end. */
 const sample = {
@@ -80,7 +91,7 @@ for (const [what, text] of Object.entries(failing)) {
 t.test('a suite is judged by more than what its files say of themselves', async (t) => {
   const suite = { name: 'sample', folder: 'test/sample', secondsPerFile: 3 };
   const root = t.testdir(sample);
-  const run = (...files: string[]) => runSuite(suite, { root, files, secondsPerFile: 3 });
+  const run = (...files: string[]) => runSuite(suite, root, files);
 
   t.match(await run('passes.test.ts'), { passed: 1, failures: [] });
   t.match(await run(), { passed: 0, failures: [{ path: [/holds no test/] }] });
@@ -112,11 +123,7 @@ t.ok(true);
 console.error('group', process.pid);
 `,
   });
-  const outcome = await runSuite(suite, {
-    root,
-    files: ['leaves.test.ts'],
-    secondsPerFile: 20,
-  });
+  const outcome = await runSuite(suite, root, ['leaves.test.ts']);
   t.match(outcome, {
     passed: 1,
     failures: [{ path: ['leaves.test.ts'], details: { message: 'left a process running' } }],

@@ -1,11 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { listFiles } from '../check/project-files.ts';
 import { describeSuite } from './report.ts';
-import { runSuite } from './run-suite.ts';
+import { runSuites, type SuiteFiles } from './run-suites.ts';
 import { suiteOf, suites } from './suites.ts';
+import { writeTestLibrary } from './test-library.ts';
 
 const USAGE = 'npm test [-- [--timeout=<seconds per file>] <test files or folders>...]';
 const root = join(import.meta.dirname, '..', '..');
@@ -20,25 +21,32 @@ const given = positionals.flatMap((path) => {
 const seconds = values.timeout === undefined ? undefined : Number(values.timeout);
 if (seconds !== undefined && !(seconds > 0)) fail(`"${values.timeout}" is not a number of seconds.`);
 
+const folder = mkdtempSync(join(tmpdir(), 'isolayer-test-'));
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 // Hundreds of processes load the same modules: what the first one stripped and compiled the others find here.
-const compileCache = mkdtempSync(join(tmpdir(), 'isolayer-test-'));
-process.env['NODE_COMPILE_CACHE'] = compileCache;
-process.once('exit', () => rmSync(compileCache, { recursive: true, force: true }));
+process.env['NODE_COMPILE_CACHE'] = join(folder, 'compiled');
+
+const chosen = suites.flatMap((suite): SuiteFiles[] => {
+  const files = given.filter((file) => suiteOf(file) === suite);
+  if (given.length > 0) return files.length === 0 ? [] : [{ suite, files, secondsPerFile: seconds }];
+  return [{ suite, files: listFiles(root, [suite.folder], '**/*.test.ts'), secondsPerFile: seconds }];
+});
+const options = { root, filesAtOnce: filesAtOnce(), library: await writeTestLibrary(folder) };
 
 let passed = 0;
 let failed = 0;
-for (const suite of suites) {
-  const all = given.length === 0;
-  const files = all ? listFiles(root, [suite.folder], '**/*.test.ts') : given.filter((file) => suiteOf(file) === suite);
-  if (!all && files.length === 0) continue;
-  const start = performance.now();
-  const outcome = await runSuite(suite, { root, files, secondsPerFile: seconds ?? suite.secondsPerFile });
-  console.log(describeSuite(suite.name, outcome, files.length, (performance.now() - start) / 1000));
+for await (const { suite, files, outcome, seconds } of runSuites(chosen, options)) {
+  console.log(describeSuite(suite.name, outcome, files.length, seconds));
   passed += outcome.passed;
   failed += outcome.failures.length;
 }
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
+
+/** One more than there are processors, as a file also waits; beyond eight the memory of a machine comes first. */
+function filesAtOnce(): number {
+  return Math.min(availableParallelism() + 1, 8);
+}
 
 function readArguments() {
   try {

@@ -1,10 +1,17 @@
 import type { Failure } from './tally.ts';
 
-/** What a test command is asked to run, and how. */
+/** How test files are run. */
 export interface RunOptions {
   readonly root: string;
-  readonly files: readonly string[];
-  readonly secondsPerFile: number;
+  readonly filesAtOnce: number;
+  /** The test library as one file. */
+  readonly library: string;
+}
+
+/** A test file, and how long it may take. */
+export interface TimedFile {
+  readonly file: string;
+  readonly seconds: number;
 }
 
 /** How a suite, or one file of it, went. */

@@ -1,12 +1,14 @@
 import { spawn } from 'node:child_process';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { toolEnvironment } from '../check/command.ts';
 import { sideBySide } from '../check/side-by-side.ts';
-import type { Outcome, RunOptions } from './outcome.ts';
+import type { Outcome, RunOptions, TimedFile } from './outcome.ts';
 import { isGroupAlive, killGroup } from './process-group.ts';
+import { nodeOptions } from './suites.ts';
 import { type Failure, TapReader } from './tally.ts';
 
-const FILES_AT_ONCE = 2;
+const entry = join(import.meta.dirname, 'test-file.ts');
 
 /** A file that is out of time first gets the chance to say which test hung. */
 const GRACE_MS = 2_000;
@@ -14,31 +16,25 @@ const GRACE_MS = 2_000;
 /** How long what a file started may take to be gone after it. */
 const LEFTOVER_MS = 1_000;
 
-/** Runs test files as plain programs. Each is a process group of its own, so that nothing it started outlives it. */
-export async function runPlain(options: RunOptions): Promise<Outcome> {
+/**
+ * Runs test files as plain programs and tells of each, in their order, how it went. Each is a process group of its own,
+ * so that nothing it started outlives it.
+ */
+export async function* runPlain(files: readonly TimedFile[], options: RunOptions): AsyncGenerator<Outcome> {
   const running = new Set<number>();
   const interrupted = () => {
     for (const group of running) killGroup(group);
     process.exit(130);
   };
   process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
-
-  let passed = 0;
-  let output = '';
-  const failures: Failure[] = [];
-  for await (const outcome of sideBySide(options.files, FILES_AT_ONCE, (file) => runFile(file, options, running))) {
-    passed += outcome.passed;
-    failures.push(...outcome.failures);
-    if (outcome.failures.length > 0) output += outcome.output;
-  }
+  yield* sideBySide(files, options.filesAtOnce, (file) => runFile(file, options, running));
   process.off('SIGINT', interrupted).off('SIGTERM', interrupted);
-  return { passed, failures, output };
 }
 
-async function runFile(file: string, options: RunOptions, running: Set<number>): Promise<Outcome> {
-  const child = spawn(process.execPath, ['--no-node-snapshot', file], {
+async function runFile({ file, seconds }: TimedFile, options: RunOptions, running: Set<number>): Promise<Outcome> {
+  const child = spawn(process.execPath, [...nodeOptions(file), entry, options.library, file], {
     cwd: options.root,
-    env: { ...toolEnvironment(), TAP: '1', TAP_TIMEOUT: String(options.secondsPerFile) },
+    env: { ...toolEnvironment(), TAP: '1', TAP_TIMEOUT: String(seconds) },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
@@ -55,7 +51,7 @@ async function runFile(file: string, options: RunOptions, running: Set<number>):
   const { promise: exited, resolve } = Promise.withResolvers<number | string>();
   child.on('exit', (code, signal) => resolve(code ?? signal ?? 'no exit code'));
   const closed = new Promise((resolveClosed) => child.once('close', resolveClosed));
-  const outOfTime = setTimeout(() => killGroup(group), options.secondsPerFile * 1000 + GRACE_MS);
+  const outOfTime = setTimeout(() => killGroup(group), seconds * 1000 + GRACE_MS);
   const exit = await exited;
   clearTimeout(outOfTime);
   const leftover = await endLeftover(group);
