@@ -57,6 +57,11 @@ export function unmined(step: LaneStep): OpenEntry[] {
   );
 }
 
+/** The same without those that wait for an account that is far from getting there. */
+export function withinReach(step: LaneStep): OpenEntry[] {
+  return unmined(step).filter(({ transaction }) => !step.planner.isStranded(transaction.sequence));
+}
+
 /** Lowest sequence first. */
 export function bySequence(entries: readonly OpenEntry[]): OpenEntry[] {
   const sequenceOf = ({ transaction }: OpenEntry) => transaction.sequence ?? 0n;

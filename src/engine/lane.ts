@@ -4,7 +4,7 @@ import { Ages } from './ages.ts';
 import { fillGaps } from './gaps.ts';
 import { takeUp } from './intake.ts';
 import { carryOut } from './intents.ts';
-import { isDue, type LaneStep, unmined } from './lane-step.ts';
+import { isDue, type LaneStep, unmined, withinReach } from './lane-step.ts';
 import type { HeldLease, LeaseKeeper } from './lease-keeper.ts';
 import type { Ledger, OpenEntry } from './ledger.ts';
 import { look } from './looking.ts';
@@ -12,7 +12,9 @@ import { OfferBook, type Parked } from './offer-book.ts';
 import { offer } from './offering.ts';
 import { OpenBook } from './open-book.ts';
 import { type SenderSources, Senders } from './sender.ts';
+import type { HeardCount } from './sequence-leap.ts';
 import { SequencePlanner } from './sequence-planner.ts';
+import { tellStranded } from './stranded.ts';
 import { backOff } from './timing.ts';
 import { renew } from './versions.ts';
 
@@ -22,6 +24,8 @@ export interface LaneDeps extends Pick<LaneStep, 'timing' | 'random' | 'log' | '
   /** A ledger whose commits are under the lane's lease. */
   ledgerUnder(lease: HeldLease): Ledger;
   sources: SenderSources;
+  /** What the chain told of a lane's account before anything was asked for the lane. */
+  heard(lane: string): HeardCount | undefined;
   /** Called with the network type when a step ended unexpectedly. */
   onFault(networkType: string): void;
 }
@@ -52,7 +56,7 @@ export class Lane {
   constructor(key: string, deps: LaneDeps) {
     this.#key = key;
     this.#deps = deps;
-    this.#planner = new SequencePlanner(deps.timing);
+    this.#planner = new SequencePlanner(deps.timing, deps.heard(key));
     this.#endedAt = deps.elapsed();
   }
 
@@ -147,15 +151,17 @@ export class Lane {
     const now = await store.now();
     const step = await this.#begin(now, lease);
 
-    const placed = [...step.open.values()].filter((entry) => isPlaced(entry) && isDue(step, entry));
+    const placed = [...step.open.values()].filter((entry) => isLookedAt(step, entry) && isDue(step, entry));
     await look(step, placed);
     const settled = await carryOut(step, await store.read.intents(this.#key, timing.inFlight));
 
-    const room = Math.max(timing.inFlight - unmined(step).length, 0);
+    const room = Math.max(timing.inFlight - withinReach(step).length, 0);
     const pending = room === 0 ? [] : await store.read.duePending(this.#key, now, Math.min(timing.batch, room));
     if (pending.length > 0) step.reach('found');
-    const mayHaveGaps = placed.length > 0 && (pending.length === 0 || this.#planner.isContradicted);
+    const waits = placed.length > 0 || unmined(step).some((entry) => isMissing(step, entry));
+    const mayHaveGaps = waits && (pending.length === 0 || this.#planner.isContradicted);
     const renewed = (await renew(step)) + (mayHaveGaps ? await fillGaps(step) : 0);
+    await tellStranded(step);
     // While the node is offered one batch, the next is priced and signed; what that one signs is offered in the next step.
     const { offered, notTaken } = await bothDone(offer(step), takeUp(step, pending));
     await look(step, notTaken);
@@ -198,6 +204,16 @@ export class Lane {
       log,
     };
   }
+}
+
+/** Whether it is looked for on the chain, also when it is not to be offered now. */
+function isLookedAt(step: LaneStep, entry: OpenEntry): boolean {
+  return isPlaced(entry) || step.planner.isStranded(entry.transaction.sequence);
+}
+
+/** Whether nodes did not take it, which may be for want of a lower sequence, and it is to be offered again. */
+function isMissing(step: LaneStep, entry: OpenEntry): boolean {
+  return !isPlaced(entry) && isDue(step, entry) && step.offers.wasNotTaken(entry.transaction.id);
 }
 
 /** Whether a node has had a version of it, so that it may be in a block. */

@@ -73,11 +73,13 @@ function changeFor(step: LaneStep, chain: Chain, entry: OpenEntry, observation: 
  */
 function lookAgain(step: LaneStep, transaction: Transaction): Change {
   const now = step.now();
-  const { id, status, nextActionAt, sentAt, createdAt } = transaction;
+  const { id, status, sequence, nextActionAt, sentAt, createdAt } = transaction;
   if (nextActionAt !== null && !isDueAt(nextActionAt, now)) {
     return { transaction, set: {} };
   }
-  const silent = status === 'submitted' && step.offers.isStale(id, step.elapsed(), step.timing.reofferMs);
+  // Far beyond the account's count no node is offered anything.
+  const isOffered = status === 'submitted' && !step.planner.isStranded(sequence);
+  const silent = isOffered && step.offers.isStale(id, step.elapsed(), step.timing.reofferMs);
   return { transaction, set: { nextActionAt: silent ? now : nextLook(now, sentAt ?? createdAt, step.timing) } };
 }
 

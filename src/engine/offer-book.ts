@@ -3,7 +3,7 @@ import type { NetworkType } from '../domain/network-type.ts';
 import type { Transaction } from '../domain/transaction.ts';
 
 /** Why a transaction waits that could go on in another moment. */
-export type ParkCause = 'price' | 'balance' | 'budget' | 'error' | 'other';
+export type ParkCause = 'price' | 'balance' | 'budget' | 'sequence' | 'error' | 'other';
 
 /** A transaction that waits. */
 export interface Parked {
@@ -104,6 +104,11 @@ export class OfferBook {
     if (told?.has(outcome) === true) return false;
     this.#change(transactionId, () => ({ told: new Set([...(told ?? []), outcome]) }));
     return true;
+  }
+
+  /** Whether the latest version was offered and a node would not have it. */
+  wasNotTaken(transactionId: string): boolean {
+    return (this.#entries.get(transactionId)?.told.size ?? 0) > 0;
   }
 
   /** A further version was signed: what nodes said of the earlier one says nothing of it. */

@@ -30,12 +30,13 @@ export async function offer(step: LaneStep): Promise<Offers> {
 
 /**
  * Looking leaves a transaction due when a node has been silent about it for too long. What is to have no effect any more
- * is not offered until its empty version is signed.
+ * is not offered until its empty version is signed, and what is far beyond the account's count not before it gets there.
  */
 function needsOffer(step: LaneStep, entry: OpenEntry): boolean {
   const latest = latestOf(entry);
   if (latest === undefined || !isDue(step, entry)) return false;
-  const { id, voidAs } = entry.transaction;
+  const { id, sequence, voidAs } = entry.transaction;
+  if (step.planner.isStranded(sequence)) return false;
   if (voidAs !== null && latest.purpose !== 'void') return false;
   return latest.acceptedAt === null || step.offers.isStale(id, step.elapsed(), step.timing.reofferMs);
 }

@@ -1,7 +1,7 @@
 import type { Preparation, ReadyPreparation } from '../chains/chain.ts';
 import { messageOf } from '../domain/errors.ts';
 import type { Timestamp, Transaction } from '../domain/transaction.ts';
-import { type LaneStep, unmined } from './lane-step.ts';
+import { type LaneStep, withinReach } from './lane-step.ts';
 import type { Change } from './ledger.ts';
 import type { ParkCause } from './offer-book.ts';
 import type { Sender } from './sender.ts';
@@ -133,7 +133,7 @@ const NOBODY = { chain: undefined };
 /** What the lane's transactions can take from the account that are in no block, in the smallest unit. */
 export async function committedCost(step: LaneStep): Promise<bigint> {
   let sum = 0n;
-  for (const { transaction, attempts } of unmined(step)) {
+  for (const { transaction, attempts } of withinReach(step)) {
     const { chain } = await step.senders.of(transaction.relayerId).catch(() => NOBODY);
     if (chain === undefined) continue;
     // Any of its versions may be the one that counts.

@@ -26,6 +26,8 @@ export interface Findings {
   identity: string | null;
   /** What the network was found to be before; undefined at the first contact. */
   pinned: string | undefined;
+  /** The account's next sequence; null when it was not told, or the family has none. */
+  count: bigint | null;
 }
 
 /** What clients are told; the causes go to the log. The texts are the reference's. */
@@ -56,7 +58,7 @@ export class RelayerChecks {
     const { chains, connections } = this.#deps;
     const pinned = await this.#pinned(relayer);
     const unusable = (cause: string): Findings => {
-      return { failures: [{ type: 'RpcValidationFailed', cause }], identity: null, pinned };
+      return { failures: [{ type: 'RpcValidationFailed', cause }], identity: null, pinned, count: null };
     };
     const chain = chains.get(relayer.networkType);
     if (chain === undefined) return unusable(`no family ${relayer.networkType}`);
@@ -70,7 +72,7 @@ export class RelayerChecks {
     const [identity, sequence, balance] = await Promise.all([
       outcomeOf(() => this.#identity(relayer, client, pinned, (served) => told.push(served))),
       outcomeOf(async () => {
-        if (chain.counter !== null) await client.nextSequence(relayer.address, pinned);
+        return chain.counter === null ? null : await client.nextSequence(relayer.address, pinned);
       }),
       outcomeOf(() => checkBalance(chain, client, relayer, pinned)),
     ]);
@@ -82,7 +84,8 @@ export class RelayerChecks {
       failures.push({ type: chain.counter.failure, cause: sequence.cause });
     }
     if ('cause' in balance) failures.push({ type: 'BalanceCheckFailed', cause: balance.cause });
-    return { failures, identity: 'value' in identity ? identity.value : null, pinned };
+    const count = 'value' in sequence ? sequence.value : null;
+    return { failures, identity: 'value' in identity ? identity.value : null, pinned, count };
   }
 
   /**

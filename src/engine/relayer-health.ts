@@ -1,5 +1,6 @@
 import type { Chain } from '../chains/chain.ts';
 import type { ChainConnections } from '../chains/connections.ts';
+import { laneKey } from '../domain/lane.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { DisabledReason, Relayer } from '../domain/relayer.ts';
 import type { Log } from '../observability/log.ts';
@@ -22,6 +23,8 @@ export interface RelayerHealthDeps {
   metrics: EngineMetrics;
   outbox: Outbox;
   timing: EngineTiming;
+  /** Called with what the chain told of a lane's account. */
+  onCount(lane: string, count: bigint): void;
   /** On a clock that never goes back, in milliseconds. */
   elapsed(): number;
   /** In [0, 1), for jitter. */
@@ -178,13 +181,14 @@ export class RelayerHealth {
    * @returns true when there is no reason to check again
    */
   async #check(id: string, lease: HeldLease, watch: Watch, failedRechecks: number): Promise<boolean> {
-    const { store, log, metrics } = this.#deps;
+    const { store, log, metrics, onCount } = this.#deps;
     try {
       const relayer = await store.read.relayer(id);
       if (relayer === undefined) return true;
       const findings = await this.#findingsOf(relayer, watch);
       if (findings === undefined) return false;
-      const { failures } = findings;
+      const { failures, identity, count } = findings;
+      if (identity !== null && count !== null) onCount(laneKey(relayer.networkType, identity, relayer.address), count);
       await this.#pin(relayer, findings, lease);
       await this.#settle(relayer, failures, lease, failedRechecks);
       metrics.relayerChecked(id, failures.length === 0);

@@ -10,6 +10,7 @@ import type { Store } from '../store/store.ts';
 import { ChangeFeed } from './change-feed.ts';
 import type { Engine } from './engine.ts';
 import type { EngineMetrics } from './engine-metrics.ts';
+import { HeardCounts } from './heard-counts.ts';
 import { Lane, type LaneDeps, type LaneWake } from './lane.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
 import { Ledger } from './ledger.ts';
@@ -75,6 +76,7 @@ class Scheduler implements Engine {
     );
     const elapsed = () => clock.elapsed();
     const spending = new SpendingBook(chains);
+    const heard = new HeardCounts();
     const leases = new LeaseKeeper({ store, elapsed, log });
     this.#keeper = leases;
     this.#health = new RelayerHealth({
@@ -86,6 +88,7 @@ class Scheduler implements Engine {
       metrics,
       outbox,
       timing,
+      onCount: (lane, count) => heard.note(lane, count, elapsed()),
       elapsed,
       random,
     });
@@ -100,6 +103,7 @@ class Scheduler implements Engine {
       elapsed,
       newId,
       reach: onStep,
+      heard: (lane) => heard.of(lane),
       onFault: (networkType) => metrics.stepFailed(networkType),
     };
   }

@@ -1,7 +1,10 @@
 import { chainOfLane } from '../domain/lane.ts';
+import type { Timestamp } from '../domain/transaction.ts';
+import type { Settled } from '../store/store.ts';
 import type { LaneStep } from './lane-step.ts';
 import type { Sender } from './sender.ts';
 import type { SequenceFigures } from './sequence-planner.ts';
+import { reached } from './sequence-reach.ts';
 
 /** What the chain and the store say of the account's sequences, as some of the lane's senders see the chain. */
 export async function sequenceFigures(step: LaneStep, senders: readonly Sender[]): Promise<SequenceFigures> {
@@ -12,22 +15,33 @@ export async function sequenceFigures(step: LaneStep, senders: readonly Sender[]
   const [known, settled] = await Promise.all([step.knownSequence(), step.settled()]);
   const sources = [...new Map(senders.map((sender) => [sender.client, sender])).values()];
   const identity = chainOfLane(step.key);
+  const signed = { held, known, settled: settled?.sequence ?? null };
+  // What was signed beyond a count that was made up must not make the next such count look right.
+  const come = known === null ? 0n : reached(signed);
+  const least = come === 0n ? null : come;
   // The highest answer, when relayers of one account use different endpoints: the lower one lags behind.
   const counts = await Promise.all(
-    sources.map(({ client, account }) => client.nextSequence(account.address, identity, known)),
+    sources.map(({ client, account }) => client.nextSequence(account.address, identity, least)),
   );
   const chain = counts.reduce((highest, count) => (count > highest ? count : highest));
+  const allSayLost = async (lost: Settled): Promise<boolean> => {
+    const told = await Promise.allSettled(
+      sources.map(({ client, account }) => client.hasLost(account.address, identity, lost)),
+    );
+    return told.every((one) => one.status === 'fulfilled' && one.value);
+  };
   return {
     chain,
-    held,
-    known,
-    settled: settled?.sequence ?? null,
-    async isLost() {
-      if (settled === null) return true;
-      const told = await Promise.allSettled(
-        sources.map(({ client, account }) => client.hasLost(account.address, identity, settled)),
-      );
-      return told.every((one) => one.status === 'fulfilled' && one.value);
-    },
+    ...signed,
+    isLost: async () => settled === null || (await allSayLost(settled)),
+    isNoFurther: (from) => allSayLost({ sequence: chain + 1n, at: lastSignedAt(step, from) }),
   };
+}
+
+/** When the latest of the open transactions from the given sequence on was signed. */
+function lastSignedAt(step: LaneStep, from: bigint): Timestamp {
+  const signed = [...step.open.values()].filter(
+    ({ transaction: { sequence } }) => sequence !== null && sequence >= from,
+  );
+  return Math.max(0, ...signed.map(({ transaction, attempts }) => attempts[0]?.createdAt ?? transaction.createdAt));
 }

@@ -1,17 +1,19 @@
+import { type HeardCount, SequenceLeap } from './sequence-leap.ts';
+import { outOfReach, reached, type SignedSequences, signedBelow } from './sequence-reach.ts';
+
 /** Sequences to use now, or why there is none yet. */
 export type SequencePlan = { kind: 'use'; sequences: bigint[] } | { kind: 'wait'; reason: string };
 
-export interface SequenceFigures {
+export interface SequenceFigures extends SignedSequences {
   /** What the chain says the account uses next, with its pool counted. */
   chain: bigint;
-  /** Those of the lane's open transactions. */
-  held: ReadonlySet<bigint>;
-  /** The sequence after the highest that was ever signed in this lane. */
-  known: bigint | null;
-  /** The sequence after the highest that was seen in a final block. */
-  settled: bigint | null;
   /** Whether the chain is proved to have lost what was settled, and not just a node to be behind. */
   isLost(): Promise<boolean>;
+  /**
+   * Whether the account is proved to be no further than `chain` since the open transactions from the given sequence on
+   * were signed, and not just a node to be behind.
+   */
+  isNoFurther(from: bigint): Promise<boolean>;
 }
 
 /** How long the chain must contradict the store before it is believed, in milliseconds. */
@@ -29,8 +31,13 @@ export interface Doubts {
  * itself once the node has caught up, so it waits. Where the chain lost only somebody else's use of the key, below our
  * open transactions (by a reorganisation), it is believed after it has contradicted us for a while, and gaps are filled
  * by transactions that pay nobody. Where it would have lost what was final (a development chain that was started anew),
- * it has to prove that as well. A higher one means that somebody else used the key, and is believed when it is heard
- * twice: a transaction that is signed under a sequence that a node made up waits for ever.
+ * it has to prove that as well. A higher one means that somebody else used the key, and has to be heard more than once
+ * ({@link SequenceLeap}).
+ *
+ * Where a count that was made up was believed all the same, what was signed under it is far beyond what the chain counts.
+ * That gap is not filled: once the chain has proved its count, those beyond are stranded, and the lane goes on below
+ * them as if they were not there. Their sequences stay theirs, so they take effect at most once, when the account gets
+ * there.
  *
  * The lane itself never makes a gap: a sequence is committed together with the bytes that use it, all of a batch or
  * none, and a signature that fails moves those behind it down before anything is committed.
@@ -39,11 +46,16 @@ export class SequencePlanner {
   readonly #doubts: Doubts;
   /** Since when the chain has contradicted this value of `known`, and whether a loss was proved since. */
   #contradiction: { known: bigint; since: number; isLost: boolean } | null = null;
-  /** The chain's count when it was last beyond this value of `known`, and since when it has been so. */
-  #leap: { known: bigint; chain: bigint; since: number } | null = null;
+  readonly #leap: SequenceLeap;
+  /** Since when the chain has been too far below this open sequence to get there, and whether that was proved since. */
+  #beyond: { from: bigint; since: number; isProved: boolean } | null = null;
+  /** From where on open transactions are stranded, by what the chain told last. */
+  #strandedFrom: bigint | null = null;
 
-  constructor(doubts: Doubts) {
+  /** @param heard what the chain told before anything was asked for the lane */
+  constructor(doubts: Doubts, heard?: HeardCount) {
     this.#doubts = doubts;
+    this.#leap = new SequenceLeap(doubts.driftMs, heard);
   }
 
   /** Whether the chain has lately told less than the store knows of. */
@@ -51,33 +63,43 @@ export class SequencePlanner {
     return this.#contradiction !== null;
   }
 
+  /** Whether an open transaction with this sequence waits for an account that is far from getting there. */
+  isStranded(sequence: bigint | null): boolean {
+    return this.#strandedFrom !== null && sequence !== null && sequence >= this.#strandedFrom;
+  }
+
   /** `elapsed` in milliseconds on a clock that never goes back. */
   async plan(figures: SequenceFigures, count: number, elapsed: number): Promise<SequencePlan> {
-    const sequences = freeSequences(figures, count);
-    const { chain, known } = figures;
-    const first = sequences[0];
-    if (!this.#isLeapBelieved(chain, known ?? 0n, elapsed)) {
+    const { chain } = figures;
+    if (!this.#leap.isBelieved(figures, reached(figures), elapsed)) {
       const reason = `The network expects sequence ${chain} of this account, and nothing here led to it; asking once more`;
       return { kind: 'wait', reason };
     }
-    if (known === null || first === undefined || first >= known) {
+    const near = await this.#withinReach(figures, elapsed);
+    const sequences = freeSequences(figures, count);
+    const first = sequences[0];
+    const { known, isProved } = near;
+    if (isProved && (known === null || first === undefined || first >= known)) {
       this.#contradiction = null;
       return { kind: 'use', sequences };
     }
-    if ((await this.#isBelieved(figures, known, elapsed)) && isLoss(figures)) {
+    if (isProved && known !== null && (await this.#isBelieved(near, known, elapsed)) && isLoss(near)) {
       return { kind: 'use', sequences };
     }
+    const last = (figures.known ?? chain) - 1n;
     return {
       kind: 'wait',
-      reason: `The network expects sequence ${chain} of this account, which has signed up to ${known - 1n}; waiting for the two to agree`,
+      reason: `The network expects sequence ${chain} of this account, which has signed up to ${last}; waiting for the two to agree`,
     };
   }
 
   /**
-   * The sequences below the highest held one that nobody holds and the chain waits for; none before the chain has asked
-   * for them long enough.
+   * The sequences below the highest held one within reach that nobody holds and the chain waits for; none before the
+   * chain has asked for them long enough.
    */
-  async gaps(figures: SequenceFigures, elapsed: number): Promise<bigint[]> {
+  async gaps(all: SequenceFigures, elapsed: number): Promise<bigint[]> {
+    if (!this.#leap.isBelieved(all, reached(all), elapsed)) return [];
+    const figures = await this.#withinReach(all, elapsed);
     const highest = [...figures.held].reduce((most, held) => (held > most ? held : most), -1n);
     const gaps: bigint[] = [];
     for (let sequence = figures.chain; sequence < highest && gaps.length < GAPS_AT_ONCE; sequence += 1n) {
@@ -102,22 +124,21 @@ export class SequencePlanner {
     return contradiction.isLost;
   }
 
-  /**
-   * Heard twice, also when it went on a little meanwhile, for whoever uses the key may go on using it. A wide leap has
-   * to be heard for as long as a contradiction: what is signed beyond one that was made up leaves a gap that costs money.
-   */
-  #isLeapBelieved(chain: bigint, known: bigint, elapsed: number): boolean {
-    const before = this.#leap;
-    if (chain <= known) {
-      this.#leap = null;
-      return true;
+  /** The figures without what is beyond reach; `isProved` says whether the chain really is as far from that as it tells. */
+  async #withinReach(figures: SequenceFigures, elapsed: number): Promise<SequenceFigures & { isProved: boolean }> {
+    const from = outOfReach(figures.chain, figures.held);
+    this.#strandedFrom = null;
+    if (from === undefined) {
+      // A proof outlasts the moment in which a node tells another count; a doubt does not.
+      if (this.#beyond?.isProved === false) this.#beyond = null;
+      return { ...figures, isProved: true };
     }
-    const isSame =
-      before?.known === known && chain - before.chain <= FOREIGN_USES && before.chain - chain <= FOREIGN_USES;
-    const since = isSame ? before.since : elapsed;
-    this.#leap = { known, chain, since };
-    const isWide = chain - known > FOREIGN_USES;
-    return isSame && (!isWide || known === 0n || elapsed - since >= this.#doubts.driftMs);
+    if (this.#beyond?.from !== from) this.#beyond = { from, since: elapsed, isProved: false };
+    const beyond = this.#beyond;
+    beyond.isProved ||= elapsed - beyond.since >= this.#doubts.lossMs && (await figures.isNoFurther(from));
+    if (beyond.isProved) this.#strandedFrom = from;
+    const held = new Set([...figures.held].filter((sequence) => sequence < from));
+    return { ...figures, held, known: signedBelow(figures, from), isProved: beyond.isProved };
   }
 }
 
@@ -126,8 +147,6 @@ function isLoss({ chain, settled }: SequenceFigures): boolean {
   return settled !== null && chain < settled;
 }
 
-/** As many uses of the key by others between two questions are credible. */
-const FOREIGN_USES = 64n;
 const GAPS_AT_ONCE = 32;
 
 function freeSequences({ chain, held }: SequenceFigures, count: number): bigint[] {

@@ -133,7 +133,7 @@ export const METRICS = {
   },
   transactions_parked: {
     kind: 'gauge',
-    help: 'Transactions of this instance that wait for another price, money, a budget or a network, by reason.',
+    help: 'Transactions of this instance that wait for another price, money, a budget, their turn or a network, by reason.',
     labels: ['relayer_id', 'network_type', 'reason'],
   },
   transaction_versions_total: {

@@ -272,7 +272,8 @@ t.test('one effect, nothing lost, true end states', async (t) => {
   const live = async () => {
     for (let drawn = histories.shift(); drawn !== undefined; drawn = Date.now() < end ? histories.shift() : undefined) {
       const [moments, strict] = drawn;
-      transactions += await liveThrough(moments, strict, seed);
+      const accepted = await liveThrough(moments, strict, seed);
+      transactions += accepted;
       worlds += 1;
     }
   };

@@ -11,6 +11,7 @@ import type {
   ParsedRequest,
   Preparation,
   ReadyPreparation,
+  SettledSequence,
   SignedVersion,
   VersionPreparation,
 } from '../../src/chains/chain.ts';
@@ -138,9 +139,9 @@ export class FakeChainClient implements ChainClient {
     return this.#ask('nextSequence', truth, () => (this.calls % 2 === 0 ? truth() / 2n : truth() + 1_000_000n));
   }
 
-  /** Nothing that was final is ever lost here. */
-  hasLost(): Promise<boolean> {
-    return this.#ask('hasLost', () => false);
+  /** Nothing that was final is ever lost here, but what was said to be used may never have been. */
+  hasLost(address: string, _identity: string, { sequence }: SettledSequence): Promise<boolean> {
+    return this.#ask('hasLost', () => this.#chain.minedCount(address) < sequence);
   }
 
   prepare(transaction: Transaction, _account: Account, lane: LaneFigures): Promise<Preparation> {

@@ -112,6 +112,11 @@ export class FakeChain {
     return count;
   }
 
+  /** The count of mined transactions. */
+  minedCount(from: string): bigint {
+    return this.#minedCount(from, this.#blocks.length);
+  }
+
   /** The count of mined transactions at final depth. */
   finalCount(from: string): bigint {
     return this.#minedCount(from, Math.max(this.#blocks.length - this.confirmations + 1, 0));

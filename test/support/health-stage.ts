@@ -66,6 +66,7 @@ export async function healthStage(t: Test, options: HealthStageOptions): Promise
     metrics: new FakeEngineMetrics(),
     outbox: new Outbox({ chains, newId: randomUUID, now: systemClock.now, onCommitted: () => {}, log }),
     timing: { ...fastTiming, healthMs: 30, confirmMs: 10, recheckMs: [10, 20], ...options.timing },
+    onCount: () => {},
     elapsed: () => systemClock.elapsed(),
     random: Math.random,
   });

@@ -22,6 +22,7 @@ async function laneOf(world: EngineWorld, more: Partial<LaneDeps> = {}): Promise
     elapsed: () => performance.now(),
     newId: randomUUID,
     reach: () => {},
+    heard: () => undefined,
     onFault: (networkType) => faults.push(networkType),
     ...more,
   });

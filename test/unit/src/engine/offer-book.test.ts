@@ -22,6 +22,16 @@ t.test('an offer is stale when no node took it, or the last one long ago', async
   t.notOk(book.isStale('a', 151, 100), 'a later failure does not take the acceptance back');
 });
 
+t.test('what was offered and not taken is known until a further version is signed', async (t) => {
+  const book = new OfferBook();
+  book.failed('a');
+  t.notOk(book.wasNotTaken('a'), 'it was not even offered');
+  book.isNews('a', 'sequence-ahead');
+  t.ok(book.wasNotTaken('a'));
+  book.renewed('a');
+  t.notOk(book.wasNotTaken('a'));
+});
+
 t.test('what is forgotten takes no room', async (t) => {
   const book = new OfferBook();
   book.failed('a');

@@ -16,7 +16,7 @@ async function stage(t: Test) {
 
 t.test('all is well', async (t) => {
   const { checks, relayer } = await stage(t);
-  t.strictSame(await checks.all(relayer), { failures: [], identity: '31337', pinned: '31337' });
+  t.strictSame(await checks.all(relayer), { failures: [], identity: '31337', pinned: '31337', count: 0n });
   t.equal(await checks.seemWell(relayer, new Map()), true);
   const { pinned, identity } = await checks.all({ ...relayer, network: 'fresh' });
   t.strictSame({ pinned, identity }, { pinned: undefined, identity: '31337' });

@@ -4,7 +4,7 @@ import type { Relayer } from '../../../../src/domain/relayer.ts';
 import { RelayerHealth, type RelayerHealthDeps } from '../../../../src/engine/relayer-health.ts';
 import type { Hint } from '../../../../src/store/hints.ts';
 import { LeaseLost, type Leases } from '../../../../src/store/lease.ts';
-import { EngineWorld, fastTiming, relayerNamed } from '../../../support/engine-world.ts';
+import { EngineWorld, fastTiming, LANE, relayerNamed } from '../../../support/engine-world.ts';
 
 function healthOf(
   world: EngineWorld,
@@ -14,6 +14,7 @@ function healthOf(
   return new RelayerHealth({
     store: world.store,
     leases: world.leases(),
+    onCount: () => {},
     elapsed: () => performance.now(),
     random: () => 0,
     chains: new Map([['evm', world.family]]),
@@ -36,6 +37,21 @@ async function checkOnce(world: EngineWorld): Promise<void> {
   await health.start();
   await health.close();
 }
+
+t.test('the count of each account is told with its lane, where the chain tells it', async (t) => {
+  const world = await EngineWorld.open(t);
+  const told: unknown[] = [];
+  const check = async () => {
+    const health = healthOf(world, { recheckMs: [600_000] }, { onCount: (...count) => told.push(count) });
+    await health.start();
+    await health.close();
+  };
+  await check();
+  t.strictSame(told, [[LANE, 0n]]);
+  world.chain.fault = () => 'request-lost';
+  await check();
+  t.equal(told.length, 1);
+});
 
 t.test('a fit relayer stays enabled, and one that was disabled is enabled', async (t) => {
   const world = await EngineWorld.open(t);
@@ -112,6 +128,7 @@ t.test('a network or a family that is not known disables its relayer only', asyn
   const health = new RelayerHealth({
     store: world.store,
     leases: world.leases(),
+    onCount: () => {},
     elapsed: () => performance.now(),
     random: () => 0,
     chains: new Map([['evm', world.family]]),

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { takeUp } from '../../../../src/engine/intake.ts';
 import { sequenceFigures } from '../../../../src/engine/sequence-figures.ts';
-import { ADDRESS, EngineWorld } from '../../../support/engine-world.ts';
+import { ADDRESS, EngineWorld, pendingTransaction } from '../../../support/engine-world.ts';
 
 t.test('what chain and store say of an account', async (t) => {
   const world = await EngineWorld.open(t);
@@ -49,3 +49,46 @@ t.test('what was final is lost when all endpoints prove it, and nothing can be w
   t.notOk(await (await sequenceFigures(step, [lost, not])).isLost());
   t.notOk(await (await sequenceFigures(step, [lost, silent])).isLost());
 });
+
+t.test('an account is asked about by what it has come to, not by what was signed far beyond', async (t) => {
+  const world = await EngineWorld.open(t);
+  const step = await world.step();
+  const sender = await step.senders.of('r1');
+  const asked: unknown[] = [];
+  const nextSequence = async (...question: unknown[]) => (asked.push(question.at(-1)), 0n);
+  const asking = { ...sender, client: Object.assign(Object.create(world.client), { nextSequence }) };
+  await sequenceFigures(step, [asking]);
+  const open = (id: string, sequence: bigint) =>
+    step.open.set(id, { transaction: pendingTransaction(id, { id, status: 'sent', sequence }), attempts: [] });
+  step.knownSequence = async () => 1_000_001n;
+  open('beyond', 1_000_000n);
+  await sequenceFigures(step, [asking]);
+  open('near', 3n);
+  await sequenceFigures(step, [asking]);
+  t.strictSame(asked, [null, null, 4n]);
+});
+
+t.test(
+  'how far the account is was proved when a block shows it that is newer than what was signed beyond',
+  async (t) => {
+    const world = await EngineWorld.open(t);
+    const step = await world.step();
+    const sender = await step.senders.of('r1');
+    await takeUp(step, [await world.accept('a'), await world.accept('b')]);
+    const asked: unknown[] = [];
+    const hasLost = async (...question: unknown[]) => (asked.push(question.at(-1)), true);
+    const nextSequence = async () => 0n;
+    const asking = { ...sender, client: Object.assign(Object.create(world.client), { hasLost, nextSequence }) };
+    const figures = await sequenceFigures(step, [asking]);
+    t.ok(await figures.isNoFurther(1n));
+    const signedAt = [...step.open.values()][1]?.attempts[0]?.createdAt;
+    t.strictSame(asked, [{ sequence: 1n, at: signedAt }]);
+    const before = await sequenceFigures(step, [sender]);
+    t.ok(await before.isNoFurther(1n));
+    world.chain.submit(
+      JSON.stringify({ from: ADDRESS, nonce: '0', effect: 'x', cost: '1', reverts: false, price: '9' }),
+    );
+    world.chain.mine();
+    t.notOk(await before.isNoFurther(1n), 'it has gone on since');
+  },
+);

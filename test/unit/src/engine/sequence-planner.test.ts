@@ -2,13 +2,14 @@ import t from 'tap';
 import { type SequenceFigures, SequencePlanner } from '../../../../src/engine/sequence-planner.ts';
 
 const doubts = { driftMs: 100, lossMs: 300 };
-/** What a chain tells that is the one we know, unless it is proved to be lost. */
+/** What a chain tells that proves what it is asked to. */
 const told = (chain: bigint, more: Partial<SequenceFigures> = {}): SequenceFigures => ({
   chain,
   held: held(),
   known: 8n,
   settled: null,
   isLost: async () => true,
+  isNoFurther: async () => true,
   ...more,
 });
 const held = (...sequences: bigint[]) => new Set(sequences);
@@ -112,11 +113,72 @@ t.test('what a lagging node still waits for is no gap', async (t) => {
   t.strictSame(await planner.gaps(figures, 299), []);
 });
 
-t.test('a very wide gap is filled in parts', async (t) => {
+t.test('a wide gap is filled in parts, one that is wider not at all', async (t) => {
   const planner = new SequencePlanner(doubts);
-  const figures = told(0n, { held: held(100_000n), known: 100_001n });
+  const figures = told(0n, { held: held(256n), known: 257n });
   await planner.gaps(figures, 0);
   const gaps = await planner.gaps(figures, 100);
   t.equal(gaps.length, 32);
   t.equal(gaps[0], 0n);
+
+  const wider = told(0n, { held: held(257n), known: 258n });
+  for (const elapsed of [0, 100, 3_600_000]) t.strictSame(await planner.gaps(wider, elapsed), []);
+  const both = told(0n, { held: held(2n, 260n), known: 261n });
+  await planner.gaps(both, 3_600_000);
+  t.strictSame(await planner.gaps(both, 3_600_100), [0n, 1n], 'below what is within reach');
+});
+
+t.test('a made-up count is not signed at first contact, but a true one is when it was heard before', async (t) => {
+  const fresh = { known: null };
+  const planner = new SequencePlanner(doubts);
+  for (const elapsed of [0, 1, 99]) t.match(await planner.plan(told(1_000_001n, fresh), 1, elapsed), { kind: 'wait' });
+  t.strictSame(await planner.plan(told(0n, fresh), 1, 99), { kind: 'use', sequences: [0n] });
+
+  const used = new SequencePlanner(doubts, { chain: 5_000n, since: 0 });
+  t.match(await used.plan(told(5_000n, fresh), 1, 100), { kind: 'wait' });
+  t.strictSame(await used.plan(told(5_000n, fresh), 2, 101), { kind: 'use', sequences: [5_000n, 5_001n] });
+  const next = told(5_001n, { held: held(5_000n, 5_001n), known: 5_002n });
+  t.strictSame(await used.plan(next, 1, 102), { kind: 'use', sequences: [5_002n] }, 'what follows waits no more');
+});
+
+t.test('what is signed far beyond the count is passed by once the count is proved', async (t) => {
+  const planner = new SequencePlanner(doubts);
+  let asked = 0;
+  let isTrue = false;
+  const isNoFurther = async (from: bigint) => (t.equal(from, 1_000n), (asked += 1), isTrue);
+  const figures = told(0n, { held: held(1_000n, 1_001n), known: 1_002n, isNoFurther });
+  t.match(await planner.plan(figures, 1, 0), { kind: 'wait', reason: /expects sequence 0 .* up to 1001/ });
+  t.match(await planner.plan(figures, 1, 299), { kind: 'wait' });
+  t.equal(asked, 0, 'not before it was told for long');
+  t.match(await planner.plan(figures, 1, 300), { kind: 'wait' }, 'the node may only be behind');
+  t.notOk(planner.isStranded(1_000n));
+  isTrue = true;
+  t.strictSame(await planner.plan(figures, 2, 301), { kind: 'use', sequences: [0n, 1n] });
+  t.strictSame(
+    [0n, 999n, 1_000n, 1_001n, null].map((sequence) => planner.isStranded(sequence)),
+    [false, false, true, true, false],
+  );
+  const later = told(2n, { held: held(0n, 1n, 1_000n, 1_001n), known: 1_002n });
+  t.strictSame(await planner.plan(later, 1, 302), { kind: 'use', sequences: [2n] });
+  const lagging = { ...later, chain: 1n, held: held(1_000n, 1_001n), settled: 2n, isLost: async () => false };
+  t.match(await planner.plan(lagging, 1, 10_000), { kind: 'wait' }, 'a node that lags loses no payment');
+});
+
+t.test('a count near what was signed beyond is no better known than before', async (t) => {
+  const planner = new SequencePlanner(doubts);
+  const figures = told(0n, { held: held(1_000n), known: 1_001n });
+  await planner.plan(figures, 1, 0);
+  await planner.plan(figures, 1, 300);
+  t.match(await planner.plan({ ...figures, chain: 1_000n }, 1, 301), { kind: 'wait', reason: /asking once more/ });
+  t.strictSame(await planner.gaps({ ...figures, chain: 990n }, 302), []);
+  t.strictSame(await planner.plan(figures, 1, 303), { kind: 'use', sequences: [0n] }, 'and the proof holds');
+});
+
+t.test('a doubt ends when the account is as far as it should be', async (t) => {
+  const planner = new SequencePlanner(doubts);
+  const figures = (chain: bigint) => told(chain, { held: held(1_000n), settled: 1_000n, known: 1_001n });
+  await planner.plan(figures(0n), 1, 0);
+  t.strictSame(await planner.plan(figures(1_000n), 1, 200), { kind: 'use', sequences: [1_001n] });
+  t.match(await planner.plan(figures(0n), 1, 300), { kind: 'wait' });
+  t.notOk(planner.isStranded(1_000n));
 });

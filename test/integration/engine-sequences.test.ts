@@ -1,0 +1,167 @@
+/**
+ * A node makes up how many transactions an account has sent. What was accepted is paid once all the same, nothing is
+ * spent to get to the count that was made up, and the account goes on.
+ */
+import t, { type Test } from 'tap';
+import type { Transaction } from '../../src/domain/transaction.ts';
+import type { Engine } from '../../src/engine/engine.ts';
+import type { EngineTiming } from '../../src/engine/timing.ts';
+import { ADDRESS, EngineWorld, LANE } from '../support/engine-world.ts';
+import { VOID } from '../support/fake-chain-client.ts';
+
+/** Tells what the test says of the account's count, or the truth where it says nothing. */
+function tell(world: EngineWorld, say: () => bigint | undefined): { asked: number } {
+  const truth = world.client.nextSequence.bind(world.client);
+  const told = { asked: 0 };
+  world.client.nextSequence = async (address) => {
+    told.asked += 1;
+    return say() ?? (await truth(address));
+  };
+  return told;
+}
+
+async function start(t: Test, world: EngineWorld, timing: Partial<EngineTiming> = {}): Promise<Engine> {
+  const engine = world.engine({ timing });
+  t.teardown(() => engine.close());
+  await engine.start();
+  return engine;
+}
+
+async function pay(world: EngineWorld, engine: Engine, effect: string): Promise<Transaction> {
+  const transaction = await world.accept(effect);
+  engine.wake(LANE);
+  return transaction;
+}
+
+/** The nonces of all bytes that ever reached a node. */
+const offered = ({ chain }: EngineWorld): Set<number> =>
+  new Set(chain.received.map((raw) => Number((JSON.parse(raw) as { nonce: string }).nonce)));
+
+const effects = ({ chain }: EngineWorld): string[] => chain.executed.map(({ transaction }) => transaction.effect);
+
+function useOutside({ chain }: EngineWorld, nonce: number): void {
+  const foreign = { from: ADDRESS, nonce: String(nonce), effect: `foreign ${nonce}`, cost: '1', reverts: false };
+  chain.submit(JSON.stringify({ ...foreign, price: '1' }));
+}
+
+/** A world in which the first payments were signed at a count that was made up for long, and now the truth is told. */
+async function withStranded(t: Test, count: bigint, payments = 1, timing: Partial<EngineTiming> = {}) {
+  const world = await EngineWorld.open(t);
+  let lie: bigint | undefined = count;
+  tell(world, () => lie);
+  const engine = await start(t, world, timing);
+  const beyond: Transaction[] = [];
+  for (let index = 0; index < payments; index += 1) beyond.push(await pay(world, engine, `beyond ${index}`));
+  for (const one of beyond) await world.untilStatus(one, 'submitted');
+  lie = undefined;
+  return { world, engine, beyond };
+}
+
+t.test(
+  'a count that is made up at first contact is not signed, and holds up nobody once the truth is told',
+  async (t) => {
+    const world = await EngineWorld.open(t);
+    let lies = 12;
+    tell(world, () => {
+      lies -= 1;
+      return lies > 0 ? 1_000_000n : undefined;
+    });
+    const engine = await start(t, world, { driftMs: 60_000 });
+    const transaction = await pay(world, engine, 'pay');
+    await world.untilStatus(transaction, 'confirmed', { mining: true });
+    t.equal((await world.get(transaction)).sequence, 0n);
+    t.strictSame([...offered(world)], [0]);
+  },
+);
+
+t.test('a count that has been told since the start does not delay the first payment of a used account', async (t) => {
+  const world = await EngineWorld.open(t);
+  for (let nonce = 0; nonce < 100; nonce += 1) useOutside(world, nonce);
+  world.chain.mine();
+  const told = tell(world, () => undefined);
+  const driftMs = 500;
+  const engine = await start(t, world, { driftMs });
+  const since = performance.now();
+  await world.until('it was told for long', async () => performance.now() - since > driftMs);
+  const before = told.asked;
+  const transaction = await pay(world, engine, 'pay');
+  await world.until('it is signed', async () => (await world.get(transaction)).sequence !== null);
+  t.equal((await world.get(transaction)).sequence, 100n);
+  t.equal(told.asked - before, 2, 'asked as often as after any use by others');
+});
+
+t.test(
+  'what was signed far beyond the count waits, told as such; newer ones go on, and no gap is paid for',
+  async (t) => {
+    const { world, engine, beyond } = await withStranded(t, 1_000_000n);
+    const [first] = beyond;
+    if (first === undefined) throw new Error('nothing was signed');
+    const newer = [await pay(world, engine, 'newer 0'), await pay(world, engine, 'newer 1')];
+    for (const one of newer) await world.untilStatus(one, 'confirmed', { mining: true });
+    t.strictSame(offered(world), new Set([1_000_000, 0, 1]));
+    t.strictSame(effects(world), ['newer 0', 'newer 1']);
+    const later = await pay(world, engine, 'later');
+    await world.untilStatus(later, 'confirmed', { mining: true });
+    t.equal((await world.get(later)).sequence, 2n);
+
+    const { status, statusReason } = await world.get(first);
+    t.match({ status, statusReason }, { status: 'submitted', statusReason: /^Signed under sequence 1000000, / });
+    t.match(await world.store.read.decisions(first.id, 100), [{ kind: 'parked', text: statusReason }]);
+    t.match(engine.parked(), [{ relayerId: 'r1', cause: 'sequence' }]);
+    t.match(world.logLines.join(''), /signed beyond reach/);
+  },
+);
+
+t.test('once the account gets near, the rest is filled, and what was signed beyond is paid once', async (t) => {
+  const { world, engine, beyond } = await withStranded(t, 262n, 2);
+  const newer: Transaction[] = [];
+  for (let index = 0; index < 6; index += 1) newer.push(await pay(world, engine, `newer ${index}`));
+  for (const one of [...newer, ...beyond]) await world.untilStatus(one, 'confirmed', { mining: true });
+  const paid = effects(world).filter((effect) => effect !== VOID);
+  t.strictSame(paid.sort(), ['beyond 0', 'beyond 1', ...newer.map((_, index) => `newer ${index}`)]);
+  t.equal(effects(world).length, 264, 'each nonce was used once');
+  t.strictSame(engine.parked(), []);
+});
+
+t.test('as many beyond as may be under way at once hold up nobody, nor does what they could cost', async (t) => {
+  const { world, engine } = await withStranded(t, 5_000n, 4, { inFlight: 4 });
+  world.chain.balance = 3n;
+  const newer = await pay(world, engine, 'newer');
+  await world.untilStatus(newer, 'confirmed', { mining: true });
+  t.strictSame(effects(world), ['newer']);
+});
+
+t.test('what is canceled beyond has no effect when the account gets there', async (t) => {
+  const { world, engine, beyond } = await withStranded(t, 258n);
+  const [first] = beyond;
+  if (first === undefined) throw new Error('nothing was signed');
+  await world.store.write((writer) =>
+    writer.insertIntent({ transactionId: first.id, lane: LANE, wish: { kind: 'cancel' } }),
+  );
+  const newer = [await pay(world, engine, 'newer 0'), await pay(world, engine, 'newer 1')];
+  for (const one of newer) await world.untilStatus(one, 'confirmed', { mining: true });
+  await world.untilStatus(first, 'canceled', { mining: true });
+  t.strictSame(
+    effects(world).filter((effect) => effect !== VOID),
+    ['newer 0', 'newer 1'],
+  );
+});
+
+t.test('a gap is filled also when no node has ever taken what waits above it', async (t) => {
+  const world = await EngineWorld.open(t);
+  world.chain.strict = true;
+  useOutside(world, 0);
+  const broadcast = world.client.broadcast.bind(world.client);
+  let offers = 0;
+  world.client.broadcast = async (attempts) => {
+    offers += 1;
+    // The node forgets what the sequence was counted from.
+    if (offers === 1) world.chain.forgetPool();
+    return broadcast(attempts);
+  };
+  const engine = await start(t, world);
+  const transaction = await pay(world, engine, 'pay');
+  await world.until('it was offered', async () => offers > 1);
+  await world.untilStatus(transaction, 'confirmed', { mining: true });
+  t.strictSame(effects(world), [VOID, 'pay']);
+});

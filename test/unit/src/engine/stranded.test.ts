@@ -1,0 +1,51 @@
+import t from 'tap';
+import { takeUp } from '../../../../src/engine/intake.ts';
+import { applyToOpen, unmined, withinReach } from '../../../../src/engine/lane-step.ts';
+import { look } from '../../../../src/engine/looking.ts';
+import { offer } from '../../../../src/engine/offering.ts';
+import { committedCost } from '../../../../src/engine/pricing.ts';
+import { tellStranded } from '../../../../src/engine/stranded.ts';
+import { asVoid } from '../../../../src/engine/versions.ts';
+import { EngineWorld, present } from '../../../support/engine-world.ts';
+
+/** A step in which one of two signed transactions is said to be far beyond the account's count. */
+async function stage(t: { teardown(end: () => Promise<void>): void }) {
+  const world = await EngineWorld.open(t);
+  const step = await world.step({ reofferMs: 0 });
+  const accepted = [await world.accept('near'), await world.accept('beyond')];
+  await takeUp(step, accepted);
+  const [near, beyond] = accepted.map(({ id }) => present(step.open.get(id)).transaction);
+  step.planner.isStranded = (sequence) => sequence === 1n;
+  return { world, step, near: present(near), beyond: present(beyond) };
+}
+
+t.test('those that are stranded are told of once, each with its reason', async (t) => {
+  const { world, step, near, beyond } = await stage(t);
+  await tellStranded(step);
+  await tellStranded(step);
+  const { statusReason } = await world.get(beyond);
+  t.match(statusReason, /^Signed under sequence 1, which the account is far from reaching/);
+  t.equal((await world.get(near)).statusReason, null);
+  t.match(await world.store.read.decisions(beyond.id, 9), [{ kind: 'parked', text: statusReason }]);
+  t.match(step.offers.parked(), [{ relayerId: 'r1', cause: 'sequence' }]);
+  t.equal(world.logLines.filter((line) => line.includes('signed beyond reach')).length, 1);
+});
+
+t.test('one that is to have no effect keeps the reason for that', async (t) => {
+  const { world, step, beyond } = await stage(t);
+  await applyToOpen(step, [asVoid(step, beyond, 'canceled', 'canceled', 'no longer wanted')]);
+  await tellStranded(step);
+  t.equal((await world.get(beyond)).statusReason, 'no longer wanted');
+});
+
+t.test('they are looked for and not offered, and what they can cost is free for others', async (t) => {
+  const { world, step, beyond } = await stage(t);
+  t.equal(unmined(step).length, 2);
+  t.equal(withinReach(step).length, 1);
+  t.equal(await committedCost(step), 1n);
+  t.equal((await offer(step)).offered, 1);
+  t.equal(world.chain.received.length, 1);
+  await look(step, unmined(step));
+  const { nextActionAt } = present(step.open.get(beyond.id)).transaction;
+  t.ok((nextActionAt ?? 0) > beyond.createdAt, 'its next look has a time');
+});
