@@ -55,6 +55,8 @@ const DRIVERS = '^src/(store/(sqlite|postgres)|egress/(http-client|plugin-http)|
 
 /** What is said across the wall. */
 const PROTOCOL = '^sandbox/(protocol|capability-contract)\\.ts$';
+/** Calls are kept by their numbers on both sides of the wall. */
+const CALL_TABLE = '^sandbox/call-table\\.ts$';
 
 /** Here the name resolves to the public package; for a plugin the compiler and the host resolve it to our own module. */
 const PLUGIN_SDK = npm('@openzeppelin/relayer-sdk');
@@ -155,9 +157,9 @@ export default {
 
     forbid(
       'wall-from-service',
-      'the protocol is all of the sandbox that the service may know',
+      'the protocol, and the table of calls, are all of the sandbox that the service may know',
       { path: '^src/' },
-      { path: '^sandbox/', pathNot: PROTOCOL },
+      { path: '^sandbox/', pathNot: [PROTOCOL, CALL_TABLE] },
     ),
     forbid('wall-from-sandbox', 'the sandbox never knows the service', { path: '^sandbox/' }, { path: '^src/' }),
     forbid(
@@ -166,6 +168,7 @@ export default {
       { path: PROTOCOL },
       { path: '.', pathNot: PROTOCOL },
     ),
+    forbid('call-table-stands-alone', 'both sides of the wall load it', { path: CALL_TABLE }, { path: '.' }),
     forbid(
       'guest-stands-alone',
       'guest code runs in a bare isolate: it knows the guest folder and the protocol',
@@ -183,7 +186,7 @@ export default {
       'the program of a child is its own folder and isolated-vm: it can import nothing else',
       { path: '^sandbox/process/' },
       {
-        pathNot: ['^sandbox/process/', PROTOCOL, npm('isolated-vm')],
+        pathNot: ['^sandbox/process/', PROTOCOL, CALL_TABLE, npm('isolated-vm')],
         dependencyTypesNot: ['core', 'type-only'],
       },
     ),

@@ -1,3 +1,4 @@
+import { CallTable } from '../call-table.ts';
 import { NO_CALL } from './pulse.ts';
 
 /** A clock that saw a stretch begin and end at once still saw a stretch. */
@@ -7,8 +8,8 @@ const LEAST_MS = 0.01;
 export class Growth {
   #rssBytes = 0;
   /** Time inside the guest since the last look, in milliseconds. */
-  #spent = new Map<number, number>();
-  readonly #grown = new Map<number, number>();
+  readonly #spent = new CallTable<number>();
+  readonly #grown = new CallTable<number>();
 
   /** A call was inside the guest for so long, in milliseconds. */
   ran(call: number, ms: number): void {
@@ -21,11 +22,11 @@ export class Growth {
     this.#rssBytes = rssBytes;
     if (grownBytes > 0) {
       const allMs = this.#spent.values().reduce((sum, ms) => sum + ms, 0);
-      for (const [call, ms] of this.#spent) {
+      for (const [call, ms] of this.#spent.entries()) {
         this.#grown.set(call, (this.#grown.get(call) ?? 0) + (grownBytes * ms) / allMs);
       }
     }
-    if (this.#spent.size > 0) this.#spent = new Map();
+    if (this.#spent.size > 0) this.#spent.clear();
   }
 
   ended(call: number): void {
@@ -37,7 +38,7 @@ export class Growth {
   most(leastBytes: number): number {
     let most = NO_CALL;
     let bytes = leastBytes;
-    for (const [call, grown] of this.#grown) {
+    for (const [call, grown] of this.#grown.entries()) {
       if (call === NO_CALL || grown < bytes) continue;
       most = call;
       bytes = grown;

@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { performance } from 'node:perf_hooks';
+import { CallTable } from '../call-table.ts';
 import {
   type BootMessage,
   type CallReport,
@@ -73,7 +74,7 @@ export class Slot {
   readonly #versions = new LoadedVersions();
   readonly #inFlight = new BytesInFlight();
   /** Calls that the child has not let go of, whether their report is out or not. */
-  readonly #calls = new Map<number, RunningCall>();
+  readonly #calls = new CallTable<RunningCall>();
   #ready = false;
   #isolates = 0;
   #meteredAt = 0;

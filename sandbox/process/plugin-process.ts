@@ -1,3 +1,4 @@
+import { CallTable } from '../call-table.ts';
 import {
   type BootMessage,
   DOWN,
@@ -33,7 +34,7 @@ const NO_CALL = 0;
 export class PluginProcess {
   readonly #channel: Channel;
   readonly #nodeVersion: string;
-  readonly #calls = new Map<number, Call>();
+  readonly #calls = new CallTable<Call>();
   readonly #pace = new Pace();
   /** The version that is served and the one before it, whose last calls may still be on their way. */
   #shelves: IsolateShelf[] = [];

@@ -15,37 +15,45 @@ const MOST_SUBJECTS = 10_000;
 
 /**
  * Token buckets in this process. A bucket is one number, the moment at which it will be full again (the generic cell
- * rate algorithm, ITU-T I.371), and a subject without one has a full bucket. When there are too many, the one that was
- * used least recently is forgotten: who has that many addresses has that many buckets in any case.
+ * rate algorithm, ITU-T I.371), and a subject without one has a full bucket. When there are too many, those that were
+ * used least recently are forgotten: who has that many addresses has that many buckets in any case.
+ *
+ * Buckets are kept in two tables, one of those used lately and the one before it, which is forgotten as a whole. So a
+ * request changes a number in its place; to take an entry out and put it back as the last one makes V8 copy the table
+ * again and again, and keep what was in the copies (`sandbox/call-table.ts` says why).
  */
 export class TokenBuckets implements RateLimiter {
   readonly #msPerToken: number;
   readonly #burst: number;
   readonly #most: number;
   readonly #clock: Pick<Clock, 'elapsed'>;
-  /** When each bucket is full again, on the clock's `elapsed`; the least recently used first. */
-  readonly #fullAt = new Map<string, number>();
+  /** When each bucket is full again, on the clock's `elapsed`. */
+  #recent = new Map<string, number>();
+  #earlier: ReadonlyMap<string, number> = new Map();
+  #recentSince: number;
 
   constructor({ perSecond, burst, most = MOST_SUBJECTS }: TokenBucketSettings, clock: Pick<Clock, 'elapsed'>) {
     this.#msPerToken = 1000 / perSecond;
     this.#burst = burst;
     this.#most = most;
     this.#clock = clock;
+    this.#recentSince = clock.elapsed();
   }
 
-  /** Subjects that are remembered now. */
+  /** Subjects that are remembered now; one that is in both tables counts twice. */
   get size(): number {
-    return this.#fullAt.size;
+    return this.#recent.size + this.#earlier.size;
   }
 
   take(subject: string): RateVerdict {
     const now = this.#clock.elapsed();
-    const before = Math.max(this.#fullAt.get(subject) ?? now, now);
+    this.#forget(now);
+    const before = Math.max(this.#recent.get(subject) ?? this.#earlier.get(subject) ?? now, now);
     const after = before + this.#msPerToken;
     // A token's worth of rounding must not refuse the last token of a full bucket.
     const overdrawnMs = after - now - this.#burst * this.#msPerToken;
     const allowed = overdrawnMs <= this.#msPerToken * 1e-6;
-    this.#remember(subject, allowed ? after : before, now);
+    this.#recent.set(subject, allowed ? after : before);
     const missingMs = (allowed ? after : before) - now;
     return {
       allowed,
@@ -56,13 +64,14 @@ export class TokenBuckets implements RateLimiter {
     };
   }
 
-  #remember(subject: string, fullAt: number, now: number): void {
-    this.#fullAt.delete(subject);
-    this.#fullAt.set(subject, fullAt);
-    for (const [oldest, oldestFullAt] of this.#fullAt) {
-      if (oldestFullAt > now && this.#fullAt.size <= this.#most) return;
-      this.#fullAt.delete(oldest);
-    }
+  /** Those that were not used for as long as it takes to fill a bucket are full; or there are too many. */
+  #forget(now: number): void {
+    const lasts = now - this.#recentSince;
+    const fillMs = this.#burst * this.#msPerToken;
+    if (lasts < fillMs && this.#recent.size * 2 < this.#most) return;
+    this.#earlier = lasts < 2 * fillMs ? this.#recent : new Map();
+    this.#recent = new Map();
+    this.#recentSince = now;
   }
 }
 

@@ -1,3 +1,4 @@
+import { CallTable } from '../../sandbox/call-table.ts';
 import type { AppError } from '../domain/errors.ts';
 import type { Effect } from '../domain/idempotency.ts';
 import type { KvCaller, KvQuota } from '../domain/kv.ts';
@@ -89,7 +90,7 @@ export class CallRecord {
 
 /** The calls that are running, by the number that frames and messages carry. */
 export class RunningCalls {
-  private readonly records = new Map<number, CallRecord>();
+  private readonly records = new CallTable<CallRecord>();
   private last = 0;
 
   get size(): number {

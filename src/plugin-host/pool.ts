@@ -1,5 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
+import { CallTable } from '../../sandbox/call-table.ts';
 import {
   type CallReport,
   type CallTask,
@@ -52,7 +53,7 @@ const RESTART_LAST_MS = 5000;
 /** One thread as the host holds it: what goes to it, and who waits for what comes from it. */
 class DriverThread {
   readonly port: MessagePort;
-  readonly #runs = new Map<number, PromiseWithResolvers<CallReport>>();
+  readonly #runs = new CallTable<PromiseWithResolvers<CallReport>>();
   #outbox: ToDriver[number][] = [];
 
   constructor(port: MessagePort) {
