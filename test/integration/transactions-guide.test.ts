@@ -11,6 +11,7 @@ import { systemClock } from '../../src/domain/clock.ts';
 import { IDEMPOTENCY_KEEP_MS } from '../../src/domain/idempotency.ts';
 import { transactionStatusSchema } from '../../src/domain/transaction-state.ts';
 import type { ParkCause } from '../../src/engine/offer-book.ts';
+import { WIDEST_GAP } from '../../src/engine/sequence-reach.ts';
 import { defaultTiming } from '../../src/engine/timing.ts';
 import { timelineEventSchema } from '../../src/http/openapi/lifecycle-operations.ts';
 import { operations } from '../../src/http/openapi/operations.ts';
@@ -51,7 +52,8 @@ t.test('the other times are those of the engine', (t) => {
   t.equal(defaultTiming.reofferMs, 20_000);
   t.match(guide, /offered again every 20 s/);
   t.equal(defaultTiming.driftMs, 15_000);
-  t.match(guide, /asked for it for 15 s/);
+  t.match(guide, /asked for it\s+for 15 s/);
+  t.match(guide, new RegExp(`never more than ${WIDEST_GAP},`));
   t.equal(defaultTiming.lossMs, MINUTE);
   t.match(guide, /is believed after a minute/);
   t.equal(createEvmChain(systemClock).lifetimeMs, 8 * 60 * MINUTE);
@@ -83,7 +85,7 @@ t.test('what it tells to look at when one does not move exists under these names
   t.ok(rows.length >= 10);
   const timeline = JSON.stringify(z.toJSONSchema(timelineEventSchema));
   const outcomes: readonly BroadcastOutcome['kind'][] = ['busy', 'unknown', 'unfunded', 'refused'];
-  const causes: readonly ParkCause[] = ['price', 'balance', 'budget'];
+  const causes: readonly ParkCause[] = ['price', 'balance', 'budget', 'sequence'];
   const words: readonly string[] = [...outcomes, 'gas_price_cap', 'status_reason'];
   const metrics = new Map<string, readonly string[]>(
     Object.entries(METRICS).map(([name, { labels }]) => [name, labels]),

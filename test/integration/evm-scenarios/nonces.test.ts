@@ -265,3 +265,22 @@ t.test('very wide drift is closed completely, up, down and in between', async (t
   await stage.untilStatus(id, 'confirmed', { mining: true });
   t.strictSame(await sequences(stage, [id]), [300_000]);
 });
+
+t.test(
+  'a count that is made up for long at first contact: newer ones go on, and the way there is not paid',
+  async (t) => {
+    const stage = await open(t);
+    stage.front.rule(({ method, params }) =>
+      method === 'eth_getTransactionCount' && params[1] === 'pending' ? { result: '0xf4240' } : undefined,
+    );
+    await stage.start();
+    const beyond = await stage.send();
+    await stage.untilStatus(beyond, 'submitted');
+    stage.front.rule();
+    const newer = await stage.sendMany(2, { value: 8 });
+    await stage.untilStatus(newer, 'confirmed', { mining: true });
+    t.strictSame([...(await sequences(stage, [beyond, ...newer]))], [1_000_000, 0, 1]);
+    t.strictSame([await stage.nonces(), await stage.paid(), await stage.transactionCount()], [2, 16n, 3]);
+    t.match(await stage.get(beyond), { status: 'submitted', statusReason: /^Signed under sequence 1000000, / });
+  },
+);
