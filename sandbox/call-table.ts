@@ -15,7 +15,7 @@ const FIRST_BITS = 6;
 export class CallTable<T extends number | object> {
   #bits = FIRST_BITS;
   #calls = new Float64Array(1 << FIRST_BITS);
-  #values: (T | undefined)[] = new Array(1 << FIRST_BITS).fill(undefined);
+  #values: (T | undefined)[] = Array.from({ length: 1 << FIRST_BITS });
   #size = 0;
 
   get size(): number {
@@ -96,7 +96,7 @@ export class CallTable<T extends number | object> {
     const before = [...this.entries()];
     this.#bits += 1;
     this.#calls = new Float64Array(1 << this.#bits);
-    this.#values = new Array(1 << this.#bits).fill(undefined);
+    this.#values = Array.from({ length: 1 << this.#bits });
     this.#size = 0;
     for (const [call, value] of before) this.set(call, value);
   }
