@@ -96,7 +96,7 @@ export class BundlerLife {
     if (this.#reason !== undefined) return;
     this.#reason = reason;
     for (const [build, pending] of this.#pending)
-      pending.reason = blamed === undefined || blamed === build ? reason : 'ended';
+      pending.reason = blamed === undefined || blamed === build ? reason : 'beside';
     this.#kill();
     // Whatever it said before is still heard.
     this.#draining = setTimeout(() => this.#finish(), DRAIN_MS);

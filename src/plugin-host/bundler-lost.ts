@@ -1,8 +1,8 @@
 /**
- * Why a build came to no end: the process ended over it, took too much memory or too long, never began to speak, or
- * was ended with whoever wanted it.
+ * Why a build came to no end: the process ended over it, took too much memory or too long, never began to speak, was
+ * ended with whoever wanted it, or over another build, which took too long.
  */
-export type LossReason = 'ended' | 'memory' | 'late' | 'unstarted' | 'closed';
+export type LossReason = 'ended' | 'memory' | 'late' | 'unstarted' | 'closed' | 'beside';
 
 const SAID: Record<LossReason, string> = {
   ended: 'the process of the bundler ended',
@@ -10,6 +10,7 @@ const SAID: Record<LossReason, string> = {
   late: 'the bundler took too long',
   unstarted: 'the bundler did not start',
   closed: 'the bundler was closed',
+  beside: 'the process of the bundler ended over another build',
 };
 
 /** A build after which the bundler's process was gone, or had to be ended. */

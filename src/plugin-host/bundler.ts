@@ -14,21 +14,34 @@ export interface BundlerLimits {
   idleMs: number;
 }
 
+/** One go at a build, in the process that it is given. */
+type Attempt = (life: () => BundlerLife) => Promise<BuildResult>;
+
+/** A build that may be what ended its process, or held up others. */
+interface Suspect {
+  tookMs: number;
+  begin: () => void;
+}
+
 /**
  * Builds in a process of its own, which serves all of them and starts with the first. Where it ends, the builds it was
- * at are done once more, each by itself in a new one: they come through, but for the one that ended it.
+ * at are done once more, one after the other, each by itself in a new one beside it: they come through, but for the one
+ * that ended it, and none that is begun later waits for them.
  */
 export class Bundler {
   private readonly limits: BundlerLimits;
   private hold: BundlerHold;
-  private life: BundlerLife | undefined;
+  /** The process for all builds. */
+  private shared: BundlerLife | undefined;
+  private running = 0;
   private idle: NodeJS.Timeout | undefined;
-  private readonly running = new Set<Promise<unknown>>();
-  /** Settles with the last build that is to be done by itself. */
-  private alone: Promise<unknown> = Promise.resolve();
+  /** The process for one build. */
+  private single: BundlerLife | undefined;
+  private isSingleTaken = false;
+  private readonly suspects: Suspect[] = [];
   private timesClosed = 0;
 
-  /** @param hold how the system holds the process, if it can */
+  /** @param hold how the system holds a process, if it can */
   constructor(limits: BundlerLimits, hold = bundlerHold(limits.memoryBytes)) {
     this.limits = limits;
     this.hold = hold;
@@ -40,79 +53,86 @@ export class Bundler {
    */
   async build(job: BuildJob, read: FilesRead = new Map()): Promise<BuildResult> {
     const { timesClosed } = this;
-    const attempt = () => {
+    const { timeoutMs } = this.limits;
+    const attempt: Attempt = (life) => {
       if (timesClosed !== this.timesClosed) throw new BundlerLost('closed', false);
-      return this.attempt(job, read);
+      read.clear();
+      return life().perform(job, read, timeoutMs);
     };
-    try {
-      return await this.amongOthers(attempt);
-    } catch (error) {
-      if (!(error instanceof BundlerLost) || isItsOwn(error)) throw error;
-      // No build is to blame where none was begun.
-      return await (error.reason === 'unstarted' ? this.amongOthers(attempt) : this.byItself(attempt));
+    for (let unstarted = 0; ; ) {
+      const began = performance.now();
+      try {
+        return await this.amongOthers(attempt);
+      } catch (error) {
+        if (!(error instanceof BundlerLost) || isItsOwn(error)) throw error;
+        const tookMs = performance.now() - began;
+        // No build is to blame where none was begun, and none that has just begun where another took too long.
+        if (error.reason === 'unstarted' && ++unstarted > 1) throw error;
+        const isInnocent = error.reason === 'unstarted' || (error.reason === 'beside' && tookMs < timeoutMs / 2);
+        if (!isInnocent) return await this.byItself(attempt, tookMs);
+      }
     }
   }
 
-  /** Ends the process, and with it the builds under way; a later build would start another one. */
+  /** Ends the processes, and with them the builds under way; a later build would start another one. */
   async close(): Promise<void> {
     this.timesClosed++;
-    await this.endLife();
+    this.single?.end('closed');
+    await Promise.all([this.endShared(), this.single?.gone]);
   }
 
-  private async amongOthers(attempt: () => Promise<BuildResult>): Promise<BuildResult> {
-    for (let last: unknown; last !== this.alone; ) {
-      last = this.alone;
-      await last;
-    }
-    return await attempt();
-  }
-
-  private byItself(attempt: () => Promise<BuildResult>): Promise<BuildResult> {
-    const before = this.alone;
-    const build = (async () => {
-      await before;
-      await Promise.allSettled(this.running);
-      // What earlier builds left in its memory is not held against this one.
-      await this.endLife();
-      return await attempt();
-    })();
-    this.alone = build.catch(() => undefined);
-    return build;
-  }
-
-  private attempt(job: BuildJob, read: FilesRead): Promise<BuildResult> {
+  private async amongOthers(attempt: Attempt): Promise<BuildResult> {
     clearTimeout(this.idle);
-    read.clear();
-    const build = this.living().perform(job, read, this.limits.timeoutMs);
-    const settled = build
-      .catch(() => undefined)
-      .finally(() => {
-        this.running.delete(settled);
-        if (this.running.size === 0) this.rest();
+    this.running += 1;
+    try {
+      return await attempt(() => this.living());
+    } finally {
+      this.running -= 1;
+      if (this.running === 0) this.idle = setTimeout(() => void this.endShared(), this.limits.idleMs).unref();
+    }
+  }
+
+  /** Those that took the shortest first: they are likely to be quick. */
+  private async byItself(attempt: Attempt, tookMs: number): Promise<BuildResult> {
+    const turn = Promise.withResolvers<void>();
+    this.suspects.push({ tookMs, begin: turn.resolve });
+    this.suspects.sort((a, b) => a.tookMs - b.tookMs);
+    this.tryNext();
+    await turn.promise;
+    try {
+      return await attempt(() => {
+        this.single = new BundlerLife(this.hold);
+        return this.single;
       });
-    this.running.add(settled);
-    return build;
+    } finally {
+      this.single?.end('closed');
+      await this.single?.gone;
+      this.isSingleTaken = false;
+      this.tryNext();
+    }
+  }
+
+  private tryNext(): void {
+    if (this.isSingleTaken) return;
+    const suspect = this.suspects.shift();
+    this.isSingleTaken = suspect !== undefined;
+    suspect?.begin();
   }
 
   private living(): BundlerLife {
-    if (this.life !== undefined && this.life.reason === undefined) return this.life;
+    if (this.shared !== undefined && this.shared.reason === undefined) return this.shared;
     // What restricts the process may be what does not work here.
-    if (this.life?.reason === 'unstarted') this.hold = { ...this.hold, prefix: [] };
-    this.life = new BundlerLife(this.hold);
-    return this.life;
+    if (this.shared?.reason === 'unstarted') this.hold = { ...this.hold, prefix: [] };
+    this.shared = new BundlerLife(this.hold);
+    return this.shared;
   }
 
-  private rest(): void {
+  private async endShared(): Promise<void> {
     clearTimeout(this.idle);
-    this.idle = setTimeout(() => void this.endLife(), this.limits.idleMs).unref();
-  }
-
-  private async endLife(): Promise<void> {
-    clearTimeout(this.idle);
-    const { life } = this;
-    this.life = undefined;
-    life?.end('closed');
-    await life?.gone;
+    const { shared } = this;
+    this.shared = undefined;
+    shared?.end('closed');
+    await shared?.gone;
   }
 }
 

@@ -5,6 +5,7 @@ import type { Outcome, PluginVersion } from '../../sandbox/protocol.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { PluginEntry } from '../domain/plugin.ts';
 import type { Log } from '../observability/log.ts';
+import { BuildPlaces } from './build-places.ts';
 import type { CallingPlugin } from './call-record.ts';
 import type { Bundle, Compiler } from './compiler.ts';
 import { discoverPlugins } from './discovery.ts';
@@ -68,6 +69,10 @@ export interface CatalogDeps {
   /** Another version begins to serve. */
   serves?: (pluginId: string) => void;
   watch?: WatchTiming;
+  /** How long a build may keep others waiting, in milliseconds. */
+  placeMs?: number;
+  /** The bundles of all plugins together, in bytes. */
+  mostBytes?: number;
 }
 
 const WATCH: WatchTiming = { debounceMs: 100, pollMs: 2000 };
@@ -78,8 +83,12 @@ const GONE_MS = 2000;
 /** What a plugin may be made of. */
 const SOURCE = /\.([cm]?[jt]sx?|json)$/;
 
-/** Builds that run at once. */
+/** Builds that run at once, without those that have taken so long that others no longer wait for them. */
 const BUILDS = 4;
+const PLACE_MS = 3000;
+
+/** What the bundles of all plugins and their source maps may take, in bytes: they are kept in the server's memory. */
+export const BUNDLES_BYTES = 256 * 1_048_576;
 
 /**
  * The plugins and their serving versions. Follows the folder: what is new, changed or gone is picked up without a
@@ -88,6 +97,11 @@ const BUILDS = 4;
 export class Catalog {
   private readonly deps: CatalogDeps;
   private readonly plugins = new Map<string, KnownPlugin>();
+  private readonly places: BuildPlaces;
+  /** By plugin, the builds that nobody waits for any more. */
+  private readonly slow = new Map<string, Promise<void>>();
+  /** Of those, whose files have changed since. */
+  private readonly outdated = new Set<string>();
   private tree: PluginTree = { files: new Map(), folders: [] };
   private ignored = new Set<string>();
   private watch: FolderWatch | undefined;
@@ -104,6 +118,7 @@ export class Catalog {
 
   constructor(deps: CatalogDeps) {
     this.deps = deps;
+    this.places = new BuildPlaces(BUILDS, deps.placeMs ?? PLACE_MS);
   }
 
   get(id: string): KnownPlugin | undefined {
@@ -121,7 +136,7 @@ export class Catalog {
    */
   async start(patienceMs: number): Promise<void> {
     this.watch = watchFolders(this.deps.watch ?? WATCH, () => void this.refresh());
-    const compiled = this.refresh();
+    const compiled = this.refresh().then(() => this.slowOnes());
     await Promise.race([compiled, this.found.promise]);
     await atMost(patienceMs, compiled);
   }
@@ -133,6 +148,7 @@ export class Catalog {
     clearTimeout(this.lookAgain);
     this.again = false;
     await this.reading;
+    await this.slowOnes();
   }
 
   /**
@@ -198,12 +214,32 @@ export class Catalog {
       if (!this.plugins.has(entry.id)) this.plugins.set(entry.id, new KnownPlugin(entry, new VersionSwap()));
     }
     this.found.resolve();
-    const build = async () => {
-      for (let entry = stale.shift(); entry !== undefined && !this.closed; entry = stale.shift()) {
-        await this.compile(entry);
-      }
-    };
-    await Promise.all(Array.from({ length: BUILDS }, build));
+    await Promise.all(stale.map((entry) => this.compileInTurn(entry)));
+  }
+
+  /** Resolves when the plugin is compiled, or that takes so long that the others are not to wait for it. */
+  private async compileInTurn(entry: PluginEntry): Promise<void> {
+    const { id } = entry;
+    if (this.slow.has(id)) {
+      this.outdated.add(id);
+      return;
+    }
+    const slow = await this.places.take(async () => {
+      if (!this.closed) await this.compile(entry);
+    });
+    if (slow === undefined) return;
+    const rest = slow.rest
+      .catch((error: unknown) => this.deps.log.error({ err: error, pluginId: id }, 'compiling a plugin failed'))
+      .then(() => {
+        this.slow.delete(id);
+        if (this.outdated.delete(id)) this.unsettled.add(id);
+        if (this.unsettled.has(id) && !this.closed) void this.refresh();
+      });
+    this.slow.set(id, rest);
+  }
+
+  private async slowOnes(): Promise<void> {
+    await Promise.all(this.slow.values());
   }
 
   private dropMissing(found: ReadonlySet<string>): void {
@@ -234,8 +270,9 @@ export class Catalog {
   private async compile(entry: PluginEntry): Promise<void> {
     const { clock, tryOut } = this.deps;
     const built = await this.build(entry).catch((error: unknown) => this.unbuilt(entry, error));
-    if (this.closed) return;
-    const versions = this.plugins.get(entry.id)?.versions ?? new VersionSwap();
+    const versions = this.plugins.get(entry.id)?.versions;
+    // It may be gone, after a build that took long.
+    if (this.closed || versions === undefined) return;
     if (versions.serving !== undefined && (await this.changedMeanwhile(built))) {
       this.unsettled.add(entry.id);
       this.again = true;
@@ -244,8 +281,9 @@ export class Catalog {
     this.plugins.set(entry.id, new KnownPlugin(entry, versions));
 
     const refused = versions.failure;
-    if ('version' in built) versions.built(built, tryOut);
-    else versions.broken(built, clock.now());
+    const failure = 'version' in built ? this.tooMuch(built, versions) : built;
+    if (failure !== undefined) versions.broken(failure, clock.now());
+    else if ('version' in built) versions.built(built, tryOut);
     if (versions.failure === undefined && versions.newest === versions.serving) this.reportReady(entry.id, versions);
     else if (versions.failure?.message !== refused?.message) this.reportBroken(entry.id, versions);
   }
@@ -288,20 +326,30 @@ export class Catalog {
     return this.version(entry, source.label, bundle);
   }
 
+  /** Why there is no room for one more bundle. */
+  private tooMuch({ version, bytes }: ServingVersion, own: VersionSwap): HostFailure | undefined {
+    const most = this.deps.mostBytes ?? BUNDLES_BYTES;
+    const others = [...this.plugins.values()].reduce((sum, { versions }) => sum + versions.bytes, 0) - own.bytes;
+    if (others + bytes <= most) return undefined;
+    const { pluginId, filename } = version;
+    const message = `The bundle of ${filename} has ${bytes} bytes with its source map, and those of the other plugins ${others}: together more than ${most}`;
+    return { code: 'SIZE_LIMIT', message, status: 500, details: { pluginId, file: filename } };
+  }
+
   private unbuilt({ id, path }: PluginEntry, error: unknown): HostFailure {
     this.deps.log.error({ err: error, pluginId: id }, 'compiling a plugin failed');
     const message = 'Compilation failed: the service could not do it, and its log says why';
     return { ...ended('COMPILE_ERROR', message), details: { pluginId: id, file: path } };
   }
 
-  private version(entry: PluginEntry, filename: string, { code, positions, inputs }: Bundle): ServingVersion {
+  private version(entry: PluginEntry, filename: string, { code, ...kept }: Bundle): ServingVersion {
     const grants = grantsOf(entry);
     const env = grants.env(this.deps.environment);
     const reads = { environment: environmentReads(code), ...networkUse(code) };
     this.reportMissing(entry, reads, env, grants);
     const parts = { pluginId: entry.id, code, filename, env, limits: entry.limits, isolation: entry.isolation };
     const hash = createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
-    return { version: { ...parts, version: hash }, positions, inputs, since: this.deps.clock.now(), reads };
+    return { ...kept, version: { ...parts, version: hash }, since: this.deps.clock.now(), reads };
   }
 
   private reportMissing({ id }: PluginEntry, reads: Reads, env: Record<string, string>, { hosts }: Grants): void {

@@ -29,6 +29,8 @@ export interface Bundle {
   /** A script that leaves the module's exports on `__isolayer_plugin__`. */
   code: string;
   positions: SourcePositions;
+  /** What it takes to keep it, its source map included, in bytes. */
+  bytes: number;
   /** Absolute paths of the files that it was made of. */
   inputs: ReadonlySet<string>;
 }
@@ -53,6 +55,7 @@ const WHY = {
   ended: 'failed: the bundler broke down over it, as over code that is nested too deeply',
   unstarted: 'failed: the bundler did not start',
   closed: 'failed: the bundler was closed meanwhile',
+  beside: 'failed: the bundler ended over another plugin',
 };
 const AGAIN = 'is compiled again when a file that it is made of changes';
 
@@ -75,11 +78,12 @@ export function createCompiler(deps: CompilerDeps): Compiler {
         if (built.kind === 'failed') return compileFailure(pluginId, built);
         if (built.kind === 'oversized') return tooLarge(pluginId, label, built.bytes);
         const { code, map } = built;
-        return { code, positions: sourcePositions(label, map, 'plugins'), inputs: new Set(read.keys()) };
+        const bytes = Buffer.byteLength(code) + Buffer.byteLength(map ?? '');
+        return { code, positions: sourcePositions(label, map, 'plugins'), bytes, inputs: new Set(read.keys()) };
       } catch (error) {
         const reason = error instanceof BundlerLost ? error.reason : 'unstarted';
         const why = { ...WHY, late: `timed out after ${timeoutMs}ms`, memory: tooMuchMemory(memoryBytes) }[reason];
-        const isItsOwn = reason !== 'unstarted' && reason !== 'closed';
+        const isItsOwn = reason === 'ended' || reason === 'late' || reason === 'memory';
         const message = `Compilation ${why}${isItsOwn ? `; ${label} ${AGAIN}` : ''}`;
         const failure = { ...ended('COMPILE_ERROR', message), details: { pluginId, file: label } };
         if (isItsOwn && read.size > 0) harmful.set(pluginId, { read, failure });

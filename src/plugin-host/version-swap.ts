@@ -7,6 +7,8 @@ import type { SourcePositions } from './source-positions.ts';
 export interface ServingVersion {
   version: PluginVersion;
   positions: SourcePositions;
+  /** What it takes to keep its bundle. */
+  bytes: number;
   inputs: ReadonlySet<string>;
   /** Since when it serves, in milliseconds since the epoch; before that, when it was built. */
   since: number;
@@ -42,6 +44,12 @@ export class VersionSwap {
   /** The newest version that was built, whether it serves yet or not. */
   get newest(): ServingVersion | undefined {
     return this.next ?? this.serving;
+  }
+
+  /** What it takes to keep the bundles of all versions that may still serve. */
+  get bytes(): number {
+    const kept = new Set([this.serving, this.next, this.before]);
+    return [...kept].reduce((sum, version) => sum + (version?.bytes ?? 0), 0);
   }
 
   /**

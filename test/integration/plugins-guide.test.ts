@@ -13,6 +13,8 @@ import { AppError } from '../../src/domain/errors.ts';
 import { CAVEATS, pluginEntrySchema, relayerGrantSchema } from '../../src/domain/plugin.ts';
 import { pluginSchema } from '../../src/http/openapi/plugin-operations.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
+import { BUNDLE_BYTES } from '../../src/plugin-host/bundler-limits.ts';
+import { BUNDLES_BYTES } from '../../src/plugin-host/catalog.ts';
 import { grantsOf } from '../../src/plugin-host/grants.ts';
 import { spendingFailure } from '../../src/plugin-host/relayer-failure.ts';
 import { startPluginHost } from '../support/plugin-host.ts';
@@ -155,5 +157,12 @@ t.test('what is shown of a plugin, and what is measured', (t) => {
   }
   const metrics = createMetrics().names();
   for (const [name] of section('How one stands').matchAll(/plugin_\w+/g)) t.ok(metrics.includes(name), name);
+  t.end();
+});
+
+t.test('the sizes of bundles are as they are said to be', (t) => {
+  const [one, all] = [BUNDLE_BYTES, BUNDLES_BYTES].map((bytes) => bytes / 1_048_576);
+  const words = section('From edit to edit').replaceAll(/\s+/g, ' ');
+  t.match(words, `at most ${one} MiB, those of all plugins together ${all} MiB`);
   t.end();
 });

@@ -51,7 +51,7 @@ t.test('ends at once, twice and late, and says why to each build', { timeout: 60
   life.end('late', 1);
   life.end('closed');
   const [first, second] = await Promise.allSettled(builds);
-  t.match(first, { reason: { reason: 'ended', wasAlone: false } }, 'another one was late');
+  t.match(first, { reason: { reason: 'beside', wasAlone: false } }, 'another one was late');
   t.match(second, { reason: { reason: 'late', wasAlone: false } });
   await life.gone;
   life.end('closed');

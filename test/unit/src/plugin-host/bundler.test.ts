@@ -105,6 +105,33 @@ t.test('what never ends is ended, and held against nobody else', { timeout: 120_
   t.match(await outputOf('m(13);'), 'm(13);');
 });
 
+t.test('builds that hang hold up none that is begun later', { timeout: 120_000 }, async (t) => {
+  const { bundler, folder, job, outputOf } = open(t, { timeoutMs: 4000 });
+  folder.write('node_modules/hanging/index.js', '');
+  folder.write('node_modules/hanging/package.json', '{"main":"./inner"}');
+  folder.write('node_modules/hanging/inner/index.js', '');
+  execFileSync('mkfifo', [join(folder.path, 'node_modules/hanging/inner/package.json')]);
+  let ended = 0;
+  const hanging = Array.from({ length: 4 }, async () => {
+    const error = await errorOf(bundler.build(job(`import 'hanging';`)));
+    ended += 1;
+    return error;
+  });
+  const lost: unknown[] = [];
+  for (const end = performance.now() + 60_000; ended === 0 && performance.now() < end; ) {
+    const output = await outputOf('other();');
+    if (typeof output !== 'string') lost.push(output);
+  }
+  t.strictSame(lost, [], 'all others are built meanwhile');
+  t.equal(ended, 1, 'those that hang are tried one after the other');
+  t.match(await outputOf('n(14);'), 'n(14);');
+  t.ok(ended < hanging.length, 'nobody waited until all of them had ended');
+  await bundler.close();
+  const reasons = await Promise.all(hanging);
+  t.match(reasons[0], { reason: 'late', wasAlone: true });
+  t.match(reasons.at(-1), { reason: 'closed' });
+});
+
 t.test('where what restricts the process does not work, it starts without', patient, async (t) => {
   for (const prefix of [[process.execPath, '-e', 'process.exit(1)', '--'], ['/nowhere/at/all']]) {
     const limits = { timeoutMs: 60_000, memoryBytes: 768 * MIB, idleMs: 60_000 };

@@ -58,6 +58,7 @@ function setUp(entry: object = {}) {
     serving: {
       version: { ...version, limits: parsed.limits, isolation: 'plugin' },
       positions: { mapped: (text) => text.replace('p.ts:9:9', 'p.ts:1:1') },
+      bytes: 1,
       inputs: new Set(),
       since: 0,
       reads: { environment: [], fetches: false, hosts: [] },

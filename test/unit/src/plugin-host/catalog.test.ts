@@ -4,7 +4,7 @@ import t, { type Test } from 'tap';
 import { systemClock } from '../../../../src/domain/clock.ts';
 import { type PluginEntry, pluginEntrySchema } from '../../../../src/domain/plugin.ts';
 import { createLog } from '../../../../src/observability/log.ts';
-import { Catalog, pluginsRoot } from '../../../../src/plugin-host/catalog.ts';
+import { Catalog, type CatalogDeps, pluginsRoot } from '../../../../src/plugin-host/catalog.ts';
 import type { Compiler } from '../../../../src/plugin-host/compiler.ts';
 import { ended } from '../../../../src/plugin-host/outcome.ts';
 import { eventually, PluginFolder } from '../../../support/plugin-host.ts';
@@ -30,6 +30,7 @@ class ReadingCompiler implements Compiler {
     return {
       code: code.includes('cut off') ? code : `${code}${HANDLER}`,
       positions: { mapped: (text: string) => text },
+      bytes: code.length,
       inputs: new Set([file, ...used]),
     };
   }
@@ -39,7 +40,13 @@ class ReadingCompiler implements Compiler {
   close = () => Promise.resolve();
 }
 
-function setUp(t: Test, files: Record<string, string>, entries: PluginEntry[] = [], env: Record<string, string> = {}) {
+function setUp(
+  t: Test,
+  files: Record<string, string>,
+  entries: PluginEntry[] = [],
+  env: Record<string, string> = {},
+  limits: Pick<CatalogDeps, 'placeMs' | 'mostBytes'> = {},
+) {
   const folder = new PluginFolder(files);
   const compiler = new ReadingCompiler();
   const lines: string[] = [];
@@ -59,6 +66,7 @@ function setUp(t: Test, files: Record<string, string>, entries: PluginEntry[] = 
     },
     serves: (pluginId) => begun.push(pluginId),
     watch: { debounceMs: 5, pollMs: 50 },
+    ...limits,
   });
   t.teardown(async () => {
     await catalog.close();
@@ -97,6 +105,66 @@ t.test('a start waits for builds only so long; one that takes longer serves when
     ([a, , c]) => a === 'a serves -' && c !== 'c - -',
   );
   t.same(states(catalog), ['a serves -', 'b serves -', 'c - COMPILE_ERROR']);
+});
+
+t.test('builds that take long hold up neither those of others nor what is saved meanwhile', async (t) => {
+  const slow = Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f'].map((id) => [`${id}.ts`, 'slow']));
+  const { catalog, compiler, folder } = setUp(t, { ...slow, 'z.ts': 'z' }, [], {}, { placeMs: 20 });
+  const started = catalog.start(LONG_MS).then(() => 'started');
+  const served = (id: string) => catalog.get(id)?.serving?.version.code;
+  const serves = (id: string, code: string) =>
+    eventually(
+      () => served(id),
+      (now) => now === code + HANDLER,
+    );
+  t.equal(await serves('z', 'z'), `z${HANDLER}`);
+  folder.write('z.ts', 'edited');
+  folder.write('a.ts', 'slow, and edited');
+  t.equal(await serves('z', 'edited'), `edited${HANDLER}`);
+  folder.remove('b.ts');
+  await eventually(
+    () => catalog.get('b'),
+    (plugin) => plugin === undefined,
+  );
+  t.equal(compiler.compiled.filter((id) => id === 'a').length, 1, 'what is being compiled is not begun again');
+  t.equal(await Promise.race([started, Promise.resolve('waiting')]), 'waiting', 'a start has more patience');
+  compiler.slow.resolve();
+  t.equal(await started, 'started');
+  t.equal(await serves('f', 'slow'), `slow${HANDLER}`);
+  t.equal(await serves('a', 'slow, and edited'), `slow, and edited${HANDLER}`);
+  t.equal(compiler.compiled.filter((id) => id === 'a').length, 2, 'but when it is done');
+  t.equal(catalog.get('b'), undefined, 'what is gone does not come back');
+});
+
+t.test('a bundle for which there is no room beside the others is refused, and they serve on', async (t) => {
+  const files = { 'a.ts': 'a'.repeat(10), 'b.ts': 'b'.repeat(10) };
+  const { catalog, folder } = setUp(t, files, [], {}, { mostBytes: 30 });
+  await catalog.start(LONG_MS);
+  t.same(states(catalog), ['a serves -', 'b serves -']);
+  const first = catalog.get('a')?.serving;
+  const standing = (wanted: string[]) =>
+    eventually(
+      () => states(catalog),
+      (now) => now.join() === wanted.join(),
+    );
+
+  folder.write('a.ts', 'a'.repeat(21));
+  t.same(await standing(['a serves SIZE_LIMIT', 'b serves -']), ['a serves SIZE_LIMIT', 'b serves -']);
+  t.equal(catalog.get('a')?.serving, first);
+  t.match(catalog.get('a')?.failure, {
+    message:
+      'The bundle of plugins/a.ts has 21 bytes with its source map, and those of the other plugins 10: together more than 30',
+    status: 500,
+    details: { pluginId: 'a', file: 'plugins/a.ts' },
+  });
+  folder.write('a.ts', 'a'.repeat(20));
+  t.same(await standing(['a serves -', 'b serves -']), ['a serves -', 'b serves -'], 'up to the last byte');
+  // Until then the one before it is kept as well.
+  catalog.loaded('a', catalog.get('a')?.serving?.version.version ?? '', null);
+  folder.write('c.ts', 'c');
+  t.same((await standing(['a serves -', 'b serves -', 'c - SIZE_LIMIT']))[2], 'c - SIZE_LIMIT');
+  folder.remove('b.ts');
+  t.same(await standing(['a serves -', 'c serves -']), ['a serves -', 'c serves -'], 'there is room again');
 });
 
 t.test('a build that cannot be made at all is a failure like others, and the log says why', async (t) => {

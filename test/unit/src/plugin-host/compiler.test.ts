@@ -44,6 +44,7 @@ t.test('a bundle leaves the exports on its global and maps its stack to the sour
   }
   t.match(stack, 'plugins/lib/thrower.ts:4:9');
   t.match(stack, 'plugins/a.ts:2:');
+  t.ok(bundle.bytes > bundle.code.length, 'the map takes room as well');
   t.same([...bundle.inputs].sort(), [join(folder.path, 'a.ts'), join(folder.path, 'lib/thrower.ts')]);
 });
 

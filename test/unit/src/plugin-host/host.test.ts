@@ -71,10 +71,14 @@ t.test('a thread that ends is replaced, and its plugins serve again', async (t) 
   t.match(host.status(), { threads: 1, plugins: [{ id: 'broken' }, { id: 'echo', state: 'serving' }] });
 });
 
-t.test('a build that hangs holds up neither the start nor the other plugins nor the end', async (t) => {
+t.test('builds that hang hold up neither the start nor the other plugins nor the end', async (t) => {
+  const hanging = ['a', 'b', 'c', 'd', 'e'].map((id) => `hangs-${id}`);
   const folder = new PluginFolder({
     'echo.ts': files['echo.ts'],
-    'hangs.ts': "import x from 'hanging';\nexport const handler = () => x;",
+    ...Object.fromEntries(
+      hanging.map((id) => [`${id}.ts`, "import x from 'hanging';\nexport const handler = () => x;"]),
+    ),
+    'late.ts': files['echo.ts'],
     'node_modules/hanging/index.js': 'export default 1;',
   });
   t.teardown(() => folder.remove());
@@ -82,15 +86,18 @@ t.test('a build that hangs holds up neither the start nor the other plugins nor 
   folder.write('node_modules/hanging/inner/index.js', '');
   execFileSync('mkfifo', [join(folder.path, 'node_modules/hanging/inner/package.json')]);
   const { host, call, close, log } = await startPluginHost({ driverFile, pluginsDir: folder.path, compileMs: 3000 });
-  t.match(host.status().plugins, [
-    { id: 'echo', state: 'serving' },
-    { id: 'hangs', state: 'compiling', reason: 'it is still being compiled', version: null },
-  ]);
+  const stuck = hanging.map((id) => ({ id, state: 'compiling', reason: 'it is still being compiled', version: null }));
+  t.match(host.status().plugins, [{ id: 'echo', state: 'serving' }, ...stuck, { id: 'late' }]);
   t.match(log(), 'plugins are still being compiled');
   t.match(await call('echo'), { status: 200 });
-  t.match(await call('hangs'), { status: 503, retryAfter: 2, body: { data: { code: 'SERVICE_UNAVAILABLE' } } });
+  const late = await eventually(
+    () => call('late'),
+    ({ status }) => status === 200,
+  );
+  t.match(late, { status: 200 }, 'also of one that comes after more of them than are built at once');
+  t.match(await call('hangs-a'), { status: 503, retryAfter: 2, body: { data: { code: 'SERVICE_UNAVAILABLE' } } });
   await close();
-  t.match(host.status(), { processes: 0, plugins: [{ id: 'echo' }, { id: 'hangs', state: 'compiling' }] });
+  t.match(host.status(), { processes: 0, plugins: [{ id: 'echo' }, ...stuck, { id: 'late' }] });
 });
 
 t.test('closing ends everything, and a call then is refused', async (t) => {

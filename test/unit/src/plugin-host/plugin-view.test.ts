@@ -31,6 +31,7 @@ function shown(given: Partial<z.input<typeof pluginEntrySchema>>, more: Partial<
     serving: {
       version: { pluginId: id, version: 'v1', code: '', filename: '', env: { TOKEN: 'canary-env' }, limits, isolation },
       positions: { mapped: (text) => text },
+      bytes: 1,
       inputs: new Set(),
       since: NOW,
       reads: { environment: ['MISSING', 'TOKEN'], fetches: true, hosts: ['a.example', 'b.example'] },

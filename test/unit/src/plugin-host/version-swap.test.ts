@@ -8,6 +8,7 @@ const built = (version: string): ServingVersion => ({
     ...{ limits: DEFAULT_LIMITS, isolation: 'plugin' },
   },
   positions: { mapped: (text) => text },
+  bytes: 1,
   inputs: new Set(),
   since: 1,
   reads: { environment: [], fetches: false, hosts: [] },
@@ -135,5 +136,20 @@ t.test('a process that a call of the version before was the end of does not coun
   t.equal(serves(), 'v2', 'without a process it serves at once');
   for (let at = 25; at < 35; at++) swap.lost('v2', false, absent, at);
   t.equal(serves(), 'v2');
+  t.end();
+});
+
+t.test('all versions that may still serve are kept', (t) => {
+  const { swap } = swapOf('v1');
+  t.equal(swap.bytes, 1);
+  swap.built(built('v2'), present);
+  t.equal(swap.bytes, 2, 'the next one');
+  swap.built(built('v3'), present);
+  t.equal(swap.bytes, 2, 'of those that are to come only the last');
+  swap.loaded('v3', null, 5);
+  t.equal(swap.bytes, 1);
+  swap.built(built('v4'), absent);
+  t.equal(swap.bytes, 2, 'the one before, as long as no process has loaded this');
+  t.equal(new VersionSwap().bytes, 0);
   t.end();
 });
