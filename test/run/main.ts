@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { availableParallelism } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { listFiles } from '../check/project-files.ts';
 import { describeSuite } from './report.ts';
+import { makeRunFolder } from './run-folder.ts';
 import { runSuites, type SuiteFiles } from './run-suites.ts';
 import { suiteOf, suites } from './suites.ts';
 import { writeTestLibrary } from './test-library.ts';
@@ -21,8 +21,8 @@ const given = positionals.flatMap((path) => {
 const seconds = values.timeout === undefined ? undefined : Number(values.timeout);
 if (seconds !== undefined && !(seconds > 0)) fail(`"${values.timeout}" is not a number of seconds.`);
 
-const folder = mkdtempSync(join(tmpdir(), 'isolayer-test-'));
-process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+const folder = makeRunFolder();
+process.env['ISOLAYER_TEST_FOLDER'] = folder;
 // Hundreds of processes load the same modules: what the first one stripped and compiled the others find here.
 process.env['NODE_COMPILE_CACHE'] = join(folder, 'compiled');
 

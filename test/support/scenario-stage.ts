@@ -279,7 +279,7 @@ export class Scenario {
   async until(
     what: string,
     holds: () => boolean | Promise<boolean>,
-    { mining = false, withinMs = 10_000 } = {},
+    { mining = false, withinMs = 30_000 } = {},
   ): Promise<void> {
     const end = performance.now() + withinMs;
     while (!(await holds())) {

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
@@ -12,6 +11,7 @@ import { createLog } from '../../src/observability/log.ts';
 import { createSealer } from '../../src/store/sealing.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
+import { quickFolder } from './run-folder.ts';
 
 /** A store on a real file in a folder of its own. */
 export interface TemporaryStore {
@@ -23,7 +23,7 @@ export interface TemporaryStore {
 
 /** Opens an empty SQLite store. */
 export async function temporaryStore(clock: Clock = systemClock): Promise<TemporaryStore> {
-  const folder = await mkdtemp(join(tmpdir(), 'isolayer-store-'));
+  const folder = await mkdtemp(join(quickFolder(), 'isolayer-store-'));
   const path = join(folder, 'isolayer.db');
   const sealer = createSealer([randomBytes(32)], randomBytes);
   const store = await openSqliteStore({ path, log: createLog('silent'), clock, sealer });

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { encryptKeystoreJson, Wallet } from 'ethers';
+import { quickFolder } from './run-folder.ts';
 
 /** An operator's folder: configuration, keystore and plugins, made on the spot. */
 export interface Workspace {
@@ -36,7 +36,7 @@ const PASSPHRASE = 'made on the spot, thrown away after';
 
 /** Makes a workspace in a temporary folder: relayer `local-1` on network `local` with a fresh keystore. */
 export async function createWorkspace(options: WorkspaceOptions = {}): Promise<Workspace> {
-  const dir = await mkdtemp(join(tmpdir(), 'isolayer-'));
+  const dir = await mkdtemp(join(quickFolder(), 'isolayer-'));
   const wallet = Wallet.createRandom();
   const write = async (path: string, content: string | object): Promise<void> => {
     const file = join(dir, path);

@@ -17,6 +17,8 @@ await (await openPostgresStore({ url, log: createLog('silent') })).close();
 function instancesFor(t: Test): [PostgresBuckets, PostgresBuckets, PostgresBuckets] {
   const open = () => {
     const pool = new pg.Pool({ connectionString: url, types: typeParsers, max: 4 });
+    // The server may end before the last of its connections has been closed.
+    pool.on('error', () => {});
     const db = new Kysely<Tables>({ dialect: postgresDialect(pool) });
     t.teardown(() => db.destroy());
     return new PostgresBuckets(db);
