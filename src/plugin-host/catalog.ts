@@ -6,6 +6,7 @@ import type { Clock } from '../domain/clock.ts';
 import type { PluginEntry } from '../domain/plugin.ts';
 import type { Log } from '../observability/log.ts';
 import { BuildPlaces } from './build-places.ts';
+import { BundleRoom } from './bundle-room.ts';
 import type { CallingPlugin } from './call-record.ts';
 import type { Bundle, Compiler } from './compiler.ts';
 import { discoverPlugins } from './discovery.ts';
@@ -86,10 +87,6 @@ const SOURCE = /\.([cm]?[jt]sx?|json)$/;
 /** Builds that run at once, without those that have taken so long that others no longer wait for them. */
 const BUILDS = 4;
 const PLACE_MS = 3000;
-
-/** What the bundles of all plugins and their source maps may take, in bytes: they are kept in the server's memory. */
-export const BUNDLES_BYTES = 256 * 1_048_576;
-
 /**
  * The plugins and their serving versions. Follows the folder: what is new, changed or gone is picked up without a
  * restart, and a version that does not compile leaves the old one serving.
@@ -98,6 +95,7 @@ export class Catalog {
   private readonly deps: CatalogDeps;
   private readonly plugins = new Map<string, KnownPlugin>();
   private readonly places: BuildPlaces;
+  private readonly room: BundleRoom;
   /** By plugin, the builds that nobody waits for any more. */
   private readonly slow = new Map<string, Promise<void>>();
   /** Of those, whose files have changed since. */
@@ -119,6 +117,7 @@ export class Catalog {
   constructor(deps: CatalogDeps) {
     this.deps = deps;
     this.places = new BuildPlaces(BUILDS, deps.placeMs ?? PLACE_MS);
+    this.room = new BundleRoom(deps.mostBytes);
   }
 
   get(id: string): KnownPlugin | undefined {
@@ -260,11 +259,16 @@ export class Catalog {
   /** A failed version may have failed for want of any file; the others know what they are made of. */
   private isStale(entry: PluginEntry, changed: ReadonlySet<string>): boolean {
     const known = this.plugins.get(entry.id);
-    const newest = known?.versions.newest;
-    if (newest === undefined || known?.entry.path !== entry.path || known.versions.failure !== undefined) return true;
-    const { inputs } = newest;
-    const usesPackages = () => [...inputs].some((input) => input.includes(`${sep}node_modules${sep}`));
-    return [...changed].some((file) => inputs.has(file) || (basename(file) === INSTALL_RECORD && usesPackages()));
+    if (known === undefined || known.entry.path !== entry.path) return true;
+    const { newest, failure } = known.versions;
+    const crowdedOut = this.room.filesOfRefused(entry.id, this.bytesBeside(known.versions));
+    if (crowdedOut !== undefined) return isAffected(crowdedOut, changed);
+    return newest === undefined || failure !== undefined || isAffected(newest.inputs, changed);
+  }
+
+  /** What the bundles of the other plugins take. */
+  private bytesBeside(own: VersionSwap): number {
+    return [...this.plugins.values()].reduce((sum, { versions }) => sum + versions.bytes, -own.bytes);
   }
 
   private async compile(entry: PluginEntry): Promise<void> {
@@ -281,7 +285,8 @@ export class Catalog {
     this.plugins.set(entry.id, new KnownPlugin(entry, versions));
 
     const refused = versions.failure;
-    const failure = 'version' in built ? this.tooMuch(built, versions) : built;
+    this.room.forget(entry.id);
+    const failure = 'version' in built ? this.room.refusal(built, this.bytesBeside(versions)) : built;
     if (failure !== undefined) versions.broken(failure, clock.now());
     else if ('version' in built) versions.built(built, tryOut);
     if (versions.failure === undefined && versions.newest === versions.serving) this.reportReady(entry.id, versions);
@@ -326,16 +331,6 @@ export class Catalog {
     return this.version(entry, source.label, bundle);
   }
 
-  /** Why there is no room for one more bundle. */
-  private tooMuch({ version, bytes }: ServingVersion, own: VersionSwap): HostFailure | undefined {
-    const most = this.deps.mostBytes ?? BUNDLES_BYTES;
-    const others = [...this.plugins.values()].reduce((sum, { versions }) => sum + versions.bytes, 0) - own.bytes;
-    if (others + bytes <= most) return undefined;
-    const { pluginId, filename } = version;
-    const message = `The bundle of ${filename} has ${bytes} bytes with its source map, and those of the other plugins ${others}: together more than ${most}`;
-    return { code: 'SIZE_LIMIT', message, status: 500, details: { pluginId, file: filename } };
-  }
-
   private unbuilt({ id, path }: PluginEntry, error: unknown): HostFailure {
     this.deps.log.error({ err: error, pluginId: id }, 'compiling a plugin failed');
     const message = 'Compilation failed: the service could not do it, and its log says why';
@@ -371,6 +366,11 @@ export class Catalog {
     }
     this.ignored = new Set(ignored.map(({ file }) => file));
   }
+}
+
+function isAffected(inputs: ReadonlySet<string>, changed: ReadonlySet<string>): boolean {
+  const usesPackages = () => [...inputs].some((input) => input.includes(`${sep}node_modules${sep}`));
+  return [...changed].some((file) => inputs.has(file) || (basename(file) === INSTALL_RECORD && usesPackages()));
 }
 
 function withoutHandler(pluginId: string, file: string): HostFailure {

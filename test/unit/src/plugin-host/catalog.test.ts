@@ -138,7 +138,7 @@ t.test('builds that take long hold up neither those of others nor what is saved 
 
 t.test('a bundle for which there is no room beside the others is refused, and they serve on', async (t) => {
   const files = { 'a.ts': 'a'.repeat(10), 'b.ts': 'b'.repeat(10) };
-  const { catalog, folder } = setUp(t, files, [], {}, { mostBytes: 30 });
+  const { catalog, compiler, folder } = setUp(t, files, [], {}, { mostBytes: 30 });
   await catalog.start(LONG_MS);
   t.same(states(catalog), ['a serves -', 'b serves -']);
   const first = catalog.get('a')?.serving;
@@ -163,6 +163,12 @@ t.test('a bundle for which there is no room beside the others is refused, and th
   catalog.loaded('a', catalog.get('a')?.serving?.version.version ?? '', null);
   folder.write('c.ts', 'c');
   t.same((await standing(['a serves -', 'b serves -', 'c - SIZE_LIMIT']))[2], 'c - SIZE_LIMIT');
+  folder.write('b.ts', 'B'.repeat(10));
+  await eventually(
+    () => catalog.get('b')?.serving?.version.code,
+    (code) => code?.startsWith('B') === true,
+  );
+  t.equal(compiler.compiled.filter((id) => id === 'c').length, 1, 'it is not compiled again in vain');
   folder.remove('b.ts');
   t.same(await standing(['a serves -', 'c serves -']), ['a serves -', 'c serves -'], 'there is room again');
 });
