@@ -21,9 +21,3 @@ export function slopeOf(points: readonly Point[]): number {
   }
   return slopes.length === 0 ? 0 : percentile(slopes, 0.5);
 }
-
-/** The lowest point of each stretch of the given width: of resident memory, what is held whatever comes and goes. */
-export function floorsOf(points: readonly Point[], width: number): Point[] {
-  const stretches = Map.groupBy(points, ({ x }) => Math.floor(x / width));
-  return [...stretches.values()].map((stretch) => stretch.reduce((low, point) => (point.y < low.y ? point : low)));
-}

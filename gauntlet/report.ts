@@ -2,6 +2,7 @@ import { describeCounts, describeRun, type Line } from '../soak/report.ts';
 import { percentile } from './figures.ts';
 import type { GauntletResult } from './run.ts';
 import { LIMITS, type Spread } from './verdict.ts';
+import type { Collection } from './watching.ts';
 
 /** How the figures of recovery are taken. */
 const RECOVERY = `Recovery is the time from the moment when the answer to an attack is there until an honest call that is made
@@ -59,7 +60,8 @@ function linesOf({
   const ends = new Map<string, number>();
   for (const { end } of attempts) ends.set(end, (ends.get(end) ?? 0) + 1);
   const [first, last] = [looks[0], looks.at(-1)];
-  const held = collections.map((collection) => (collection.held / MIB).toFixed(1)).join(' ');
+  const course = (bytes: (collection: Collection) => number) =>
+    collections.map((collection) => (bytes(collection) / MIB).toFixed(1)).join(' ') || 'never seen';
   const memory = (bytes: number | undefined) => `${((bytes ?? Number.NaN) / MIB).toFixed(0)}`;
   const slope = (figure: number | null) =>
     figure === null ? 'too short to tell' : `${figure.toFixed(2)} MiB a minute`;
@@ -82,11 +84,10 @@ function linesOf({
     ['honest requests failed', failures.length],
     ['longest stall, main loop', `quiet ${stallMs.quiet.toFixed(0)} ms, attacked ${stallMs.siege.toFixed(0)} ms`],
     ['longest stall, our own', `quiet ${ownStallMs.quiet.toFixed(0)} ms, attacked ${ownStallMs.siege.toFixed(0)} ms`],
-    ['heap after collections, in MiB', `${held || 'never seen'}; slope ${slope(verdict.heapSlope)}`],
-    [
-      'resident, first to last',
-      `${memory(first?.resident)} to ${memory(last?.resident)} MiB; slope ${slope(verdict.residentSlope)}`,
-    ],
+    ['heap, data, in MiB', `${course(({ data }) => data)}; slope ${slope(verdict.heapSlope)}`],
+    ['heap, with compiled code', course(({ heap }) => heap)],
+    ['beside the heap', `${course(({ beside }) => beside)}; slope ${slope(verdict.besideSlope)}`],
+    ['resident, first to last', `${memory(first?.resident)} to ${memory(last?.resident)} MiB`],
     ['processes left', left.length],
     ['errors in the log', describeCounts(errors)],
   ];

@@ -1,5 +1,5 @@
 import { isKept, type Verdict as Transactions } from '../soak/verdict.ts';
-import { floorsOf, type Point, percentile, slopeOf } from './figures.ts';
+import { percentile, slopeOf } from './figures.ts';
 import { HONEST_KINDS, type HonestKind, type Sample } from './honest-load.ts';
 import type { Attempt, Recovery } from './siege.ts';
 import type { Collection, Look } from './watching.ts';
@@ -15,7 +15,7 @@ export interface Evidence {
   readonly failures: readonly string[];
   /** How the main process fared during the attacks. */
   readonly looks: readonly Look[];
-  /** What collections left of its heap meanwhile. */
+  /** What full collections left in it meanwhile. */
   readonly collections: readonly Collection[];
   readonly transactions: Transactions;
   /** Command lines of processes that live on after the server. */
@@ -50,7 +50,7 @@ export interface Verdict {
   readonly comparisons: readonly Comparison[];
   /** In MiB a minute; null where the attacks were too short to tell. */
   readonly heapSlope: number | null;
-  readonly residentSlope: number | null;
+  readonly besideSlope: number | null;
   /** The promises that were broken, a sentence for each; empty when all were kept. */
   readonly broken: readonly string[];
 }
@@ -60,25 +60,23 @@ export const LIMITS = {
   recoveryP99: 1_000,
   ratio: 3,
   /**
-   * MiB a minute. Of the heap after collections: what may still fill up after the first half of the attacks, such as the
-   * usage of the last hour and code that V8 has compiled, makes 0.1; an attack each second that leaves 9 KiB behind makes
-   * 0.5. Of the resident memory, whose floor V8 and the system move by some MiB on their own, four times that.
+   * MiB a minute, after full collections. Of the data in the heap: what still fills up after the first half of the attacks,
+   * such as the usage of the last hour, makes 0.1 at most; an attack each second that leaves 9 KiB behind makes 0.5.
+   * Of what is resident beside the heap, four times that: the garbage of other threads comes and goes by some MiB.
    */
   heapSlope: 0.5,
-  residentSlope: 2,
+  besideSlope: 2,
 } as const;
 
 /** Below so many requests a p99 is hardly more than the longest one. */
 const LEAST_SAMPLES = 100;
 /**
  * The first half of the attacks warms up: each plugin is called for the first time and gets its rows in what is counted,
- * and what is called often is compiled. Only the second half tells a trend, and none when it is shorter than this.
+ * and its cases in what is held against it. Only the second half tells a trend, and none when it is shorter than this.
  */
 const LEAST_SLOPE_MS = 150_000;
 /** With fewer collections one that met something large on its way would decide. */
 const LEAST_COLLECTIONS = 4;
-/** Of the resident memory the lowest point of each stretch is looked at. */
-const FLOOR_MS = 10_000;
 const MINUTE_MS = 60_000;
 const MIB = 1_048_576;
 
@@ -133,18 +131,18 @@ function brokenForHonest({ failures, transactions }: Evidence, { comparisons }: 
   ];
 }
 
-function brokenByServer(evidence: Evidence, { heapSlope, residentSlope }: Figures): string[] {
+function brokenByServer(evidence: Evidence, { heapSlope, besideSlope }: Figures): string[] {
   const { left, looks, serverEnd, errors } = evidence;
   const grows = (what: string, slope: number | null, most: number) =>
     slope !== null && slope > most ? [`the ${what} grows by ${slope.toFixed(1)} MiB a minute`] : [];
   return [
     ...left.map((command) => `a process is left: ${command}`),
     ...(looks.length === 0 ? ['how the main process fared during the attacks was never seen'] : []),
-    ...(residentSlope !== null && heapSlope === null
-      ? [`what the heap of the main process holds was seen only ${evidence.collections.length} times`]
+    ...(halfOf(looks).lastsMs >= LEAST_SLOPE_MS && heapSlope === null
+      ? [`what the main process holds was seen only ${evidence.collections.length} times`]
       : []),
     ...grows('heap', heapSlope, LIMITS.heapSlope),
-    ...grows('resident memory', residentSlope, LIMITS.residentSlope),
+    ...grows('memory beside the heap', besideSlope, LIMITS.besideSlope),
     ...(serverEnd === null ? [] : [`the server ended: ${serverEnd}`]),
     ...[...errors].map(([text, count]) => `the server logged ${count} times: ${text}`),
   ];
@@ -171,17 +169,17 @@ function spreadOf(values: readonly number[]): Spread {
 }
 
 /** How memory went on over the second half of the attacks. */
-function slopesOf({ looks, collections }: Evidence): Pick<Verdict, 'heapSlope' | 'residentSlope'> {
-  const [first, last] = [looks[0], looks.at(-1)];
-  if (first === undefined || last === undefined) return { heapSlope: null, residentSlope: null };
-  const half = (first.at + last.at) / 2;
-  if (last.at - half < LEAST_SLOPE_MS) return { heapSlope: null, residentSlope: null };
-  const points = (all: readonly { at: number; bytes: number }[]): Point[] =>
-    all.filter(({ at }) => at >= half).map(({ at, bytes }) => ({ x: at - half, y: bytes / MIB }));
-  const held = points(collections.map(({ at, held: bytes }) => ({ at, bytes })));
-  const resident = points(looks.map(({ at, resident: bytes }) => ({ at, bytes })));
-  return {
-    heapSlope: held.length < LEAST_COLLECTIONS ? null : slopeOf(held) * MINUTE_MS,
-    residentSlope: slopeOf(floorsOf(resident, FLOOR_MS)) * MINUTE_MS,
-  };
+function slopesOf({ looks, collections }: Evidence): Pick<Verdict, 'heapSlope' | 'besideSlope'> {
+  const half = halfOf(looks);
+  const judged = collections.filter(({ at }) => at >= half.at);
+  if (half.lastsMs < LEAST_SLOPE_MS || judged.length < LEAST_COLLECTIONS) return { heapSlope: null, besideSlope: null };
+  const slope = (bytes: (collection: Collection) => number) =>
+    slopeOf(judged.map((collection) => ({ x: collection.at / MINUTE_MS, y: bytes(collection) / MIB })));
+  return { heapSlope: slope(({ data }) => data), besideSlope: slope(({ beside }) => beside) };
+}
+
+/** When the second half of the attacks began, and how long it was. */
+function halfOf(looks: readonly Look[]): { at: number; lastsMs: number } {
+  const [first, last] = [looks[0]?.at ?? 0, looks.at(-1)?.at ?? 0];
+  return { at: (first + last) / 2, lastsMs: (last - first) / 2 };
 }

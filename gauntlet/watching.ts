@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { collect } from '../soak/collection.ts';
+import { collect, type Held } from '../soak/collection.ts';
 import { descendantsOf, type WatchedProcess } from '../test/support/processes.ts';
 import type { RunningService } from '../test/support/service.ts';
 
@@ -14,11 +14,9 @@ export interface Look {
 }
 
 /** What a full collection left. */
-export interface Collection {
+export interface Collection extends Held {
   /** In milliseconds, on the clock of `performance`. */
   readonly at: number;
-  /** Bytes of the main thread: objects, and buffers beside the heap. */
-  readonly held: number;
 }
 
 const EVERY_MS = 1_000;
@@ -90,8 +88,8 @@ export class Watching {
   /** A server that does not answer is one that was not looked into: the verdict counts how often it was. */
   async #collect(): Promise<void> {
     try {
-      const { heap: held } = await collect(this.#service);
-      this.collections.push({ at: performance.now(), held });
+      const held = await collect(this.#service);
+      this.collections.push({ at: performance.now(), ...held });
     } catch {
       return;
     }

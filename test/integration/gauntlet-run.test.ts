@@ -40,7 +40,10 @@ t.test('attacks are contained, and nobody else is disturbed', async (t) => {
   t.ok(evidence.transactions.accepted > 0);
   t.ok(evidence.looks.length > 0);
   t.ok(evidence.collections.length > 0, told);
-  for (const { held } of evidence.collections) t.ok(held > 10 * MIB && held < 500 * MIB, `${held}`);
+  for (const { data, heap, beside, rss } of evidence.collections) {
+    t.ok(data > 10 * MIB && data < heap && heap < 500 * MIB, `${data} of ${heap}`);
+    t.ok(beside > 10 * MIB && beside < rss, `${beside} of ${rss}`);
+  }
   t.same(evidence.left, []);
   t.equal(evidence.serverEnd, null);
   t.same([...evidence.errors], []);

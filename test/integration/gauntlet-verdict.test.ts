@@ -1,7 +1,7 @@
 /** The judge of the gauntlet: it must see each way in which a promise can be broken, or its silence means nothing. */
 import t, { type Test } from 'tap';
 import { isBackOff } from '../../gauntlet/answer.ts';
-import { floorsOf, percentile, slopeOf } from '../../gauntlet/figures.ts';
+import { percentile, slopeOf } from '../../gauntlet/figures.ts';
 import { HONEST_KINDS, type HonestKind } from '../../gauntlet/honest-load.ts';
 import { describeGauntlet } from '../../gauntlet/report.ts';
 import { errorsIn } from '../../gauntlet/server-log.ts';
@@ -40,7 +40,13 @@ function goodRun() {
       resident: (250 + (second % 5)) * MIB,
       stallMs: 3,
     })),
-    collections: Array.from({ length: 16 }, (_, turn) => ({ at: turn * 30_000, held: (53 + (turn % 3) / 4) * MIB })),
+    collections: Array.from({ length: 16 }, (_, turn) => ({
+      at: turn * 30_000,
+      data: (40 + (turn % 3) / 4) * MIB,
+      heap: (53 + (turn % 3) / 4) * MIB,
+      beside: (170 + (turn % 4)) * MIB,
+      rss: (260 + (turn % 5)) * MIB,
+    })),
     transactions: {
       accepted: 9,
       confirmed: 9,
@@ -58,9 +64,9 @@ function goodRun() {
 
 type Run = ReturnType<typeof goodRun>;
 
-function leak(perMinute: number): (run: Run) => void {
+function leak(where: 'data' | 'heap' | 'beside' | 'rss', perMinute: number): (run: Run) => void {
   return (run) => {
-    for (const collection of run.collections) collection.held += (perMinute * MIB * collection.at) / 60_000;
+    for (const collection of run.collections) collection[where] += (perMinute * MIB * collection.at) / 60_000;
   };
 }
 
@@ -147,13 +153,10 @@ t.test('transactions that the chain has otherwise', (t) => {
 });
 
 t.test('a server that leaks, leaves something behind, fails or ends', (t) => {
-  const swell = (perMinute: number) => (run: Run) => {
-    for (const look of run.looks) look.resident += (perMinute * MIB * look.at) / 60_000;
-  };
-  finds(t, leak(0.7), /the heap grows by 0\.\d MiB a minute/);
-  finds(t, swell(3), /the resident memory grows by [23]\.\d MiB a minute/);
+  finds(t, leak('data', 0.7), /the heap grows by 0\.\d MiB a minute/);
+  finds(t, leak('beside', 3), /the memory beside the heap grows by [23]\.\d MiB a minute/);
   finds(t, (run) => run.looks.splice(0), /the main process .* was never seen/);
-  finds(t, (run) => run.collections.splice(11), /what the heap .* holds was seen only 11 times/);
+  finds(t, (run) => run.collections.splice(11), /what the main process holds was seen only 11 times/);
   finds(t, (run) => run.left.push('77 node'), /a process is left: 77 node/);
   finds(t, (run) => void (run.serverEnd = 'by itself, with null'), /the server ended: by itself/);
   finds(t, (run) => void run.errors.set('oh', 3), /logged 3 times: oh/);
@@ -161,8 +164,8 @@ t.test('a server that leaks, leaves something behind, fails or ends', (t) => {
   const short = goodRun();
   short.looks.splice(120);
   short.collections.splice(4);
-  leak(50)(short);
-  swell(50)(short);
+  leak('data', 50)(short);
+  leak('beside', 50)(short);
   t.same(judge(short).broken, [], 'a minute tells no trend');
   t.equal(judge(short).heapSlope, null);
   t.end();
@@ -171,14 +174,21 @@ t.test('a server that leaks, leaves something behind, fails or ends', (t) => {
 t.test('a heap that fills while it warms up, and one that each attack leaves a little more in', (t) => {
   const warm = goodRun();
   for (const collection of warm.collections) {
-    collection.held -= (Math.max(0, 240_000 - collection.at) * 3 * MIB) / 60_000;
+    collection.data -= (Math.max(0, 240_000 - collection.at) * 3 * MIB) / 60_000;
   }
   t.same(judge(warm).broken, [], 'what fills in the first half is no leak');
 
   // An attack each second, as in a run on a machine that does nothing else.
   const leaky = goodRun();
-  for (const collection of leaky.collections) collection.held += (collection.at / 1_000) * 30 * 1024;
+  leak('data', (60 * 30) / 1024)(leaky);
+  // V8 drops at once what it has compiled and what has not run for long.
+  for (const collection of leaky.collections) collection.heap -= collection.at > 360_000 ? 5 * MIB : 0;
   t.match(judge(leaky).broken, [/the heap grows by 1\.[5-9] MiB a minute/]);
+
+  const compiling = goodRun();
+  leak('heap', 5)(compiling);
+  leak('rss', 5)(compiling);
+  t.same(judge(compiling).broken, [], 'code and pages that V8 keeps for later are no leak');
   t.end();
 });
 
@@ -196,20 +206,6 @@ t.test('the figures', (t) => {
   t.equal(slopeOf(line), 3);
   t.equal(slopeOf(line.map((point) => (point.x % 5 === 0 ? { ...point, y: 1e9 } : point))), 3, 'wild points');
   t.equal(slopeOf([{ x: 1, y: 1 }]), 0);
-  t.same(
-    floorsOf(
-      [
-        { x: 0, y: 5 },
-        { x: 9, y: 2 },
-        { x: 10, y: 7 },
-      ],
-      10,
-    ),
-    [
-      { x: 9, y: 2 },
-      { x: 10, y: 7 },
-    ],
-  );
   t.end();
 });
 
@@ -261,7 +257,8 @@ t.test('the report has the figures and each broken promise', (t) => {
   t.match(text, /\nhardest on others: loop, honest p50 2 ms\n/);
   t.match(text, /back-offs +2, the longest 4 s\n/);
   t.match(text, /REST, read, p50\/p99 in ms +quiet 2\.\d\/2\.\d, attacked 2\.\d\/2\.\d: 1\.00×/);
-  t.match(text, /heap after collections, in MiB +53\.0 53\.3 53\.5 53\.0 .*; slope -?0\.\d\d MiB a minute\n/);
+  t.match(text, /heap, data, in MiB +40\.0 40\.3 40\.5 40\.0 .*; slope -?0\.\d\d MiB a minute\n/);
+  t.match(text, /beside the heap +170\.0 171\.0 172\.0 .*; slope -?0\.\d\d MiB a minute\n/);
   t.match(text, /\nbroken: a process is left: 77 node$/);
   t.end();
 });
