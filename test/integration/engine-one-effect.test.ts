@@ -201,7 +201,7 @@ class History {
       const states = await Promise.all(this.accepted.map((transaction) => world.get(transaction)));
       return open.length === 0 && states.every(({ status }) => isFinal(status));
     };
-    await world.until('all have ended', allEnded, { mining: true, withinMs: 20_000 });
+    await world.until('all have ended', allEnded, { mining: true, withinMs: 40_000 });
     world.chain.mine();
   }
 
