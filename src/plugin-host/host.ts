@@ -200,8 +200,11 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     const texts = await Promise.all([compiler.runtime(), compiler.child()]);
     // Threads and the spare process start while the plugins are compiled.
     const [threads] = await Promise.all([startThreads(texts), plugins.start(deps.compileMs ?? COMPILE_MS)]);
-    // Closed meanwhile, without them.
-    if (closing !== undefined) return await threads.close();
+    if (closing !== undefined) {
+      // It may have been over before there were any.
+      await closing;
+      return await threads.close();
+    }
     const late = plugins.list().filter((plugin) => stateOf(plugin) === 'compiling');
     if (late.length > 0) log.warn({ pluginIds: late.map(({ entry }) => entry.id) }, 'plugins are still being compiled');
     const plugin = (id: string) => plugins.get(id);

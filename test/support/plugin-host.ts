@@ -81,10 +81,17 @@ export interface HostAnswer {
 export interface HostOptions extends Partial<Omit<PluginHostDeps, 'entries'>> {
   files?: Record<string, string>;
   entries?: (Partial<z.input<typeof pluginEntrySchema>> & { id: string })[];
+  /** Given the host before it starts. */
+  beforeStart?: (host: PluginHost) => void;
 }
 
 /** A plugin host with real threads and children, over services in memory. */
-export async function startPluginHost({ files = {}, entries = [], ...deps }: HostOptions = {}): Promise<RunningHost> {
+export async function startPluginHost({
+  files = {},
+  entries = [],
+  beforeStart,
+  ...deps
+}: HostOptions = {}): Promise<RunningHost> {
   const folder = new PluginFolder(files);
   const services = new PluginServices();
   const metrics = new RecordedMetrics();
@@ -105,6 +112,7 @@ export async function startPluginHost({ files = {}, entries = [], ...deps }: Hos
     watch: { debounceMs: 20, pollMs: 250 },
     ...deps,
   });
+  beforeStart?.(host);
   await host.start();
   return {
     host,

@@ -100,6 +100,35 @@ t.test('builds that hang hold up neither the start nor the other plugins nor the
   t.match(host.status(), { processes: 0, plugins: [{ id: 'echo' }, ...stuck, { id: 'late' }] });
 });
 
+t.test('closing ends a start that is under way, and leaves nothing', async (t) => {
+  const folder = new PluginFolder({ 'hangs.ts': "import 'hanging';", 'node_modules/hanging/inner/index.js': '' });
+  t.teardown(() => folder.remove());
+  folder.write('node_modules/hanging/package.json', '{"main":"./inner"}');
+  execFileSync('mkfifo', [join(folder.path, 'node_modules/hanging/inner/package.json')]);
+  let closed: Promise<void> | undefined;
+  const { host, log } = await startPluginHost({
+    driverFile,
+    pluginsDir: folder.path,
+    compileMs: 60_000,
+    beforeStart: (starting) => {
+      const confined = eventually(
+        () => starting.status().confinement,
+        (confinement) => confinement !== undefined,
+      );
+      closed = confined.then(() => starting.close(0));
+    },
+  });
+  await closed;
+  t.match(host.status(), { threads: 0, processes: 0, plugins: [{ id: 'hangs', state: 'compiling' }] });
+  t.notMatch(log(), 'still being compiled', 'nobody waited for the build');
+});
+
+t.test('a host that is closed before it has begun to start begins nothing', async (t) => {
+  const { host } = await startPluginHost({ files, driverFile, beforeStart: (starting) => void starting.close(0) });
+  t.match(host.status(), { threads: 0, processes: 0, plugins: [] });
+  await host.close(0);
+});
+
 t.test('closing ends everything, and a call then is refused', async (t) => {
   const { host, call, close } = await startPluginHost({ files, driverFile });
   await call('echo');
