@@ -83,6 +83,8 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
   let runner: CallRunner | undefined;
   let ticking: NodeJS.Timeout | undefined;
   let closing: Promise<void> | undefined;
+  /** Set while a start waits, too. */
+  const ending = () => closing;
   /** Calls that have come in, those that wait for a place among them. */
   let underWay = 0;
 
@@ -180,7 +182,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     const swept = (await orphans?.sweep()) ?? [];
     if (swept.length > 0) log.warn({ pids: swept }, 'ended sandbox processes that an earlier server left behind');
     const root = await pluginsRoot(deps.pluginsDir);
-    if (closing !== undefined) return;
+    if (ending() !== undefined) return;
     compiler = createCompiler({ root, sandboxDir: deps.sandboxDir });
     const watch = deps.watch === undefined ? {} : { watch: deps.watch };
     const plugins = new Catalog({
@@ -200,9 +202,9 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     const texts = await Promise.all([compiler.runtime(), compiler.child()]);
     // Threads and the spare process start while the plugins are compiled.
     const [threads] = await Promise.all([startThreads(texts), plugins.start(deps.compileMs ?? COMPILE_MS)]);
-    if (closing !== undefined) {
+    if (ending() !== undefined) {
       // It may have been over before there were any.
-      await closing;
+      await ending();
       return await threads.close();
     }
     const late = plugins.list().filter((plugin) => stateOf(plugin) === 'compiling');
