@@ -66,6 +66,8 @@ export const LIMITS = {
    */
   heapSlope: 0.5,
   besideSlope: 2,
+  /** MiB. What is resident beside the heap may seem to grow by so much, in however short a time. */
+  besideNoise: 8,
 } as const;
 
 /** Below so many requests a p99 is hardly more than the longest one. */
@@ -133,6 +135,7 @@ function brokenForHonest({ failures, transactions }: Evidence, { comparisons }: 
 
 function brokenByServer(evidence: Evidence, { heapSlope, besideSlope }: Figures): string[] {
   const { left, looks, serverEnd, errors } = evidence;
+  const judgedMinutes = halfOf(looks).lastsMs / MINUTE_MS;
   const grows = (what: string, slope: number | null, most: number) =>
     slope !== null && slope > most ? [`the ${what} grows by ${slope.toFixed(1)} MiB a minute`] : [];
   return [
@@ -142,7 +145,7 @@ function brokenByServer(evidence: Evidence, { heapSlope, besideSlope }: Figures)
       ? [`what the main process holds was seen only ${evidence.collections.length} times`]
       : []),
     ...grows('heap', heapSlope, LIMITS.heapSlope),
-    ...grows('memory beside the heap', besideSlope, LIMITS.besideSlope),
+    ...grows('memory beside the heap', besideSlope, Math.max(LIMITS.besideSlope, LIMITS.besideNoise / judgedMinutes)),
     ...(serverEnd === null ? [] : [`the server ended: ${serverEnd}`]),
     ...[...errors].map(([text, count]) => `the server logged ${count} times: ${text}`),
   ];

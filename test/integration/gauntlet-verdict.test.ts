@@ -185,6 +185,12 @@ t.test('a heap that fills while it warms up, and one that each attack leaves a l
   for (const collection of leaky.collections) collection.heap -= collection.at > 360_000 ? 5 * MIB : 0;
   t.match(judge(leaky).broken, [/the heap grows by 1\.[5-9] MiB a minute/]);
 
+  const shorter = goodRun();
+  shorter.looks.splice(320);
+  shorter.collections.splice(11);
+  leak('beside', 2.3)(shorter);
+  t.same(judge(shorter).broken, [], 'less than 8 MiB beside the heap may be chance');
+
   const compiling = goodRun();
   leak('heap', 5)(compiling);
   leak('rss', 5)(compiling);
