@@ -61,6 +61,8 @@ export const ESCAPE_ATTACKS: readonly Attack[] = [
     name: 'host functions by a thrown error',
     threat: 40,
     recovery: null,
+    // A stack run full takes its time on a busy machine.
+    limits: { slice_ms: 3000, cpu_ms: 5000 },
     body: `const caught = [];
       for (const go of [() => new URL('::'), () => atob('%'), () => structuredClone(() => {}), () => crypto.getRandomValues(1), () => setTimeout(1), () => context.kv.get({})]) {
         try { await go(); } catch (error) { caught.push(error); }
