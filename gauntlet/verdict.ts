@@ -61,13 +61,13 @@ export const LIMITS = {
   ratio: 3,
   /**
    * MiB a minute, after full collections. Of the data in the heap: what still fills up after the first half of the attacks,
-   * such as the usage of the last hour, makes 0.1 at most; an attack each second that leaves 9 KiB behind makes 0.5.
-   * Of what is resident beside the heap, four times that: the garbage of other threads comes and goes by some MiB.
+   * such as the usage of the last hour, makes 0.1, and chance twice that; an attack each second that leaves 9 KiB makes 0.5.
+   * Of what is resident beside the heap, four times that.
    */
   heapSlope: 0.5,
   besideSlope: 2,
-  /** MiB. What is resident beside the heap may seem to grow by so much, in however short a time. */
-  besideNoise: 8,
+  /** MiB. By so much the garbage of other threads comes and goes, in however short a time. */
+  besideNoise: 24,
 } as const;
 
 /** Below so many requests a p99 is hardly more than the longest one. */

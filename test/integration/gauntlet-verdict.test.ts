@@ -154,7 +154,7 @@ t.test('transactions that the chain has otherwise', (t) => {
 
 t.test('a server that leaks, leaves something behind, fails or ends', (t) => {
   finds(t, leak('data', 0.7), /the heap grows by 0\.\d MiB a minute/);
-  finds(t, leak('beside', 3), /the memory beside the heap grows by [23]\.\d MiB a minute/);
+  finds(t, leak('beside', 7), /the memory beside the heap grows by [67]\.\d MiB a minute/);
   finds(t, (run) => run.looks.splice(0), /the main process .* was never seen/);
   finds(t, (run) => run.collections.splice(11), /what the main process holds was seen only 11 times/);
   finds(t, (run) => run.left.push('77 node'), /a process is left: 77 node/);
@@ -188,8 +188,8 @@ t.test('a heap that fills while it warms up, and one that each attack leaves a l
   const shorter = goodRun();
   shorter.looks.splice(320);
   shorter.collections.splice(11);
-  leak('beside', 2.3)(shorter);
-  t.same(judge(shorter).broken, [], 'less than 8 MiB beside the heap may be chance');
+  leak('beside', 7)(shorter);
+  t.same(judge(shorter).broken, [], 'less than 24 MiB beside the heap may be chance');
 
   const compiling = goodRun();
   leak('heap', 5)(compiling);
