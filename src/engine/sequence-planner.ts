@@ -47,6 +47,8 @@ export class SequencePlanner {
   /** Since when the chain has contradicted this value of `known`, and whether a loss was proved since. */
   #contradiction: { known: bigint; since: number; isLost: boolean } | null = null;
   readonly #leap: SequenceLeap;
+  /** The same of what is told when gaps are looked for, where fewer endpoints may be asked. */
+  readonly #gapLeap: SequenceLeap;
   /** Since when the chain has been too far below this open sequence to get there, and whether that was proved since. */
   #beyond: { from: bigint; since: number; isProved: boolean } | null = null;
   /** From where on open transactions are stranded, by what the chain told last. */
@@ -56,6 +58,7 @@ export class SequencePlanner {
   constructor(doubts: Doubts, heard?: HeardCount) {
     this.#doubts = doubts;
     this.#leap = new SequenceLeap(doubts.driftMs, heard);
+    this.#gapLeap = new SequenceLeap(doubts.driftMs);
   }
 
   /** Whether the chain has lately told less than the store knows of. */
@@ -98,7 +101,7 @@ export class SequencePlanner {
    * chain has asked for them long enough.
    */
   async gaps(all: SequenceFigures, elapsed: number): Promise<bigint[]> {
-    if (!this.#leap.isBelieved(all, reached(all), elapsed)) return [];
+    if (!this.#gapLeap.isBelieved(all, reached(all), elapsed)) return [];
     const figures = await this.#withinReach(all, elapsed);
     const highest = [...figures.held].reduce((most, held) => (held > most ? held : most), -1n);
     const gaps: bigint[] = [];

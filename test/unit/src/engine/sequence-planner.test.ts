@@ -34,6 +34,15 @@ t.test('a chain that is ahead is believed when heard twice: somebody else used t
   t.strictSame(await ahead(13n), { kind: 'use', sequences: [13n] }, 'who uses it goes on');
 });
 
+t.test('what is told when gaps are looked for says nothing of what is told when payments are signed', async (t) => {
+  const planner = new SequencePlanner(doubts);
+  const ahead = told(12n, { held: held(7n) });
+  t.strictSame(await planner.gaps(ahead, 0), []);
+  t.match(await planner.plan(ahead, 1, 0), { kind: 'wait' }, 'one question, asked for two reasons');
+  t.strictSame(await planner.gaps(told(7n, { held: held(7n) }), 1), [], 'an endpoint that is stuck');
+  t.strictSame(await planner.plan(ahead, 1, 2), { kind: 'use', sequences: [12n] });
+});
+
 t.test('a made-up count that is far ahead is not followed', async (t) => {
   const planner = new SequencePlanner(doubts);
   const at = (chain: bigint) => planner.plan(told(chain), 1, 0);
