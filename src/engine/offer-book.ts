@@ -20,6 +20,8 @@ interface Entry {
   wantsDearer: boolean;
   restsUntil: number;
   parked: Parked | null;
+  /** Whether it was said that it waits for an account that is far from its sequence. */
+  isStranded: boolean;
   /** What nodes have said of the latest version, each once. */
   told: ReadonlySet<BroadcastOutcome['kind']>;
 }
@@ -32,6 +34,7 @@ const NEW: Entry = {
   wantsDearer: false,
   restsUntil: 0,
   parked: null,
+  isStranded: false,
   told: new Set(),
 };
 
@@ -51,11 +54,12 @@ export class OfferBook {
 
   /** A node took the bytes. */
   accepted(transactionId: string, elapsed: number): void {
-    this.#change(transactionId, ({ restsUntil, parked, told }) => ({
+    this.#change(transactionId, ({ restsUntil, parked, isStranded, told }) => ({
       ...NEW,
       acceptedAt: elapsed,
       restsUntil,
       parked,
+      isStranded,
       told,
     }));
   }
@@ -88,6 +92,19 @@ export class OfferBook {
     return before !== cause;
   }
 
+  /**
+   * It waits for an account that is far from its sequence. Why it had to wait besides stays: that says when to try again.
+   * @returns false when that was said before
+   */
+  strand({ id, relayerId, networkType }: Transaction): boolean {
+    const before = this.#entries.get(id) ?? NEW;
+    if (!before.isStranded || before.parked === null) {
+      const parked = before.parked ?? { relayerId, networkType, cause: 'sequence' };
+      this.#change(id, () => ({ isStranded: true, parked }));
+    }
+    return !before.isStranded;
+  }
+
   /** Why the transaction waits, or undefined. */
   causeOf(transactionId: string): ParkCause | undefined {
     return this.#entries.get(transactionId)?.parked?.cause;
@@ -113,7 +130,7 @@ export class OfferBook {
 
   /** A further version was signed: what nodes said of the earlier one says nothing of it. */
   renewed(transactionId: string): void {
-    this.#change(transactionId, () => NEW);
+    this.#change(transactionId, ({ isStranded }) => ({ ...NEW, isStranded }));
   }
 
   /** Whether no node is known to have taken the bytes in the last `reofferMs` milliseconds. */

@@ -10,8 +10,7 @@ export async function tellStranded(step: LaneStep): Promise<void> {
   const changes: Change[] = [];
   for (const { transaction } of unmined(step)) {
     const { id, sequence, voidAs } = transaction;
-    if (!step.planner.isStranded(sequence) || step.offers.causeOf(id) === 'sequence') continue;
-    step.offers.park(transaction, 'sequence', step.elapsed());
+    if (!step.planner.isStranded(sequence) || !step.offers.strand(transaction)) continue;
     const text = `Signed under sequence ${sequence}, which the account is far from reaching; newer ones go on before it`;
     step.log.warn({ transaction: id, lane: step.key, sequence: String(sequence) }, 'signed beyond reach');
     const set = voidAs === null ? { statusReason: text } : {};

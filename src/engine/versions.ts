@@ -31,12 +31,13 @@ const QUICK_VERSIONS = 8;
 export async function renew(step: LaneStep): Promise<number> {
   await applyToOpen(step, await voidings(step));
   const waiting = waitingForLower(step);
+  const waits = (entry: OpenEntry) => waiting.has(entry) || step.planner.isStranded(entry.transaction.sequence);
   let done = 0;
   for (const entry of unmined(step)) {
     if (step.isEnding()) break;
     const version = await dueVersion(step, entry);
     if (version === undefined || step.offers.isResting(entry.transaction.id, step.elapsed())) continue;
-    if (version.purpose === 'bump' && waiting.has(entry)) continue;
+    if (version.purpose === 'bump' && waits(entry)) continue;
     const kind = version.purpose === 'void' ? 'voided' : 'bumped';
     const renewal = await signVersion(step, entry, version, { kind });
     if (renewal.kind === 'signed') done += 1;

@@ -70,3 +70,18 @@ t.test('what nodes say is news once for each version', (t) => {
   t.ok(book.isNews('a', 'busy'));
   t.end();
 });
+
+t.test('that one is far beyond its account is said once, and hides no other cause to wait', async (t) => {
+  const book = new OfferBook();
+  t.ok(book.strand(waiting('a')));
+  t.notOk(book.strand(waiting('a')));
+  t.equal(book.causeOf('a'), 'sequence');
+  book.park(waiting('a'), 'balance', 9);
+  t.notOk(book.strand(waiting('a')));
+  t.equal(book.causeOf('a'), 'balance');
+  t.ok(book.isResting('a', 8), 'and no pause');
+  book.accepted('a', 10);
+  book.renewed('a');
+  t.notOk(book.strand(waiting('a')));
+  t.equal(book.causeOf('a'), 'sequence', 'it counts among those that wait also with a new version');
+});

@@ -5,7 +5,7 @@ import { look } from '../../../../src/engine/looking.ts';
 import { offer } from '../../../../src/engine/offering.ts';
 import { committedCost } from '../../../../src/engine/pricing.ts';
 import { tellStranded } from '../../../../src/engine/stranded.ts';
-import { asVoid } from '../../../../src/engine/versions.ts';
+import { asVoid, renew } from '../../../../src/engine/versions.ts';
 import { EngineWorld, present } from '../../../support/engine-world.ts';
 
 /** A step in which one of two signed transactions is said to be far beyond the account's count. */
@@ -48,4 +48,26 @@ t.test('they are looked for and not offered, and what they can cost is free for 
   await look(step, unmined(step));
   const { nextActionAt } = present(step.open.get(beyond.id)).transaction;
   t.ok((nextActionAt ?? 0) > beyond.createdAt, 'its next look has a time');
+});
+
+t.test('what cannot be voided now is not tried in every step, and what is far beyond is not made dearer', async (t) => {
+  for (const isCanceled of [true, false]) {
+    const { world, step, beyond } = await stage(t);
+    const slow = { ...step, timing: { ...step.timing, renewMs: 60_000 } };
+    let asked = 0;
+    world.client.patience = 0;
+    world.client.prepareVersion = async () => {
+      asked += 1;
+      return { kind: 'parked', reason: 'no money', retryInMs: 1, cause: 'balance' };
+    };
+    await offer(step);
+    if (isCanceled) await applyToOpen(step, [asVoid(step, beyond, 'canceled', 'canceled', 'no longer wanted')]);
+    for (let steps = 0; steps < 5; steps += 1) {
+      await renew(slow);
+      await tellStranded(slow);
+    }
+    t.equal(asked, isCanceled ? 2 : 1, 'once for each that wants another version');
+    const told = (await world.store.read.decisions(beyond.id, 9)).filter(({ kind }) => kind === 'parked');
+    t.equal(told.length, 1);
+  }
 });
