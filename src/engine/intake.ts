@@ -65,6 +65,7 @@ async function dropExpired(step: LaneStep, pending: readonly Transaction[]): Pro
 /** The sequences for as many transactions, or undefined when there are none now and all were put off. */
 async function reserve(step: LaneStep, priced: readonly Priced[]): Promise<bigint[] | undefined> {
   let reason: string;
+  let withinMs: number | undefined;
   try {
     const senders = priced.map(({ sender }) => sender);
     const figures = await sequenceFigures(step, senders);
@@ -72,13 +73,13 @@ async function reserve(step: LaneStep, priced: readonly Priced[]): Promise<bigin
     if (plan.kind === 'use') {
       return plan.sequences;
     }
-    reason = plan.reason;
+    ({ reason, withinMs } = plan);
     step.log.warn({ lane: step.key, reason }, 'sequence in doubt');
   } catch (error) {
     reason = messageOf(error);
     step.log.warn({ err: error, lane: step.key }, 'sequence not known');
   }
-  await step.ledger.apply(priced.map(({ transaction }) => retryLater(step, transaction, reason)));
+  await step.ledger.apply(priced.map(({ transaction }) => retryLater(step, transaction, reason, withinMs)));
   return undefined;
 }
 

@@ -56,8 +56,8 @@ export function parked(
 }
 
 /** Keeps a transaction pending until a pause is over that grows with each failure. */
-export function retryLater(step: LaneStep, transaction: Transaction, reason: string): Change {
-  const pause = backOff(step.offers.failed(transaction.id), step.timing, step.random);
+export function retryLater(step: LaneStep, transaction: Transaction, reason: string, withinMs = Infinity): Change {
+  const pause = Math.min(backOff(step.offers.failed(transaction.id), step.timing, step.random), withinMs);
   return { transaction, set: { statusReason: reason, nextActionAt: step.now() + pause } };
 }
 

@@ -1,8 +1,10 @@
 import { type HeardCount, SequenceLeap } from './sequence-leap.ts';
 import { outOfReach, reached, type SignedSequences, signedBelow } from './sequence-reach.ts';
 
-/** Sequences to use now, or why there is none yet. */
-export type SequencePlan = { kind: 'use'; sequences: bigint[] } | { kind: 'wait'; reason: string };
+/** Sequences to use now, or why there is none yet, and in how many milliseconds at the latest it has to be asked again. */
+export type SequencePlan =
+  | { kind: 'use'; sequences: bigint[] }
+  | { kind: 'wait'; reason: string; withinMs?: number | undefined };
 
 export interface SequenceFigures extends SignedSequences {
   /** What the chain says the account uses next, with its pool counted. */
@@ -76,7 +78,8 @@ export class SequencePlanner {
     const { chain } = figures;
     if (!this.#leap.isBelieved(figures, reached(figures), elapsed)) {
       const reason = `The network expects sequence ${chain} of this account, and nothing here led to it; asking once more`;
-      return { kind: 'wait', reason };
+      // Often enough that what others use meanwhile does not look like another count.
+      return { kind: 'wait', reason, withinMs: Math.ceil(this.#doubts.driftMs / QUESTIONS_IN_DOUBT) };
     }
     const near = await this.#withinReach(figures, elapsed);
     const sequences = freeSequences(figures, count);
@@ -151,6 +154,9 @@ function isLoss({ chain, settled }: SequenceFigures): boolean {
 }
 
 const GAPS_AT_ONCE = 32;
+
+/** How often at least a count that has to be heard for a while is asked for in that time. */
+const QUESTIONS_IN_DOUBT = 8;
 
 function freeSequences({ chain, held }: SequenceFigures, count: number): bigint[] {
   const free: bigint[] = [];

@@ -118,6 +118,20 @@ t.test('a chain that contradicts what was signed makes the lane wait, with the r
   t.match(await world.get(present(transaction)), { status: 'pending', statusReason: /expects sequence 0/ });
 });
 
+t.test(
+  'a count that has to be heard for a while is asked for in time, however often it was asked before',
+  async (t) => {
+    const world = await EngineWorld.open(t);
+    const step = await world.step({ retryMs: 60_000, retryCapMs: 60_000 });
+    world.client.nextSequence = async () => 5_000n;
+    const one = await world.accept('pay');
+    const before = Date.now();
+    await takeUp(step, [one]);
+    const { nextActionAt } = await world.get(one);
+    t.ok((nextActionAt ?? 0) - before < 30_000);
+  },
+);
+
 t.test('bytes that an earlier life of the chain had are signed as others that mean the same', async (t) => {
   const world = await EngineWorld.open(t);
   const [older] = await acceptMany(world, 1);

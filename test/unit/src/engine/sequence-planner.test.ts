@@ -140,7 +140,10 @@ t.test('a wide gap is filled in parts, one that is wider not at all', async (t) 
 t.test('a made-up count is not signed at first contact, but a true one is when it was heard before', async (t) => {
   const fresh = { known: null };
   const planner = new SequencePlanner(doubts);
-  for (const elapsed of [0, 1, 99]) t.match(await planner.plan(told(1_000_001n, fresh), 1, elapsed), { kind: 'wait' });
+  for (const elapsed of [0, 1, 99]) {
+    const plan = await planner.plan(told(1_000_001n, fresh), 1, elapsed);
+    t.match(plan, { kind: 'wait', withinMs: 13 }, 'asked often, so that the wait does not last much longer');
+  }
   t.strictSame(await planner.plan(told(0n, fresh), 1, 99), { kind: 'use', sequences: [0n] });
 
   const used = new SequencePlanner(doubts, { chain: 5_000n, since: 0 });
