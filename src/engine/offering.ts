@@ -20,8 +20,7 @@ export async function offer(step: LaneStep): Promise<Offers> {
   const entries = unmined(step).filter((entry) => needsOffer(step, entry));
   if (entries.length === 0 || step.isEnding()) return { offered: 0, notTaken: [] };
   const outcomes = await broadcast(step, entries);
-  if (entries.some((entry) => outcomes.get(entry)?.kind === 'sequence-ahead'))
-    await offerLower(step, entries, outcomes);
+  await offerLower(step, entries, outcomes);
   step.reach('offered');
   const notTaken = await note(step, entries, outcomes);
   step.reach('noted');
@@ -30,15 +29,20 @@ export async function offer(step: LaneStep): Promise<Offers> {
 
 /**
  * Looking leaves a transaction due when a node has been silent about it for too long. What is to have no effect any more
- * is not offered until its empty version is signed, and what is far beyond the account's count not before it gets there.
+ * is not offered until its empty version is signed, and what is far beyond the account's count not before it gets there;
+ * an empty version once all the same, for nodes that keep the one before until the account is there would take that.
  */
 function needsOffer(step: LaneStep, entry: OpenEntry): boolean {
   const latest = latestOf(entry);
   if (latest === undefined || !isDue(step, entry)) return false;
-  const { id, sequence, voidAs } = entry.transaction;
-  if (step.planner.isStranded(sequence)) return false;
+  const { id, voidAs } = entry.transaction;
   if (voidAs !== null && latest.purpose !== 'void') return false;
+  if (isBeyond(step, entry)) return latest.purpose === 'void' && latest.acceptedAt === null;
   return latest.acceptedAt === null || step.offers.isStale(id, step.elapsed(), step.timing.reofferMs);
+}
+
+function isBeyond(step: LaneStep, { transaction }: OpenEntry): boolean {
+  return step.planner.isStranded(transaction.sequence);
 }
 
 type Outcomes = Map<OpenEntry, BroadcastOutcome>;
@@ -85,7 +89,10 @@ async function offerGroup(client: ChainClient, attempts: readonly Attempt[]): Pr
 
 /** A node misses something below: all that we have below goes to it once more, and then what it missed that for. */
 async function offerLower(step: LaneStep, entries: readonly OpenEntry[], outcomes: Outcomes): Promise<void> {
-  const ahead = entries.filter((entry) => outcomes.get(entry)?.kind === 'sequence-ahead');
+  const isAhead = (entry: OpenEntry) => outcomes.get(entry)?.kind === 'sequence-ahead';
+  // Of what is far beyond the account it is known that it misses something below.
+  const ahead = entries.filter((entry) => isAhead(entry) && !isBeyond(step, entry));
+  if (ahead.length === 0) return;
   const first = ahead[0]?.transaction.sequence ?? null;
   const isLower = ({ transaction: { sequence } }: OpenEntry) => first !== null && sequence !== null && sequence < first;
   const again = [...unmined(step).filter((entry) => isLower(entry) && isOffered(entry)), ...ahead];

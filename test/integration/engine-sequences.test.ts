@@ -109,7 +109,7 @@ t.test(
     const newer = [await pay(world, engine, 'newer 0'), await pay(world, engine, 'newer 1')];
     for (const one of newer) await world.untilStatus(one, 'confirmed', { mining: true });
     t.strictSame(offered(world), new Set([1_000_000, 0, 1]));
-    t.strictSame(effects(world), ['newer 0', 'newer 1']);
+    t.strictSame(effects(world).sort(), ['newer 0', 'newer 1']);
     const later = await pay(world, engine, 'later');
     await world.untilStatus(later, 'confirmed', { mining: true });
     t.equal((await world.get(later)).sequence, 2n);
@@ -153,9 +153,27 @@ t.test('what is canceled beyond has no effect when the account gets there', asyn
   await untilFilled(world, beyond);
   t.equal((await world.get(first)).status, 'canceled');
   t.strictSame(
-    effects(world).filter((effect) => effect !== VOID),
+    effects(world)
+      .filter((effect) => effect !== VOID)
+      .sort(),
     ['newer 0', 'newer 1'],
   );
+});
+
+t.test('what is canceled beyond has no effect either when others bring the account there in one go', async (t) => {
+  const { world, engine, beyond } = await withStranded(t, 400n);
+  const [first] = beyond;
+  if (first === undefined) throw new Error('nothing was signed');
+  await world.untilStatus(await pay(world, engine, 'newer'), 'confirmed', { mining: true });
+  await world.store.write((writer) =>
+    writer.insertIntent({ transactionId: first.id, lane: LANE, wish: { kind: 'cancel' } }),
+  );
+  engine.wake(LANE);
+  const hasVoid = async () => world.chain.received.some((raw) => raw.includes(VOID));
+  await world.until('its empty version is with the node', hasVoid);
+  for (let nonce = 1; nonce < 400; nonce += 1) useOutside(world, nonce);
+  await world.untilStatus(first, 'canceled', { mining: true });
+  t.notOk(effects(world).includes('beyond 0'));
 });
 
 t.test('a gap is filled also when no node has ever taken what waits above it', async (t) => {

@@ -71,3 +71,31 @@ t.test('what cannot be voided now is not tried in every step, and what is far be
     t.equal(told.length, 1);
   }
 });
+
+t.test('the empty version of one is offered until a node has it, and nothing else for its sake', async (t) => {
+  const { world, step, near, beyond } = await stage(t);
+  await offer(step);
+  await applyToOpen(step, [asVoid(step, beyond, 'canceled', 'canceled', 'no longer wanted')]);
+  await renew(step);
+  const later = { ...step, now: () => Date.now() + 3_600_000 };
+  const offered: bigint[] = [];
+  const answer = (kind: 'sequence-ahead' | 'accepted') => {
+    world.client.broadcast = async (attempts) => {
+      offered.push(...attempts.map(({ sequence }) => sequence));
+      return attempts.map(() => (kind === 'accepted' ? { kind } : { kind, reason: 'nonce too high' }));
+    };
+  };
+  step.offers.accepted(near.id, step.elapsed());
+  const reoffering = { ...later, timing: { ...step.timing, reofferMs: 3_600_000 } };
+  answer('sequence-ahead');
+  await offer(reoffering);
+  t.strictSame(offered, [1n], 'no node is offered all that is below again');
+  answer('accepted');
+  await offer({ ...reoffering, now: () => Date.now() + 7_200_000 });
+  await offer({ ...step, now: () => Date.now() + 10_800_000, elapsed: () => performance.now() });
+  t.strictSame(
+    offered.filter((sequence) => sequence === 1n),
+    [1n, 1n],
+    'once it was taken',
+  );
+});
