@@ -118,14 +118,22 @@ export interface ChainClient {
   /**
    * The sequence that the next transaction of the account needs, with those that wait in the node's pool counted. Where
    * an identity is given, only of a node that serves that chain. Where a least is given, less is only told when no such
-   * endpoint tells as much; null is for an account of which nothing is known, where one endpoint's word is not enough.
+   * endpoint tells about as much, and far more only when most tell that; null is for an account of which nothing is
+   * known, where one endpoint's word is not enough.
    */
   nextSequence(address: string, identity?: string, least?: bigint | null): Promise<bigint>;
   /**
    * Whether the chain is proved to know no more of what was final: a node counts less in a block that was made since,
    * and none counts as much. One that is stuck, or behind, proves nothing.
+   * @param settled the sequence after the last that was final, and when that was seen
    */
-  hasLost(address: string, identity: string, settled: SettledSequence): Promise<boolean>;
+  hasLost(address: string, identity: string, settled: SequenceAt): Promise<boolean>;
+  /**
+   * Whether the account is proved to use no more than the given sequence next: most nodes count no more, one of them in
+   * a block that was made since. It takes less than {@link hasLost}, so nothing is signed anew below what was final by it.
+   * @param told the next sequence, and when what it speaks against was signed
+   */
+  isNoFurther(address: string, identity: string, told: SequenceAt): Promise<boolean>;
   /** Prices a pending transaction and checks what only the network can tell. Takes no sequence, has no effect. */
   prepare(transaction: Transaction, account: Account, lane: LaneFigures): Promise<Preparation>;
   /**
@@ -160,11 +168,9 @@ export interface ChainClient {
   rpc(body: unknown): Promise<RpcOutcome>;
 }
 
-/** What was final of an account. */
-export interface SettledSequence {
-  /** The one after the last that was used. */
+/** A sequence of an account, and since when it matters. */
+export interface SequenceAt {
   sequence: bigint;
-  /** When that was seen. */
   at: Timestamp;
 }
 

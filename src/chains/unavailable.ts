@@ -38,6 +38,7 @@ function unavailableClient(networkType: NetworkType): ChainClient {
     balance: refuse('The balance'),
     nextSequence: refuse('The sequence number'),
     hasLost: refuse('The sequence number'),
+    isNoFurther: refuse('The sequence number'),
     prepare: refuse(SENDING),
     prepareVersion: refuse(SENDING),
     checkReplacement: refuseAtOnce,

@@ -216,6 +216,14 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
     }
   }
 
+  async function useOn<T>(line: EndpointLine, use: (read: ReadOne) => Promise<T>): Promise<T> {
+    try {
+      return await use(readerOf(line));
+    } catch (error) {
+      throw failureOf(line.endpoint, error);
+    }
+  }
+
   async function offerChecked(
     line: EndpointLine,
     method: string,
@@ -263,14 +271,9 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
     onOne: (use, options) => failOver((line) => use(readerOf(line, options))),
     onOthers(read, use) {
       const others = pool.endpoints.filter((endpoint) => endpoint !== readers.get(read) && pool.isReady(endpoint));
-      return linesOf(others).map(async (line) => {
-        try {
-          return await use(readerOf(line));
-        } catch (error) {
-          throw failureOf(line.endpoint, error);
-        }
-      });
+      return linesOf(others).map((line) => useOn(line, use));
     },
+    onAll: (use) => [...lines.values()].map((line) => useOn(line, use)),
     caughtUp(read) {
       const endpoint = readers.get(read);
       if (endpoint !== undefined) pool.caughtUp(endpoint);

@@ -26,6 +26,11 @@ export interface RpcClient {
    * promise for each; which of them matter is for the caller to say.
    */
   onOthers<T>(read: ReadOne, use: (other: ReadOne) => Promise<T>): Promise<T>[];
+  /**
+   * Runs the same reads once on each endpoint whose weight is not 0, whatever speaks against it. One promise for each,
+   * in their order, so that one that hangs takes no other's word away.
+   */
+  onAll<T>(use: (read: ReadOne) => Promise<T>): Promise<T>[];
   /** Says that the endpoint of `read` is as high as the others: only this ends that it counts as behind. */
   caughtUp(read: ReadOne): void;
   /**

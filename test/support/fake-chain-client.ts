@@ -11,7 +11,7 @@ import type {
   ParsedRequest,
   Preparation,
   ReadyPreparation,
-  SettledSequence,
+  SequenceAt,
   SignedVersion,
   VersionPreparation,
 } from '../../src/chains/chain.ts';
@@ -140,8 +140,12 @@ export class FakeChainClient implements ChainClient {
   }
 
   /** Nothing that was final is ever lost here, but what was said to be used may never have been. */
-  hasLost(address: string, _identity: string, { sequence }: SettledSequence): Promise<boolean> {
+  hasLost(address: string, _identity: string, { sequence }: SequenceAt): Promise<boolean> {
     return this.#ask('hasLost', () => this.#chain.minedCount(address) < sequence);
+  }
+
+  isNoFurther(address: string, _identity: string, { sequence }: SequenceAt): Promise<boolean> {
+    return this.#ask('isNoFurther', () => this.#chain.minedCount(address) <= sequence);
   }
 
   prepare(transaction: Transaction, _account: Account, lane: LaneFigures): Promise<Preparation> {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Json } from '../../domain/json.ts';
 import type { ReadOne, RpcClient } from '../../egress/rpc-client.ts';
-import { quantity } from './provider.ts';
+import { onlyOn, quantity } from './provider.ts';
 
 /** A node that hangs must not hold up what only wants a second word: without it, there is that of one node. */
 const ALL_WITHIN_MS = 3_000;
@@ -18,6 +18,25 @@ export async function onEach<T>(
 ): Promise<T[]> {
   const late = sleep(withinMs, [], { ref: false });
   return Promise.race([askEach(chain, rpc, use), late]);
+}
+
+/**
+ * The same, where those that have answered in time count without the others: what most of them agree on is not undone by
+ * one that hangs.
+ */
+export async function onEachInTime<T>(
+  chain: bigint,
+  rpc: RpcClient,
+  use: (read: ReadOne) => Promise<T>,
+  withinMs = ALL_WITHIN_MS,
+): Promise<T[]> {
+  const asked = onlyOn(chain, rpc).onAll(use);
+  const told: (readonly T[])[] = asked.map(() => []);
+  const noted = asked.map(async (one, place) => {
+    told[place] = [await one];
+  });
+  await Promise.race([Promise.allSettled(noted), sleep(withinMs, undefined, { ref: false })]);
+  return told.flatMap((one) => one);
 }
 
 async function askEach<T>(

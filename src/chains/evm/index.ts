@@ -19,7 +19,7 @@ import { checkReplacement, patienceMs, prepareVersion, vary } from './replace.ts
 import { parseRequest, requestSchema } from './request.ts';
 import { passThrough } from './rpc.ts';
 import { networkSchema, readSettings } from './schema.ts';
-import { hasLost, nextNonce, nextNonceOn } from './sequence.ts';
+import { hasLost, isNoFurther, nextNonce, nextNonceOn } from './sequence.ts';
 import { signTransaction } from './signing.ts';
 import { recipientOf, selectorOf, spendOf, spentBy } from './spending.ts';
 import { typedDataSchema } from './typed-data.ts';
@@ -109,6 +109,7 @@ function createEvmClient(network: Network, rpc: RpcClient, clock: Clock): ChainC
       return guarded(() => (chain === null ? nextNonce(rpc, address) : nextNonceOn(rpc, { chain, address, least })));
     },
     hasLost: (address, identity, settled) => guarded(() => hasLost(rpc, BigInt(identity), address, settled)),
+    isNoFurther: (address, identity, told) => guarded(() => isNoFurther(rpc, BigInt(identity), address, told)),
     prepare: (transaction, account, lane) =>
       guarded(() => prepare(sideFor(transaction).parts, transaction, account, lane)),
     prepareVersion: (entry, version, lane) =>

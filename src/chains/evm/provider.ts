@@ -74,6 +74,7 @@ export function onlyOn(chain: bigint, rpc: RpcClient): RpcClient {
     ...rpc,
     onOne: (use, options) => rpc.onOne((read) => checked(read, use), options),
     onOthers: (read, use) => rpc.onOthers(read, (other) => checked(other, use)),
+    onAll: (use) => rpc.onAll((read) => checked(read, use)),
     offerEach: (method, params) => rpc.offerEach(method, params, check),
     each: (method, params) => rpc.each(method, params, check),
   };

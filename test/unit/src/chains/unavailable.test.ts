@@ -19,6 +19,7 @@ t.test('every act is refused in one way, and no endpoint hears of it', async (t)
     balance: 'The balance',
     nextSequence: 'The sequence number',
     hasLost: 'The sequence number',
+    isNoFurther: 'The sequence number',
     prepare: 'Sending transactions',
     prepareVersion: 'Sending transactions',
     sign: 'Sending transactions',

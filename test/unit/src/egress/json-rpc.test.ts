@@ -272,6 +272,16 @@ t.test('the other endpoints can be asked what one of them was', async (t) => {
   t.same(calls(), [1, 1, 1]);
 });
 
+t.test('all endpoints can be asked, of which one that hangs holds up none', async (t) => {
+  const { promise: hung, resolve: endHanging } = Promise.withResolvers<'hang-up'>();
+  const { rpc, calls } = await open(t, [() => hung, () => 'hang-up', says('0xb')]);
+  const all = rpc.onAll((read) => read('eth_chainId', [], String));
+  t.match(await Promise.allSettled(all.slice(1)), [{ reason: { kind: 'transport' } }, { value: '0xb' }]);
+  endHanging('hang-up');
+  t.match(await Promise.allSettled(all), [{ status: 'rejected' }, { status: 'rejected' }, { value: '0xb' }]);
+  t.same(calls(), [1, 1, 1]);
+});
+
 t.test('wrong chain behind the URL: the endpoint is set aside, and another serves at once', async (t) => {
   const { rpc, calls } = await open(t, [says('0x5'), says('0x1')]);
   const isOurs = (answer: unknown) => {

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { onEach } from '../../../../../src/chains/evm/each-endpoint.ts';
+import { onEach, onEachInTime } from '../../../../../src/chains/evm/each-endpoint.ts';
 import { gasPrice } from '../../../../../src/chains/evm/provider.ts';
 import { openRpc } from '../../../../support/evm.ts';
 import { answersByMethod, type DoubleHandler, startRpcDouble } from '../../../../support/rpc-double.ts';
@@ -31,4 +31,12 @@ t.test('one that hangs is not waited for beyond the bound', async (t) => {
   const { rpc } = await world(t, node('0x5'), () => promise);
   t.same(await onEach(1n, rpc, gasPrice, 20), []);
   resolve('hang-up');
+});
+
+t.test('those that answered in time count without one that hangs', async (t) => {
+  const { promise, resolve } = Promise.withResolvers<'hang-up'>();
+  const { rpc } = await world(t, node('0x5'), () => promise, node('0x6', '0x2'), node('cheap'), node('0x7'));
+  t.same(await onEachInTime(1n, rpc, gasPrice, 2_000), [5n, 7n]);
+  resolve('hang-up');
+  t.same(await onEachInTime(1n, rpc, gasPrice), [5n, 7n], 'nothing is waited for where all have answered or failed');
 });
