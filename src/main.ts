@@ -1,15 +1,28 @@
 /** The entry: reads the configuration, starts the service, ends it when the system asks. */
-import { createChains } from './chains/registry.ts';
-import { compose, type Service } from './compose.ts';
-import { loadConfiguration } from './config/load.ts';
-import { systemClock } from './domain/clock.ts';
-import { createLog } from './observability/log.ts';
-import { welcome } from './observability/welcome.ts';
-import { createSignerKinds } from './signers/registry.ts';
+import type { Service } from './compose.ts';
 
 const stop = new AbortController();
 
+/** What it is made of is loaded only now: a signal that comes before has somebody to hear it. */
 async function start(): Promise<Service> {
+  const [
+    { createChains },
+    { compose },
+    { loadConfiguration },
+    { systemClock },
+    { createLog },
+    { welcome },
+    { createSignerKinds },
+  ] = await Promise.all([
+    import('./chains/registry.ts'),
+    import('./compose.ts'),
+    import('./config/load.ts'),
+    import('./domain/clock.ts'),
+    import('./observability/log.ts'),
+    import('./observability/welcome.ts'),
+    import('./signers/registry.ts'),
+  ]);
+  stop.signal.throwIfAborted();
   const chains = createChains(systemClock);
   const signerKinds = createSignerKinds();
   const configuration = await loadConfiguration({ env: process.env, cwd: process.cwd(), chains, signerKinds });
@@ -49,9 +62,6 @@ function reasonsOf(error: unknown): string[] {
   return [error instanceof Error ? error.message : String(error)];
 }
 
-const starting = start();
-starting.catch(unlessStopped).catch((error: unknown) => fail('Isolayer did not start.', error));
-
 // Whoever read it may be gone before we are, as `tee` is after a Ctrl-C; the service still ends in good order.
 process.stderr.on('error', () => undefined);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -59,3 +69,5 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     end(signal, starting).catch((error: unknown) => fail('Isolayer did not end in good order.', error));
   });
 }
+const starting = start();
+starting.catch(unlessStopped).catch((error: unknown) => fail('Isolayer did not start.', error));
