@@ -82,7 +82,10 @@ async function fill(step: LaneStep, sender: Sender, sequence: bigint): Promise<b
     const set = { status: 'sent', sequence, hash, fields, nextActionAt: now } as const;
     const decision = { kind: 'gap-filled', text: statusReason } as const;
     const stored = await step.ledger.record([{ transaction: pending, isNew: true, set, attempt, decision }]);
-    if (stored) step.open.set(pending.id, { transaction: { ...pending, ...set }, attempts: [attempt] });
+    if (stored) {
+      step.open.set(pending.id, { transaction: { ...pending, ...set }, attempts: [attempt] });
+      step.filled({ sequence, at: now });
+    }
     return stored;
   };
   return await storeUnlike(chain, prepared.fields, signAndStore);

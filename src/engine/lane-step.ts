@@ -3,7 +3,7 @@ import { isDueAt } from '../domain/due.ts';
 import type { Attempt, Timestamp, Transaction } from '../domain/transaction.ts';
 import { isFinal } from '../domain/transaction-state.ts';
 import type { Log } from '../observability/log.ts';
-import type { Settled } from '../store/store.ts';
+import type { Filler, Settled } from '../store/store.ts';
 import type { Ages } from './ages.ts';
 import type { Change, Ledger, OpenEntry } from './ledger.ts';
 import type { LifeStep } from './life-steps.ts';
@@ -31,6 +31,10 @@ export interface LaneStep {
   knownSequence(): Promise<bigint | null>;
   /** How far the lane's final transactions go. */
   settled(): Promise<Settled | null>;
+  /** The empty transactions that were made for gaps below what is open. */
+  fillers(): Promise<readonly Filler[]>;
+  /** Called with each that is made. */
+  filled(filler: Filler): void;
   /** Whether the engine is to end, or the lane may be another's by now: what is committed is not offered any more. */
   isEnding(): boolean;
   /** A transaction of this lane, whatever its status. */

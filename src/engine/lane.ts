@@ -191,6 +191,8 @@ export class Lane {
       isEnding: () => !this.#mayGoOn(lease),
       knownSequence: () => store.read.laneSequence(this.#key),
       settled: () => open.settled(),
+      fillers: () => open.fillers(),
+      filled: (filler) => open.filled(filler),
       find: (id) => store.read.transactionOfLane(this.#key, id),
       budgeted: (ids) => store.read.budgeted(ids),
       ended: ({ sequence }) => open.ended(sequence, now + Math.round(elapsed() - began)),

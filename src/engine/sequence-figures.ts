@@ -1,21 +1,26 @@
 import { chainOfLane } from '../domain/lane.ts';
 import type { Timestamp } from '../domain/transaction.ts';
-import type { Settled } from '../store/store.ts';
+import type { Filler, Settled } from '../store/store.ts';
 import type { LaneStep } from './lane-step.ts';
+import { signedAt } from './open-book.ts';
 import type { Sender } from './sender.ts';
 import type { SequenceFigures } from './sequence-planner.ts';
-import { reached } from './sequence-reach.ts';
+import { hasGap, reached } from './sequence-reach.ts';
 
 /** What the chain and the store say of the account's sequences, as some of the lane's senders see the chain. */
 export async function sequenceFigures(step: LaneStep, senders: readonly Sender[]): Promise<SequenceFigures> {
   const held = new Set<bigint>();
+  let mined: bigint | null = null;
   for (const { transaction } of step.open.values()) {
-    if (transaction.sequence !== null) held.add(transaction.sequence);
+    const { sequence, status } = transaction;
+    if (sequence === null) continue;
+    held.add(sequence);
+    if (status === 'mined' && (mined === null || sequence >= mined)) mined = sequence + 1n;
   }
   const [known, settled] = await Promise.all([step.knownSequence(), step.settled()]);
   const sources = [...new Map(senders.map((sender) => [sender.client, sender])).values()];
   const identity = chainOfLane(step.key);
-  const signed = { held, known, settled: settled?.sequence ?? null };
+  const signed = { held, known, mined, settled: settled?.sequence ?? null };
   // What was signed beyond a count that was made up must not make the next such count look right.
   const come = known === null ? 0n : reached(signed);
   const least = come === 0n ? null : come;
@@ -30,12 +35,23 @@ export async function sequenceFigures(step: LaneStep, senders: readonly Sender[]
     );
     return told.every((one) => one.status === 'fulfilled' && one.value);
   };
+  const fillers = hasGap(chain, held) ? await step.fillers() : [];
   return {
     chain,
     ...signed,
+    paidFor: (sequence) => paidFor(step, fillers, sequence),
     isLost: async () => settled === null || (await allSayLost(settled)),
     isNoFurther: (from) => allSayLost({ sequence: chain + 1n, at: lastSignedAt(step, from) }),
   };
+}
+
+/** What was filled below an open transaction before it was signed was not for it. */
+function paidFor(step: LaneStep, fillers: readonly Filler[], open: bigint): bigint {
+  if (fillers.length === 0) return 0n;
+  const entry = [...step.open.values()].find(({ transaction }) => transaction.sequence === open);
+  if (entry === undefined) return 0n;
+  const since = signedAt(entry);
+  return BigInt(fillers.filter(({ sequence, at }) => sequence < open && at >= since).length);
 }
 
 /** When the latest of the open transactions from the given sequence on was signed. */
@@ -43,5 +59,5 @@ function lastSignedAt(step: LaneStep, from: bigint): Timestamp {
   const signed = [...step.open.values()].filter(
     ({ transaction: { sequence } }) => sequence !== null && sequence >= from,
   );
-  return Math.max(0, ...signed.map(({ transaction, attempts }) => attempts[0]?.createdAt ?? transaction.createdAt));
+  return Math.max(0, ...signed.map(signedAt));
 }

@@ -5,7 +5,7 @@ export interface HeardCount {
 }
 
 /** As many uses of the key by others between two questions are credible. */
-const FOREIGN_USES = 64n;
+export const FOREIGN_USES = 64n;
 
 /** How often a wide leap has to be heard, however much time has passed: one lie may be heard again after a pause. */
 const TIMES_WIDE = 3;

@@ -9,6 +9,8 @@ export type SequencePlan =
 export interface SequenceFigures extends SignedSequences {
   /** What the chain says the account uses next, with its pool counted. */
   chain: bigint;
+  /** How many empty transactions were made below an open one since it was signed. */
+  paidFor(sequence: bigint): bigint;
   /** Whether the chain is proved to have lost what was settled, and not just a node to be behind. */
   isLost(): Promise<boolean>;
   /**
@@ -132,7 +134,7 @@ export class SequencePlanner {
 
   /** The figures without what is beyond reach; `isProved` says whether the chain really is as far from that as it tells. */
   async #withinReach(figures: SequenceFigures, elapsed: number): Promise<SequenceFigures & { isProved: boolean }> {
-    const from = outOfReach(figures.chain, figures.held);
+    const from = outOfReach(figures.chain, figures.held, figures.paidFor);
     this.#strandedFrom = null;
     if (from === undefined) {
       // A proof outlasts the moment in which a node tells another count; a doubt does not.

@@ -1,9 +1,13 @@
+import { FOREIGN_USES } from './sequence-leap.ts';
+
 /** What the lane knows of its own sequences. */
 export interface SignedSequences {
   /** Those of its open transactions. */
   held: ReadonlySet<bigint>;
   /** The sequence after the highest that was seen in a final block. */
   settled: bigint | null;
+  /** The sequence after the highest that is seen in any block now. */
+  mined: bigint | null;
   /** The sequence after the highest that was ever signed. */
   known: bigint | null;
 }
@@ -15,14 +19,18 @@ export interface SignedSequences {
 export const WIDEST_GAP = 256n;
 
 /**
- * The lowest open sequence that the account cannot get to: more than {@link WIDEST_GAP} below it are nobody's. Undefined
- * where there is none.
+ * The lowest open sequence that the account cannot get to: more than {@link WIDEST_GAP} below it are nobody's, with those
+ * that were filled for it (`paidFor`). Undefined where there is none.
  */
-export function outOfReach(chain: bigint, held: ReadonlySet<bigint>): bigint | undefined {
+export function outOfReach(
+  chain: bigint,
+  held: ReadonlySet<bigint>,
+  paidFor: (sequence: bigint) => bigint,
+): bigint | undefined {
   let [free, next] = [0n, chain];
   for (const sequence of ascending([...held].filter((one) => one >= chain))) {
     free += sequence - next;
-    if (free > WIDEST_GAP) return sequence;
+    if (free + paidFor(sequence) > WIDEST_GAP) return sequence;
     next = sequence + 1n;
   }
   return undefined;
@@ -37,21 +45,25 @@ export function signedBelow({ held, settled }: SignedSequences, beyond: bigint):
   return known;
 }
 
+/** Whether a sequence between the chain's count and an open one is nobody's. */
+export function hasGap(chain: bigint, held: ReadonlySet<bigint>): boolean {
+  const above = [...held].filter((sequence) => sequence >= chain);
+  return above.some((sequence) => sequence >= chain + BigInt(above.length));
+}
+
 /**
- * How far the account has come by what was signed without a wide gap since what is settled: the sequence after that.
- * What was signed beyond such a gap shows only what a node once said.
+ * How far the account has come by what was signed without a wide gap since what is in a block: the sequence after that.
+ * What was signed beyond such a gap, or beyond narrow ones that are as wide together, shows only what a node once said.
  */
-export function reached({ held, settled, known }: SignedSequences): bigint {
-  const first = settled ?? 0n;
-  const last = known ?? first;
-  // All gaps together are narrow.
-  if (held.size === 0 || last - first <= BigInt(held.size) + WIDEST_GAP) return last;
-  let next = first;
-  for (const sequence of ascending([...held])) {
-    if (sequence - next > WIDEST_GAP) return next;
-    if (sequence >= next) next = sequence + 1n;
+export function reached({ held, settled, mined, known }: SignedSequences): bigint {
+  const first = [settled, mined].reduce<bigint>((most, one) => (one !== null && one > most ? one : most), 0n);
+  let [free, next] = [0n, first];
+  for (const sequence of ascending([...held].filter((one) => one >= first))) {
+    free += sequence - next;
+    if (free > FOREIGN_USES) return next;
+    next = sequence + 1n;
   }
-  return last;
+  return known !== null && known > next ? known : next;
 }
 
 function ascending(sequences: readonly bigint[]): bigint[] {

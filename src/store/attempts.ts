@@ -63,7 +63,7 @@ export async function attemptsOf(db: Kysely<Tables>, transactionIds: readonly st
 }
 
 /** Reads of the table `attempts`. */
-export function attemptReads({ db }: Connection): Pick<Reader, 'attempts' | 'laneSequence'> {
+export function attemptReads({ db }: Connection): Pick<Reader, 'attempts' | 'laneSequence' | 'fillers'> {
   return {
     attempts: (transactionId) => attemptsOf(db, [transactionId]),
 
@@ -80,6 +80,20 @@ export function attemptReads({ db }: Connection): Pick<Reader, 'attempts' | 'lan
         ])
         .executeTakeFirstOrThrow();
       return sequenceAfter([kept, pruned]);
+    },
+
+    async fillers(lane, since) {
+      const rows = await db
+        .selectFrom('attempts')
+        .select(['sequence', 'created_at'])
+        .where('lane', '=', lane)
+        .where('created_at', '>=', since)
+        // What is empty from its first version on was never anybody's request.
+        .where('ordinal', '=', 1)
+        .where('purpose', '=', 'void')
+        .orderBy('sequence')
+        .execute();
+      return rows.map(({ sequence, created_at }) => ({ sequence: sequenceTextSchema.parse(sequence), at: created_at }));
     },
   };
 }

@@ -89,6 +89,8 @@ export interface Reader {
   nextActionAt(after?: Timestamp): Promise<Timestamp | null>;
   /** The sequence after the highest that any attempt of the lane ever had, whatever became of it. */
   laneSequence(lane: string): Promise<bigint | null>;
+  /** The lane's empty transactions that were made for sequences which nobody held, since the given moment. */
+  fillers(lane: string, since: Timestamp): Promise<Filler[]>;
   /** How far the lane's final transactions go; null where none has a sequence. */
   settled(lane: string): Promise<Settled | null>;
   /** Not final, of one relayer: pending, sent and submitted. */
@@ -138,6 +140,12 @@ export interface Reader {
 
 /** The end of what is final in a lane: the sequence after the highest of a final transaction, and when that became so. */
 export interface Settled {
+  sequence: bigint;
+  at: Timestamp;
+}
+
+/** An empty transaction in the place of one that the chain waits for, and when it was signed. */
+export interface Filler {
   sequence: bigint;
   at: Timestamp;
 }

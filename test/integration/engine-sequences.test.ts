@@ -100,6 +100,22 @@ t.test('a count that has been told since the start does not delay the first paym
   t.equal(told.asked - before, 2, 'asked as often as after any use by others');
 });
 
+t.test('a used account is known once its first payment is in a block, also after a restart', async (t) => {
+  const world = await EngineWorld.open(t);
+  for (let nonce = 0; nonce < 300; nonce += 1) useOutside(world, nonce);
+  world.chain.mine();
+  const before = await start(t, world);
+  const first = await pay(world, before, 'first');
+  await world.untilStatus(first, 'submitted');
+  world.chain.mine();
+  await world.untilStatus(first, 'mined');
+  await before.close();
+  const after = await start(t, world, { driftMs: 3_600_000 });
+  const second = await pay(world, after, 'second');
+  await world.untilStatus(second, 'submitted');
+  t.equal((await world.get(second)).sequence, 301n);
+});
+
 t.test(
   'what was signed far beyond the count waits, told as such; newer ones go on, and no gap is paid for',
   async (t) => {
@@ -131,6 +147,31 @@ t.test('once the account gets near, the rest is filled, and what was signed beyo
   t.strictSame(paid.sort(), ['beyond 0', 'beyond 1', ...newer.map((_, index) => `newer ${index}`)]);
   t.equal(effects(world).length, 264, 'each nonce was used once');
   t.strictSame(engine.parked(), []);
+});
+
+t.test('fillers bring the account no nearer: never more are made for what was signed beyond than may be', async (t) => {
+  const world = await EngineWorld.open(t);
+  let lie: bigint | undefined = 60n;
+  tell(world, () => lie);
+  // Each is believed after a while, so that the gaps are narrow each and together more than may be filled.
+  const engine = await start(t, world, { driftMs: 10 });
+  const beyond: Transaction[] = [];
+  for (let index = 0; index < 8; index += 1) {
+    const one = await pay(world, engine, `beyond ${index}`);
+    await world.untilStatus(one, 'submitted');
+    beyond.push(one);
+    lie = ((await world.get(one)).sequence ?? 0n) + 61n;
+  }
+  lie = undefined;
+  const [near, far] = [beyond.slice(0, 4), beyond.slice(4)];
+  await untilFilled(world, near);
+  const newer = await pay(world, engine, 'newer');
+  await world.untilStatus(newer, 'confirmed', { mining: true });
+  t.equal((await world.get(newer)).sequence, 244n, 'a sequence that was made up for others');
+  const fillers = () => effects(world).filter((effect) => effect === VOID).length;
+  t.equal(fillers(), 240);
+  for (const one of far) t.equal((await world.get(one)).status, 'submitted');
+  t.equal(engine.parked().length, far.length);
 });
 
 t.test('as many beyond as may be under way at once hold up nobody, nor does what they could cost', async (t) => {

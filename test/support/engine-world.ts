@@ -221,6 +221,8 @@ export class EngineWorld {
       isEnding: () => false,
       knownSequence: () => store.read.laneSequence(LANE),
       settled: () => open.settled(),
+      fillers: () => open.fillers(),
+      filled: (filler) => open.filled(filler),
       find: (id) => store.read.transactionOfLane(LANE, id),
       budgeted: (ids) => store.read.budgeted(ids),
       ended: ({ sequence }) => open.ended(sequence, Date.now()),

@@ -87,6 +87,24 @@ export function attemptsContract(t: Test, open: (t: Test) => Promise<Store>): vo
     t.equal(await store.read.laneSequence('other'), null);
   });
 
+  t.test('the empty transactions of a lane that filled gaps since a moment', async (t) => {
+    const { store, first, second, transactions } = await withTransactions(t, 4);
+    const [, , third = first, fourth = first] = transactions;
+    await store.write(async (writer) => {
+      const void_ = { purpose: 'void' } as const;
+      await writer.insertAttempt(attemptOf(first, { ...void_, sequence: 2n ** 53n + 1n, createdAt: 5 }));
+      await writer.insertAttempt(attemptOf(second, { ...void_, sequence: 7n, createdAt: 9 }));
+      await writer.insertAttempt(attemptOf(third, { ...void_, sequence: 8n, createdAt: 4 }));
+      await writer.insertAttempt(attemptOf(fourth, { sequence: 9n, createdAt: 9 }));
+      await writer.insertAttempt(attemptOf(fourth, { ...void_, ordinal: 2, sequence: 9n, createdAt: 9 }));
+    });
+    t.strictSame(await store.read.fillers(first.lane, 5), [
+      { sequence: 7n, at: 9 },
+      { sequence: 2n ** 53n + 1n, at: 5 },
+    ]);
+    t.strictSame(await store.read.fillers('other', 0), []);
+  });
+
   t.test('the first acceptance counts', async (t) => {
     const { store, first } = await withTransactions(t, 1);
     await store.write((writer) => writer.insertAttempt(attemptOf(first)));

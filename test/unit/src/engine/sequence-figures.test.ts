@@ -92,3 +92,49 @@ t.test(
     t.notOk(await before.isNoFurther(1n), 'it has gone on since');
   },
 );
+
+t.test('what was filled below an open one since it was signed is told, where there is still a gap', async (t) => {
+  const world = await EngineWorld.open(t);
+  const step = await world.step();
+  const sender = await step.senders.of('r1');
+  const open = (sequence: bigint, createdAt: number) => {
+    const transaction = pendingTransaction(`pay ${sequence}`, { status: 'sent', sequence, createdAt });
+    step.open.set(transaction.id, { transaction, attempts: [] });
+  };
+  let reads = 0;
+  step.fillers = async () => {
+    reads += 1;
+    return [
+      { sequence: 3n, at: 10 },
+      { sequence: 4n, at: 20 },
+      { sequence: 95n, at: 30 },
+    ];
+  };
+  open(0n, 5);
+  await sequenceFigures(step, [sender]);
+  t.equal(reads, 0);
+  open(90n, 10);
+  open(100n, 20);
+  const { paidFor } = await sequenceFigures(step, [sender]);
+  t.strictSame([90n, 100n, 50n].map(paidFor), [2n, 2n, 0n]);
+});
+
+t.test('the furthest that is in a block is told', async (t) => {
+  const world = await EngineWorld.open(t);
+  const step = await world.step();
+  const sender = await step.senders.of('r1');
+  const asked: unknown[] = [];
+  const nextSequence = async (...question: unknown[]) => (asked.push(question.at(-1)), 5_001n);
+  const asking = { ...sender, client: Object.assign(Object.create(world.client), { nextSequence }) };
+  step.knownSequence = async () => 5_003n;
+  for (const [sequence, status] of [
+    [5_001n, 'mined'],
+    [5_000n, 'mined'],
+    [5_002n, 'submitted'],
+  ] as const) {
+    const transaction = pendingTransaction(`pay ${sequence}`, { status, sequence });
+    step.open.set(transaction.id, { transaction, attempts: [] });
+  }
+  t.equal((await sequenceFigures(step, [asking])).mined, 5_002n);
+  t.strictSame(asked, [5_003n], 'and an account whose first is in a block is not unknown');
+});

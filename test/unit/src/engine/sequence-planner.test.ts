@@ -8,6 +8,8 @@ const told = (chain: bigint, more: Partial<SequenceFigures> = {}): SequenceFigur
   held: held(),
   known: 8n,
   settled: null,
+  mined: null,
+  paidFor: () => 0n,
   isLost: async () => true,
   isNoFurther: async () => true,
   ...more,
@@ -135,6 +137,30 @@ t.test('a wide gap is filled in parts, one that is wider not at all', async (t) 
   const both = told(0n, { held: held(2n, 260n), known: 261n });
   await planner.gaps(both, 3_600_000);
   t.strictSame(await planner.gaps(both, 3_600_100), [0n, 1n], 'below what is within reach');
+});
+
+t.test('a count that creeps upward is not followed by narrow leaps beyond what one of them may be', async (t) => {
+  const planner = new SequencePlanner(doubts);
+  const signed = new Set<bigint>();
+  for (const chain of [64n, 129n, 194n, 259n]) {
+    const known = [...signed].at(-1);
+    const figures = { held: new Set(signed), known: known === undefined ? null : known + 1n };
+    await planner.plan(told(chain, figures), 1, 0);
+    const plan = await planner.plan(told(chain, figures), 1, 1);
+    if (plan.kind === 'use') for (const sequence of plan.sequences) signed.add(sequence);
+  }
+  t.strictSame([...signed], [64n, 129n]);
+});
+
+t.test('what was filled below one does not bring the account nearer to it', async (t) => {
+  const planner = new SequencePlanner(doubts);
+  const paidFor = (sequence: bigint) => (sequence > 300n ? 256n : 0n);
+  const figures = told(298n, { held: held(300n, 302n), known: 303n, settled: 298n, paidFor });
+  await planner.gaps(figures, 0);
+  t.strictSame(await planner.gaps(figures, 100), [298n, 299n]);
+  const further = { ...figures, chain: 301n, held: held(302n), settled: 301n };
+  for (const elapsed of [101, 201, 500]) t.strictSame(await planner.gaps(further, elapsed), []);
+  t.ok(planner.isStranded(302n));
 });
 
 t.test('a made-up count is not signed at first contact, but a true one is when it was heard before', async (t) => {
