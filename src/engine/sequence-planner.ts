@@ -53,8 +53,8 @@ export class SequencePlanner {
   readonly #leap: SequenceLeap;
   /** The same of what is told when gaps are looked for, where fewer endpoints may be asked. */
   readonly #gapLeap: SequenceLeap;
-  /** Since when the chain has been too far below this open sequence to get there, and whether that was proved since. */
-  #beyond: { from: bigint; since: number; isProved: boolean } | null = null;
+  /** Since when the chain has been too far below these open sequences to get there, and whether that was proved since. */
+  #beyond: { held: ReadonlySet<bigint>; since: number; isProved: boolean } | null = null;
   /** From where on open transactions are stranded, by what the chain told last. */
   #strandedFrom: bigint | null = null;
 
@@ -141,7 +141,11 @@ export class SequencePlanner {
       if (this.#beyond?.isProved === false) this.#beyond = null;
       return { ...figures, isProved: true };
     }
-    if (this.#beyond?.from !== from) this.#beyond = { from, since: elapsed, isProved: false };
+    // What holds of the lowest of them holds of those above too, but not of what was signed since.
+    if (this.#beyond?.held.has(from) !== true) {
+      const held = new Set([...figures.held].filter((sequence) => sequence >= from));
+      this.#beyond = { held, since: elapsed, isProved: false };
+    }
     const beyond = this.#beyond;
     beyond.isProved ||= elapsed - beyond.since >= this.#doubts.lossMs && (await figures.isNoFurther(from));
     if (beyond.isProved) this.#strandedFrom = from;

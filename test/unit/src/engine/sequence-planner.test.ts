@@ -220,3 +220,15 @@ t.test('a doubt ends when the account is as far as it should be', async (t) => {
   t.match(await planner.plan(figures(0n), 1, 300), { kind: 'wait' });
   t.notOk(planner.isStranded(1_000n));
 });
+
+t.test('when the account gets to the first of those beyond, the next ones are no new doubt', async (t) => {
+  const planner = new SequencePlanner(doubts);
+  const at = (chain: bigint, beyond = [300n, 1_000n]) =>
+    told(chain, { held: held(...beyond), known: 2_001n, settled: chain === 0n ? null : chain });
+  await planner.plan(at(0n), 1, 0);
+  t.strictSame(await planner.plan(at(0n), 1, 300), { kind: 'use', sequences: [0n] });
+  t.strictSame(await planner.plan(at(301n, [1_000n]), 1, 301), { kind: 'use', sequences: [301n] });
+  t.ok(planner.isStranded(1_000n));
+  t.match(await planner.plan(at(302n, [2_000n]), 1, 302), { kind: 'wait' }, 'what was signed since is one');
+  t.notOk(planner.isStranded(2_000n));
+});
