@@ -1,34 +1,30 @@
-import { extname } from 'node:path';
-import { type Loader, type Location, type Message, type PartialMessage, transform } from 'esbuild';
+import { type Location, type Message, type PartialMessage, transform } from 'esbuild';
 import { isBuildFailure } from './build-failure.ts';
 import { MOST_PROBLEMS } from './bundler-limits.ts';
-import { GUEST_SYNTAX } from './guest-syntax.ts';
+import { GUEST_SYNTAX, guestLoader, isCode } from './guest-syntax.ts';
 
 const REFUSED =
   'Cannot bundle this: which file it means is only known at run time. Import each file by a fixed text of its own';
 
-/** Code by the end of a file's name, as the bundler itself has it (https://esbuild.github.io/content-types/). */
-const LOADERS: ReadonlyMap<string, Loader> = new Map([
-  ...['', '.js', '.mjs', '.cjs'].map((end) => [end, 'js'] as const),
-  ...['.ts', '.mts', '.cts'].map((end) => [end, 'ts'] as const),
-  ['.jsx', 'jsx'],
-  ['.tsx', 'tsx'],
-]);
-
 /**
- * What may be a call of `import` or `require` with anything but one plain text. A keyword stands there as it is, a name
- * may be spelt with escapes, which are those of the letters of `require`. Most files have nothing of the kind.
+ * What may be a call of `import` or `require` with anything but one plain text, or of `module.require`, which is
+ * `require` in a bundle. A keyword stands there as it is, a name may be spelt with escapes, which are those of the
+ * letters of `require` and `module`. Many files have nothing of the kind.
  */
 const SUSPECT = new RegExp(
   [
     String.raw`\bimport(?!\s*\(\s*(["'])[^"'\\\n]{0,500}\1\s*\))(?!\s*\.\s*meta\b)(?=\s*[(./<-])`,
     String.raw`\brequire(?!\s*\(\s*(["'])[^"'\\\n]{0,500}\2\s*\))(?=\s*(?:[^\s\w]|as\b|satisfies\b))`,
-    String.raw`\\u\{?0*(?:65|69|71|72|75)`,
+    String.raw`\bmodule(?!\s*(?:\.\s*exports\b|!=|\?[^.]))(?=\s*(?:[^\s\w"',;:=&|{}]|as\b|satisfies\b))`,
+    String.raw`\\u\{?0*(?:6[4-59cdfCDF]|71|72|75)`,
   ].join('|'),
 );
 
-/** Calls with a text at their beginning, in code without blanks. */
-const CALL = /\b(?:import|require)\((?=["'`])/g;
+/** Calls with a text at their beginning, in code without blanks. What is named like them may be a property of another. */
+const CALL = /(?<!(?<!\.\.)\.|[#$])\b(?:import|require|(module(?:\.require|\[(["'`])require\2\])))\((?=["'`])/g;
+
+/** What may be the word `module`, or a part of it. */
+const MODULE = /\bmodule\b|\\u/;
 
 /**
  * The calls of `import()` and `require()` whose argument is put together from a relative path and something else. The
@@ -38,27 +34,34 @@ const CALL = /\b(?:import|require)\((?=["'`])/g;
  * @returns the errors that refuse the text; those by which it does not compile, where that is so
  */
 export async function globImports(file: string, text: string): Promise<PartialMessage[]> {
-  const loader = LOADERS.get(extname(file));
-  if (loader === undefined || !SUSPECT.test(text)) return [];
+  const loader = guestLoader(file);
+  if (loader === undefined || !isCode(loader) || !SUSPECT.test(text)) return [];
+  const how = {
+    ...GUEST_SYNTAX,
+    loader,
+    sourcefile: file,
+    treeShaking: false,
+    minifyWhitespace: true,
+    legalComments: 'none',
+  } as const;
   try {
-    // The bundler finds the calls, spelt as they may be, and writes them in one way: no text is taken for code unless
-    // there is such code as well.
-    const { code, warnings } = await transform(text, {
-      ...GUEST_SYNTAX,
-      loader,
-      sourcefile: file,
-      treeShaking: false,
-      minifyWhitespace: true,
-      legalComments: 'none',
+    const found = patternCalls((await transform(text, how)).code);
+    if (found === undefined) return [];
+    // Each warning carries its line, however long that is, so they are asked for only where there is something to
+    // refuse. The bundler finds the calls, spelt as they may be: no text is taken for code unless there is such code
+    // as well.
+    const { warnings } = await transform(text, {
+      ...how,
       logOverride: {
         ...GUEST_SYNTAX.logOverride,
         'unsupported-dynamic-import': 'warning',
         'unsupported-require-call': 'warning',
       },
     });
-    const [first] = warnings;
-    if (first === undefined || !hasPattern(code)) return [];
-    return [{ text: REFUSED, location: (warnings.find(beginsWithText) ?? first).location }];
+    const at = warnings.find(beginsWithText) ?? (found === 'module' ? undefined : warnings[0]);
+    if (at !== undefined) return [{ text: REFUSED, location: at.location }];
+    // Of those there is no warning before it is too late.
+    return found === 'module' ? [{ text: REFUSED, location: placeOfModule(file, text) }] : [];
   } catch (error) {
     // Not left to the build itself: what it refuses only in the end would be looked through by then.
     if (isBuildFailure(error)) return error.errors.slice(0, MOST_PROBLEMS);
@@ -67,9 +70,14 @@ export async function globImports(file: string, text: string): Promise<PartialMe
 }
 
 /** Whether one of the calls is of a text that begins with `./` or `../`, whatever it is put together from. */
-function hasPattern(code: string): boolean {
-  for (const { index, 0: call } of code.matchAll(CALL)) if (isPattern(code, index + call.length)) return true;
-  return false;
+function patternCalls(code: string): 'module' | 'plain' | undefined {
+  let found: 'plain' | undefined;
+  for (const { index, 0: call, 1: ofModule } of code.matchAll(CALL)) {
+    if (!isPattern(code, index + call.length)) continue;
+    if (ofModule !== undefined) return 'module';
+    found = 'plain';
+  }
+  return found;
 }
 
 function isPattern(code: string, from: number): boolean {
@@ -100,4 +108,12 @@ function beginsWithText({ location }: Message): boolean {
 /** The bundler counts bytes. */
 function restOf({ lineText, column }: Location): string {
   return Buffer.from(lineText).subarray(column).toString();
+}
+
+function placeOfModule(file: string, text: string): Partial<Location> {
+  const at = Math.max(text.search(MODULE), 0);
+  const before = text.slice(0, at).split('\n');
+  const start = at - (before.at(-1) ?? '').length;
+  const [lineText = ''] = text.slice(start).split('\n', 1);
+  return { file, line: before.length, column: Buffer.byteLength(before.at(-1) ?? ''), lineText };
 }

@@ -1,4 +1,5 @@
-import type { BuildOptions, TransformOptions } from 'esbuild';
+import { basename } from 'node:path';
+import type { BuildOptions, Loader, TransformOptions } from 'esbuild';
 import { WITHOUT_WARNINGS } from './bundler-warnings.ts';
 
 /** How esbuild reads and writes code of the guest: standard JavaScript for a bare V8 isolate. */
@@ -11,3 +12,34 @@ export const GUEST_SYNTAX = {
   // The authors' tsconfig serves their editors; paths and plugins in it must not redirect imports.
   tsconfigRaw: {},
 } as const satisfies BuildOptions & TransformOptions;
+
+/** By the end of a file's name, as esbuild itself has it (https://esbuild.github.io/content-types/). */
+const LOADERS: ReadonlyMap<string, Loader> = new Map([
+  ...['', '.js', '.mjs', '.cjs'].map((end) => [end, 'js'] as const),
+  ...['.ts', '.mts', '.cts'].map((end) => [end, 'ts'] as const),
+  ['.jsx', 'jsx'],
+  ['.tsx', 'tsx'],
+  ['.json', 'json'],
+  ['.css', 'css'],
+  ['.module.css', 'local-css'],
+  ['.txt', 'text'],
+]);
+
+const CODE = new Set<Loader>(['js', 'jsx', 'ts', 'tsx']);
+
+/** What a file is read as, by the longest end of its name that is known; undefined when none is. */
+export function guestLoader(file: string): Loader | undefined {
+  const name = basename(file);
+  let at = name.indexOf('.');
+  if (at === -1) return LOADERS.get('');
+  for (; at !== -1; at = name.indexOf('.', at + 1)) {
+    const loader = LOADERS.get(name.slice(at));
+    if (loader !== undefined) return loader;
+  }
+  return undefined;
+}
+
+/** Whether a file is code that runs. */
+export function isCode(loader: Loader): boolean {
+  return CODE.has(loader);
+}

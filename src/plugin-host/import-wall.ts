@@ -1,10 +1,11 @@
 import { readdirSync, realpathSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
-import { basename, dirname, join, relative, sep } from 'node:path';
+import { basename, dirname, extname, join, relative, sep } from 'node:path';
 import type { Plugin } from 'esbuild';
 import { MOST_FILES } from './bundler-limits.ts';
 import { fileState, readSource } from './files-read.ts';
 import { globImports } from './glob-imports.ts';
+import { guestLoader } from './guest-syntax.ts';
 import { isWithin, packageFiles } from './package-files.ts';
 import { isInside } from './plugin-file.ts';
 
@@ -29,6 +30,12 @@ const OPTIONAL = new Set(['require-call', 'require-resolve', 'dynamic-import']);
 
 /** The name of a package at the head of a specifier. */
 const PACKAGE = /^(@[^/]{1,200}\/)?[^./@][^/]{0,200}/;
+
+/** A URL that is its own content: as code it would be bundled without having been looked at. */
+const DATA_URL = /^data:/i;
+const HARMLESS_DATA = /^data:(?:application\/json|(?:image|font)\/[\w.+-]{1,100})[;,]/;
+
+const DATA_REFUSED = 'Cannot import a data: URL, except for JSON, images and fonts';
 
 const SOURCE_MAP = 'sourceMappingURL=';
 const [SLASH, STAR, HASH, AT, SPACE] = Buffer.from('/*#@ ');
@@ -76,6 +83,7 @@ export function importWall(
       };
       build.onResolve({ filter: /./ }, async (args) => {
         if (args.pluginData === NESTED) return undefined;
+        if (DATA_URL.test(args.path) && !HARMLESS_DATA.test(args.path)) return { errors: [{ text: DATA_REFUSED }] };
         const module = SDK.test(args.path) ? provided.get('@openzeppelin/relayer-sdk') : provided.get(args.path);
         if (module !== undefined) return { path: module };
         const { importer, namespace, resolveDir, kind } = args;
@@ -108,9 +116,14 @@ export function importWall(
         lines.set(path, longestLine(source.bytes));
         left -= source.bytes.length;
         if (left < 0) return { errors: [{ text: `The files of the bundle have more than ${BUILD_BYTES} bytes` }] };
+        const name = relative(root, path);
+        const loader = guestLoader(path);
+        if (loader === undefined) {
+          return { errors: [{ text: `No loader is configured for "${extname(path)}" files: ${name}` }] };
+        }
         const contents = withoutSourceMap(source.bytes);
-        const errors = await globImports(relative(root, path), contents.toString());
-        return errors.length > 0 ? { errors } : { contents, loader: 'default' };
+        const errors = await globImports(name, contents.toString());
+        return errors.length > 0 ? { errors } : { contents, loader };
       });
     },
   };

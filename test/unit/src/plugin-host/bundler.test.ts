@@ -82,6 +82,12 @@ t.test('errors without end cost the server nothing, and their build ends at its 
   t.ok(most - before < 100 * MIB, `${Math.round((most - before) / MIB)} MiB more in this process`);
 });
 
+t.test('a package in one long line is built, however many of its calls name no file', patient, async (t) => {
+  const { bundler, job } = open(t, { memoryBytes: 400 * MIB });
+  const built = await bundler.build(job(`${'require(n);'.repeat(50)}s="${'x'.repeat(4 * MIB)}";`));
+  t.equal(built.kind, 'built');
+});
+
 t.test('a package.json without end ends its build at its memory', patient, async (t) => {
   if (process.platform !== 'linux') return void t.pass('this system does not tell');
   const { bundler, folder, job } = open(t, { memoryBytes: 400 * MIB });

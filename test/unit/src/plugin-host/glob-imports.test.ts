@@ -35,6 +35,18 @@ t.test('a relative path with something put into it is refused, however it is wri
     "import(/* webpackChunkName: 'x' */ `./${x}`)",
     "import <!-- a\n('./' + x)",
     'import(`./\\\\${x}`)',
+    "f(...require('./' + x), ...import('./' + x))",
+    'module.require(`../../${x}`)',
+    "module['require']('./' + x)",
+    "module[`require`]('./' + x)",
+    'module["req" + "uire"](`./${x}`)',
+    "module['\\x72equire'](`./${x}`)",
+    'm\\u006fdule.require(`./${x}`)',
+    'm\\u{6F}dule["\\x72equire"](`./${x}`)',
+    '(module).require(`./${x}`)',
+    'module /* c */ . /* d */ require(`./${x}`)',
+    '[...module.require(`./${x}`)]',
+    'exports.a = module.exports; module.require(`./${x}`)',
   ]) {
     t.match(await globImports('a.js', text), [{ text: REFUSED }], text);
   }
@@ -44,6 +56,11 @@ t.test('a relative path with something put into it is refused, however it is wri
     "require!('./' + x)",
     "require(<string>'./' + x)",
     "enum E { A = './' } require(E.A + x)",
+    'module!.require(`./${x}`)',
+    '(module as any).require(`./${x}`)',
+    '(<any>module).require(`./${x}`)',
+    "(module satisfies object).require('./' + x)",
+    "enum E { R = 'require' } module[E.R](`./${x}`)",
   ]) {
     t.match(await globImports('a.ts', text), [{ text: REFUSED }], text);
   }
@@ -68,6 +85,11 @@ t.test('whatever else is imported, and text that only looks like it, passes', as
     "typeof require !== 'undefined' && require",
     '// import(`./${x}`)\nlet s = "require(\'./\' + x)", r = /import\\(".\\/"+/; require("n");',
     'require(n); s = \'require("./${x}")\';',
+    'loader.require(`./${x}`); import(y)',
+    'a?.require(`./${x}`); this.module.require("./" + x); require(y)',
+    "class A { #require(a) { return this.#require('./' + x); } } import(y)",
+    '$require(`./${x}`); require(y)',
+    "typeof module !== 'undefined' && module.require(n); module.require('./a')",
     'import {a} from "./a"; /* we require("./" + x) */',
   ]) {
     t.strictSame(await globImports('a.js', text), [], text);
@@ -79,6 +101,9 @@ t.test('the place is that of the call', async (t) => {
   const text = "let é;\nrequire(name);\n  /* é */ import('./' + x);";
   t.match(await globImports('lib/a.js', text), [
     { location: { file: 'lib/a.js', line: 3, column: 11, lineText: "  /* é */ import('./' + x);" } },
+  ]);
+  t.match(await globImports('lib/a.js', "require(name);\n/* é */ module.require('./' + x);\nmodule.exports = 1;"), [
+    { location: { file: 'lib/a.js', line: 2, column: 9, lineText: "/* é */ module.require('./' + x);" } },
   ]);
 });
 

@@ -1,7 +1,7 @@
 import { runInNewContext } from 'node:vm';
-import { stop, transform } from 'esbuild';
+import { type Loader, stop, transform } from 'esbuild';
 import t from 'tap';
-import { GUEST_SYNTAX } from '../../../../src/plugin-host/guest-syntax.ts';
+import { GUEST_SYNTAX, guestLoader, isCode } from '../../../../src/plugin-host/guest-syntax.ts';
 
 t.teardown(() => stop());
 
@@ -18,4 +18,28 @@ t.test('code becomes a script that any V8 of the guest reads, without a word abo
   const said: unknown[] = [];
   runInNewContext(code, { said });
   t.strictSame(said, ['object', false, 'é']);
+});
+
+t.test('a file is read as the longest known end of its name says', (t) => {
+  const expected: [string, Loader | undefined][] = [
+    ['/a.b/plain', 'js'],
+    ['/a.js', 'js'],
+    ['/.ts', 'ts'],
+    ['/a/.tsx', 'tsx'],
+    ['/a.json.mts', 'ts'],
+    ['/a.module.css', 'local-css'],
+    ['/a.module.b.css', 'css'],
+    ['/a.json', 'json'],
+    ['/a.txt', 'text'],
+    ['/a.js.map', undefined],
+    ['/a.', undefined],
+    ['/x.css\\bar', undefined],
+    ['/x.css\\bar.ts', 'ts'],
+  ];
+  for (const [file, loader] of expected) t.equal(guestLoader(file), loader, file);
+  t.same((['js', 'jsx', 'ts', 'tsx', 'json', 'css', 'local-css', 'text'] as const).map(isCode), [
+    ...Array.from({ length: 4 }, () => true),
+    ...Array.from({ length: 4 }, () => false),
+  ]);
+  t.end();
 });

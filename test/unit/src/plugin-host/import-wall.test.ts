@@ -114,6 +114,51 @@ t.test(
   },
 );
 
+t.test('no code is bundled that was not looked at as what the bundler takes it for', async (t) => {
+  const pattern = 'require<string>(`./inner/${x}`), 1';
+  const place = new PluginFolder({
+    'guest/modules/relayer-sdk.ts': '',
+    'plugins/inner/a.js': '',
+    'plugins/url.js': 'require("data:text/javascript,require(%60./inner/$%7Bx%7D%60)")',
+    'plugins/upper.js': 'import "DATA:text/javascript,1"',
+    'plugins/style.js': 'import "data:text/css,a{}"',
+    'plugins/json.js': 'import found from "data:application/json,[4711]"; console.log(found);',
+    'plugins/image.js': 'import "./image.css"',
+    'plugins/image.css': 'a { background: url(data:image/png;base64,AAAA) }',
+    'plugins/dotted.js': 'import "./.ts"',
+    'plugins/.ts': pattern,
+    'plugins/slashed.js': 'import "./x.css\\\\bar"',
+    'plugins/x.css\\bar': 'require(`./inner/${x}`)',
+    'plugins/unknown.js': 'import "./a.wasm"',
+    'plugins/a.wasm': '',
+    'plugins/known.js': `import a from './a.json'; import './a.css'; import b from './a.txt'; import './b.module.css'; import c from './plain'; console.log(a, b, c);`,
+    'plugins/a.json': '"json"',
+    'plugins/a.css': 'a { color: red }',
+    'plugins/b.module.css': '.b { color: red }',
+    'plugins/a.txt': 'text',
+    'plugins/plain': 'export default "plain";',
+  });
+  t.teardown(() => place.remove());
+  const root = join(place.path, 'plugins');
+  const bundle = async (file: string) => {
+    const wall = importWall({ root, modulesDir: join(place.path, 'guest/modules') }, () => {});
+    const entryPoints = [join(root, file)];
+    const options = { entryPoints, outdir: root, bundle: true, write: false, logLevel: 'silent' } as const;
+    const { outputFiles } = await build({ ...options, absWorkingDir: root, plugins: [wall] });
+    return outputFiles.map(({ text }) => text).join();
+  };
+  for (const file of ['url.js', 'upper.js', 'style.js']) {
+    await t.rejects(bundle(file), /Cannot import a data: URL/, file);
+  }
+  await t.rejects(bundle('dotted.js'), /only known at run time/);
+  await t.rejects(bundle('slashed.js'), /No loader is configured/);
+  await t.rejects(bundle('unknown.js'), /No loader is configured for "\.wasm" files: a\.wasm/);
+  t.match(await bundle('json.js'), '4711');
+  t.match(await bundle('image.js'), 'image/png');
+  const known = await bundle('known.js');
+  for (const part of ['"json"', '"text"', '"plain"', 'a {', '.b_b {']) t.match(known, part);
+});
+
 t.test('what a package says of itself belongs to what a bundle is made of', async (t) => {
   const place = new PluginFolder({
     'guest/modules/relayer-sdk.ts': '',
