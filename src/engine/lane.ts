@@ -40,7 +40,7 @@ export type LaneWake = 'ran' | 'not now' | 'elsewhere';
 export class Lane {
   readonly #key: string;
   readonly #deps: LaneDeps;
-  readonly #planner: SequencePlanner;
+  #planner: SequencePlanner;
   #offers = new OfferBook();
   #ages = new Ages();
   /** Kept from step to step, for nobody else changes what the lane has under way while its lease lasts. */
@@ -130,6 +130,7 @@ export class Lane {
     this.#open = null;
     this.#offers = new OfferBook();
     this.#ages = new Ages();
+    this.#planner = new SequencePlanner(this.#deps.timing, this.#deps.heard(this.#key));
   }
 
   #mayGoOn(lease: HeldLease): boolean {

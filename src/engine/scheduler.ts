@@ -103,7 +103,7 @@ class Scheduler implements Engine {
       elapsed,
       newId,
       reach: onStep,
-      heard: (lane) => heard.of(lane),
+      heard: (lane) => heard.of(lane, elapsed()),
       onFault: (networkType) => metrics.stepFailed(networkType),
     };
   }

@@ -177,6 +177,26 @@ t.test('what waited in a lane before another instance had it is not counted as w
   }
 });
 
+t.test('what was heard before another instance had the lane is not taken for heard again', async (t) => {
+  const world = await EngineWorld.open(t);
+  const transaction = await world.accept('pay');
+  world.client.nextSequence = async () => 5n;
+  let now = 0;
+  const timing = { ...fastTiming, retryMs: 50_000, retryCapMs: 50_000, driftMs: 3_600_000 };
+  const { lane } = await laneOf(world, { timing, elapsed: () => now });
+  const wakeDue = async () => {
+    await world.ledger().apply([{ transaction: await world.get(transaction), set: { nextActionAt: 1 } }]);
+    now += 1_000;
+    t.equal(await lane.wake(), 'ran');
+    return (await world.get(transaction)).sequence;
+  };
+  t.equal(await wakeDue(), null);
+  await lane.release();
+  t.equal(await wakeDue(), null);
+  t.equal(await wakeDue(), 5n, 'heard twice');
+  await lane.release();
+});
+
 t.test('a lease that has run out by the own clock stops the lane before the next bytes leave', async (t) => {
   const world = await EngineWorld.open(t);
   for (let index = 0; index < 3; index += 1) await world.accept(`pay ${index}`);
