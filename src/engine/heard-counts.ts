@@ -1,7 +1,7 @@
 import { type HeardCount, isCloseTo } from './sequence-leap.ts';
 
 /** How long a count counts that was not heard again, in milliseconds. */
-const HEARD_MS = 600_000;
+export const HEARD_MS = 600_000;
 
 /**
  * What the chain told of accounts when their relayers were checked, by lane. So a count that has to be heard for a while

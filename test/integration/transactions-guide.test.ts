@@ -10,6 +10,7 @@ import { readSettings } from '../../src/chains/evm/schema.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { IDEMPOTENCY_KEEP_MS } from '../../src/domain/idempotency.ts';
 import { transactionStatusSchema } from '../../src/domain/transaction-state.ts';
+import { HEARD_MS } from '../../src/engine/heard-counts.ts';
 import type { ParkCause } from '../../src/engine/offer-book.ts';
 import { WIDEST_GAP } from '../../src/engine/sequence-reach.ts';
 import { defaultTiming } from '../../src/engine/timing.ts';
@@ -53,6 +54,8 @@ t.test('the other times are those of the engine', (t) => {
   t.match(guide, /offered again every 20 s/);
   t.equal(defaultTiming.driftMs, 15_000);
   t.match(guide, /asked for it\s+for 15 s/);
+  t.equal(HEARD_MS, 10 * MINUTE);
+  t.match(guide, /counts for ten minutes/);
   t.match(guide, new RegExp(`never more than ${WIDEST_GAP},`));
   t.equal(defaultTiming.lossMs, MINUTE);
   t.match(guide, /is believed after a minute/);
