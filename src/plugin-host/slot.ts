@@ -49,15 +49,20 @@ export function newSlot(id: number, thread: number, now: number): Slot {
   };
 }
 
+/** How much of a child's memory may be given to new isolates: they go on growing, and are measured now and then only. */
+const FILLED = 15 / 16;
+
 /**
  * Whether the child may take one more call of this version: its measured memory and the isolate that the call may
- * need stay below the plugin's `process_mb`. A child without a call always may, or the plugin could never run.
+ * need stay well below the plugin's `process_mb`. A child without a call always may, or the plugin could never run.
  */
 export function hasRoom(slot: Slot, version: PluginVersion): boolean {
   if (slot.state !== 'owned' || slot.draining || slot.version !== version.version) return false;
   if (slot.running === 0) return true;
   const newIsolates = Math.max(0, slot.running + 1 - slot.isolates);
-  return slot.rssBytes + newIsolates * isolateBytes(slot) <= version.limits.process_mb * 1_048_576;
+  const mostBytes = version.limits.process_mb * 1_048_576;
+  if (newIsolates === 0) return slot.rssBytes <= mostBytes;
+  return slot.rssBytes + newIsolates * isolateBytes(slot) <= mostBytes * FILLED;
 }
 
 /** A new isolate has garbage of its beginnings; in a child with many, all that it takes, shared out, says it better. */

@@ -28,9 +28,10 @@ t.test('a child that is not loaded with the version, or gives way, has no room',
 });
 
 t.test('measured memory and the isolate to come must stay below process_mb', async (t) => {
-  const slot = { ...owned(), running: 3, isolates: 3, rssBytes: 185 * MIB };
+  const slot = { ...owned(), running: 3, isolates: 3, rssBytes: 175 * MIB };
   t.equal(hasRoom(slot, version), true, 'one more fits');
   t.equal(hasRoom({ ...slot, running: 4 }, version), false, 'two more do not');
+  t.equal(hasRoom({ ...slot, rssBytes: 180 * MIB }, version), false, 'nor one that would leave no room to grow');
   t.equal(hasRoom({ ...slot, isolates: 5, rssBytes: 199 * MIB }, version), true, 'a waiting isolate costs nothing');
   t.equal(hasRoom({ ...slot, running: 0, rssBytes: 500 * MIB }, version), true, 'the first call always may run');
 });
