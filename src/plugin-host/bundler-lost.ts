@@ -1,8 +1,8 @@
 /**
  * Why a build came to no end: the process ended over it, took too much memory or too long, never began to speak, was
- * ended with whoever wanted it, or over another build, which took too long.
+ * ended with whoever wanted it, or over another build, which took too long, or what it was made of had changed.
  */
-export type LossReason = 'ended' | 'memory' | 'late' | 'unstarted' | 'closed' | 'beside';
+export type LossReason = 'ended' | 'memory' | 'late' | 'unstarted' | 'closed' | 'beside' | 'outdated';
 
 const SAID: Record<LossReason, string> = {
   ended: 'the process of the bundler ended',
@@ -11,6 +11,7 @@ const SAID: Record<LossReason, string> = {
   unstarted: 'the bundler did not start',
   closed: 'the bundler was closed',
   beside: 'the process of the bundler ended over another build',
+  outdated: 'the files changed meanwhile',
 };
 
 /** A build after which the bundler's process was gone, or had to be ended. */

@@ -49,9 +49,11 @@ export class Bundler {
 
   /**
    * @param read receives the files that it is made of, with their states, also when it comes to no end
-   * @throws BundlerLost when this build ends the process, takes too much or too long, or the bundler is closed
+   * @param outdated says that its files have changed: then it has no turn by itself any more
+   * @throws BundlerLost when this build ends the process, takes too much or too long, the bundler is closed, or it is
+   * outdated and was not done among the others
    */
-  async build(job: BuildJob, read: FilesRead = new Map()): Promise<BuildResult> {
+  async build(job: BuildJob, read: FilesRead = new Map(), outdated?: AbortSignal): Promise<BuildResult> {
     const { timesClosed } = this;
     const { timeoutMs } = this.limits;
     const attempt: Attempt = (life) => {
@@ -69,7 +71,7 @@ export class Bundler {
         // No build is to blame where none was begun, and none that has just begun where another took too long.
         if (error.reason === 'unstarted' && ++unstarted > 1) throw error;
         const isInnocent = error.reason === 'unstarted' || (error.reason === 'beside' && tookMs < timeoutMs / 2);
-        if (!isInnocent) return await this.byItself(attempt, tookMs);
+        if (!isInnocent) return await this.byItself(attempt, tookMs, outdated);
       }
     }
   }
@@ -93,18 +95,33 @@ export class Bundler {
   }
 
   /** Those that took the shortest first: they are likely to be quick. */
-  private async byItself(attempt: Attempt, tookMs: number): Promise<BuildResult> {
+  private async byItself(attempt: Attempt, tookMs: number, outdated?: AbortSignal): Promise<BuildResult> {
+    const lost = new BundlerLost('outdated', false);
+    if (outdated?.aborted === true) throw lost;
     const turn = Promise.withResolvers<void>();
-    this.suspects.push({ tookMs, begin: turn.resolve });
+    const suspect = { tookMs, begin: turn.resolve };
+    this.suspects.push(suspect);
     this.suspects.sort((a, b) => a.tookMs - b.tookMs);
+    const giveUp = () => {
+      const at = this.suspects.indexOf(suspect);
+      if (at !== -1) this.suspects.splice(at, 1);
+      // Without effect where its turn has come.
+      turn.reject(lost);
+    };
+    outdated?.addEventListener('abort', giveUp);
     this.tryNext();
-    await turn.promise;
+    await turn.promise.finally(() => outdated?.removeEventListener('abort', giveUp));
+    const end = () => this.single?.end('outdated');
     try {
       return await attempt(() => {
+        // It may have changed in the moment before.
+        if (outdated?.aborted === true) throw lost;
         this.single = new BundlerLife(this.hold);
+        outdated?.addEventListener('abort', end);
         return this.single;
       });
     } finally {
+      outdated?.removeEventListener('abort', end);
       this.single?.end('closed');
       await this.single?.gone;
       this.isSingleTaken = false;

@@ -221,7 +221,7 @@ export class Catalog {
     const { id } = entry;
     if (this.slow.has(id)) {
       this.outdated.add(id);
-      return;
+      return await this.deps.compiler.filesChanged(id);
     }
     const slow = await this.places.take(async () => {
       if (!this.closed) await this.compile(entry);

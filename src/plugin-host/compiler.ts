@@ -17,6 +17,8 @@ import { type SourcePositions, sourcePositions } from './source-positions.ts';
 export interface Compiler {
   /** A plugin's bundle, or why there is none. */
   compile(pluginId: string, source: PluginFile): Promise<Bundle | HostFailure>;
+  /** Files have changed: a build of the plugin that lasts and is made of one of them begins anew. */
+  filesChanged(pluginId: string): Promise<void>;
   /** The guest runtime: an expression that evaluates to the function `boot`. */
   runtime(): Promise<string>;
   /** The program of a sandbox process, see {@link childProgram}. */
@@ -66,29 +68,43 @@ export function createCompiler(deps: CompilerDeps): Compiler {
   const bundler = new Bundler({ timeoutMs, memoryBytes, idleMs: IDLE_MS });
   /** By plugin: what ended the bundler's process is not tried again as long as its files are the same. */
   const harmful = new Map<string, { read: FilesRead; failure: HostFailure }>();
+  /** By plugin, the build that goes on, and what it has read. */
+  const lasting = new Map<string, { read: FilesRead; outdated: AbortController }>();
 
   return {
     async compile(pluginId, { file, label }) {
       const known = harmful.get(pluginId);
       if (known?.read.has(file) === true && (await areUnchanged(known.read))) return known.failure;
       harmful.delete(pluginId);
-      const read: FilesRead = new Map();
-      try {
-        const built = await bundler.build({ kind: 'plugin', root, modulesDir, file }, read);
-        if (built.kind === 'failed') return compileFailure(pluginId, built);
-        if (built.kind === 'oversized') return tooLarge(pluginId, label, built.bytes);
-        const { code, map } = built;
-        const bytes = Buffer.byteLength(code) + Buffer.byteLength(map ?? '');
-        return { code, positions: sourcePositions(label, map, 'plugins'), bytes, inputs: new Set(read.keys()) };
-      } catch (error) {
-        const reason = error instanceof BundlerLost ? error.reason : 'unstarted';
-        const why = { ...WHY, late: `timed out after ${timeoutMs}ms`, memory: tooMuchMemory(memoryBytes) }[reason];
-        const isItsOwn = reason === 'ended' || reason === 'late' || reason === 'memory';
-        const message = `Compilation ${why}${isItsOwn ? `; ${label} ${AGAIN}` : ''}`;
-        const failure = { ...ended('COMPILE_ERROR', message), details: { pluginId, file: label } };
-        if (isItsOwn && read.size > 0) harmful.set(pluginId, { read, failure });
-        return failure;
+      for (;;) {
+        const read: FilesRead = new Map();
+        const outdated = new AbortController();
+        lasting.set(pluginId, { read, outdated });
+        try {
+          const built = await bundler.build({ kind: 'plugin', root, modulesDir, file }, read, outdated.signal);
+          if (built.kind === 'failed') return compileFailure(pluginId, built);
+          if (built.kind === 'oversized') return tooLarge(pluginId, label, built.bytes);
+          const { code, map } = built;
+          const bytes = Buffer.byteLength(code) + Buffer.byteLength(map ?? '');
+          return { code, positions: sourcePositions(label, map, 'plugins'), bytes, inputs: new Set(read.keys()) };
+        } catch (error) {
+          const reason = error instanceof BundlerLost ? error.reason : 'unstarted';
+          if (reason === 'outdated') continue;
+          const why = { ...WHY, late: `timed out after ${timeoutMs}ms`, memory: tooMuchMemory(memoryBytes) }[reason];
+          const isItsOwn = reason === 'ended' || reason === 'late' || reason === 'memory';
+          const message = `Compilation ${why}${isItsOwn ? `; ${label} ${AGAIN}` : ''}`;
+          const failure = { ...ended('COMPILE_ERROR', message), details: { pluginId, file: label } };
+          if (isItsOwn && read.size > 0) harmful.set(pluginId, { read, failure });
+          return failure;
+        } finally {
+          lasting.delete(pluginId);
+        }
       }
+    },
+
+    async filesChanged(pluginId) {
+      const build = lasting.get(pluginId);
+      if (build !== undefined && !(await areUnchanged(build.read))) build.outdated.abort();
     },
 
     async runtime() {

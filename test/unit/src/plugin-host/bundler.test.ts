@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import t, { type Test } from 'tap';
 import type { BuildJob } from '../../../../src/plugin-host/build-request.ts';
 import { Bundler } from '../../../../src/plugin-host/bundler.ts';
+import { BundlerLost } from '../../../../src/plugin-host/bundler-lost.ts';
 import { PluginFolder } from '../../../support/plugin-host.ts';
 import { descendantsOf, survivors } from '../../../support/processes.ts';
 
@@ -136,6 +137,25 @@ t.test('builds that hang hold up none that is begun later', { timeout: 120_000 }
   const reasons = await Promise.all(hanging);
   t.match(reasons[0], { reason: 'late', wasAlone: true });
   t.match(reasons.at(-1), { reason: 'closed' });
+});
+
+t.test('a build that is outdated neither waits for its turn by itself nor is gone on with', patient, async (t) => {
+  const { bundler, folder, job, outputOf } = open(t, { timeoutMs: 4000 });
+  folder.write('node_modules/hanging/index.js', '');
+  folder.write('node_modules/hanging/package.json', '{"main":"./inner"}');
+  folder.write('node_modules/hanging/inner/index.js', '');
+  execFileSync('mkfifo', [join(folder.path, 'node_modules/hanging/inner/package.json')]);
+  const hang = (signal?: AbortSignal) => errorOf(bundler.build(job(`import 'hanging';`), new Map(), signal));
+  const outdated = new AbortController();
+  const hanging = Array.from({ length: 4 }, () => hang(outdated.signal));
+  t.match(await Promise.race(hanging), { reason: 'late', wasAlone: true });
+  outdated.abort();
+  const lost = (await Promise.all(hanging)).map((error) => (error instanceof BundlerLost ? error.reason : error));
+  t.equal(lost.filter((reason) => reason === 'outdated').length, 3, lost.join());
+  t.match(await outputOf('o(15);'), 'o(15);');
+  for (const error of await Promise.all([hang(), hang()])) {
+    t.match(error, { reason: 'late', wasAlone: true }, 'others have their turn');
+  }
 });
 
 t.test('where what restricts the process does not work, it starts without', patient, async (t) => {

@@ -35,6 +35,12 @@ class ReadingCompiler implements Compiler {
     };
   }
 
+  /** Who is told that files have changed while a build goes on. */
+  told: string[] = [];
+  filesChanged = (pluginId: string) => {
+    this.told.push(pluginId);
+    return Promise.resolve();
+  };
   runtime = () => Promise.resolve('');
   child = () => Promise.resolve('');
   close = () => Promise.resolve();
@@ -127,6 +133,8 @@ t.test('builds that take long hold up neither those of others nor what is saved 
     (plugin) => plugin === undefined,
   );
   t.equal(compiler.compiled.filter((id) => id === 'a').length, 1, 'what is being compiled is not begun again');
+  t.ok(compiler.told.includes('a'), 'but the build is told');
+  t.notOk(compiler.told.includes('z'));
   t.equal(await Promise.race([started, Promise.resolve('waiting')]), 'waiting', 'a start has more patience');
   compiler.slow.resolve();
   t.equal(await started, 'started');

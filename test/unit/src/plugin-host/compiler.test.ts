@@ -198,6 +198,31 @@ t.test('a build that hangs is ended, and those beside it are done', { timeout: 1
   t.match(await compile('later.ts', 'export const handler = () => "later";'), { code: /later/ });
 });
 
+t.test('a plugin that is mended while others hang is built anew at once', { timeout: 120_000 }, async (t) => {
+  folder.write('node_modules/hanging/index.js', 'export default 1;');
+  folder.write('node_modules/hanging/package.json', '{"main":"./inner"}');
+  folder.write('node_modules/hanging/inner/index.js', '');
+  execFileSync('mkfifo', [join(folder.path, 'node_modules/hanging/inner/package.json')]);
+  t.teardown(() => folder.remove('node_modules/hanging'));
+  const impatient = createCompiler({ root: folder.path, sandboxDir, timeoutMs: 6000 });
+  t.teardown(() => impatient.close());
+  const builds = new Map(
+    ['h1.ts', 'h2.ts', 'h3.ts', 'h4.ts'].map((name) => {
+      folder.write(name, `import x from 'hanging';\nexport const handler = () => x;`);
+      return [name, impatient.compile(name, { file: join(folder.path, name), label: `plugins/${name}` })];
+    }),
+  );
+  const [first, failed] = await Promise.race([...builds].map(async ([name, build]) => [name, await build] as const));
+  t.match(failed, { message: /timed out/ });
+  builds.delete(first);
+  const [unchanged, ...mended] = [...builds.keys()];
+  for (const name of mended) folder.write(name, 'export const handler = () => "mended";');
+  for (const name of builds.keys()) await impatient.filesChanged(name);
+  for (const name of mended) t.match(await builds.get(name), { code: /"mended"/ }, 'mended');
+  t.match(await builds.get(unchanged ?? ''), { message: /timed out/ }, 'one whose own files are the same goes on');
+  await impatient.filesChanged('nobody');
+});
+
 t.test('the guest runtime and each of its parts is an expression that evaluates to a function', async (t) => {
   const [runtime, ...parts] = (await compiler.runtime()).split(RUNTIME_PART);
   t.equal(runInNewContext(`typeof ${runtime}`), 'function');
