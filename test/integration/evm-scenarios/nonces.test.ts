@@ -280,7 +280,10 @@ t.test(
     const newer = await stage.sendMany(2, { value: 8 });
     await stage.untilStatus(newer, 'confirmed', { mining: true });
     t.strictSame(await sequences(stage, [beyond]), [1_000_000]);
-    t.strictSame((await sequences(stage, newer)).toSorted((one, other) => one - other), [0, 1]);
+    t.strictSame(
+      (await sequences(stage, newer)).toSorted((one, other) => one - other),
+      [0, 1],
+    );
     t.strictSame([await stage.nonces(), await stage.paid(), await stage.transactionCount()], [2, 16n, 3]);
     t.match(await stage.get(beyond), { status: 'submitted', statusReason: /^Signed under sequence 1000000, / });
   },
