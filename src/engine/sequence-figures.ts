@@ -1,6 +1,7 @@
+import type { SequenceAt } from '../chains/chain.ts';
 import { chainOfLane } from '../domain/lane.ts';
 import type { Timestamp } from '../domain/transaction.ts';
-import type { Filler, Settled } from '../store/store.ts';
+import type { Filler } from '../store/store.ts';
 import type { LaneStep } from './lane-step.ts';
 import { signedAt } from './open-book.ts';
 import type { Sender } from './sender.ts';
@@ -29,9 +30,9 @@ export async function sequenceFigures(step: LaneStep, senders: readonly Sender[]
     sources.map(({ client, account }) => client.nextSequence(account.address, identity, least)),
   );
   const chain = counts.reduce((highest, count) => (count > highest ? count : highest));
-  const allSayLost = async (lost: Settled): Promise<boolean> => {
+  const allSay = async (question: 'hasLost' | 'isNoFurther', about: SequenceAt): Promise<boolean> => {
     const told = await Promise.allSettled(
-      sources.map(({ client, account }) => client.hasLost(account.address, identity, lost)),
+      sources.map(({ client, account }) => client[question](account.address, identity, about)),
     );
     return told.every((one) => one.status === 'fulfilled' && one.value);
   };
@@ -40,8 +41,8 @@ export async function sequenceFigures(step: LaneStep, senders: readonly Sender[]
     chain,
     ...signed,
     paidFor: (sequence) => paidFor(step, fillers, sequence),
-    isLost: async () => settled === null || (await allSayLost(settled)),
-    isNoFurther: (from) => allSayLost({ sequence: chain + 1n, at: lastSignedAt(step, from) }),
+    isLost: async () => settled === null || (await allSay('hasLost', settled)),
+    isNoFurther: (from) => allSay('isNoFurther', { sequence: chain, at: lastSignedAt(step, from) }),
   };
 }
 

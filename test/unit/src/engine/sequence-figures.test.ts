@@ -76,13 +76,13 @@ t.test(
     const sender = await step.senders.of('r1');
     await takeUp(step, [await world.accept('a'), await world.accept('b')]);
     const asked: unknown[] = [];
-    const hasLost = async (...question: unknown[]) => (asked.push(question.at(-1)), true);
+    const isNoFurther = async (...question: unknown[]) => (asked.push(question.at(-1)), true);
     const nextSequence = async () => 0n;
-    const asking = { ...sender, client: Object.assign(Object.create(world.client), { hasLost, nextSequence }) };
+    const asking = { ...sender, client: Object.assign(Object.create(world.client), { isNoFurther, nextSequence }) };
     const figures = await sequenceFigures(step, [asking]);
     t.ok(await figures.isNoFurther(1n));
     const signedAt = [...step.open.values()][1]?.attempts[0]?.createdAt;
-    t.strictSame(asked, [{ sequence: 1n, at: signedAt }]);
+    t.strictSame(asked, [{ sequence: 0n, at: signedAt }]);
     const before = await sequenceFigures(step, [sender]);
     t.ok(await before.isNoFurther(1n));
     world.chain.submit(
