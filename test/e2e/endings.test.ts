@@ -61,7 +61,7 @@ t.test('a signal that comes while the service is still being loaded ends it in g
   let said = '';
   server.stdout.on('data', (chunk: Buffer) => {
     if (said === '') server.kill('SIGTERM');
-    said += chunk;
+    said += chunk.toString();
   });
   t.same(await exited, [0, null]);
   t.match(said, /^loading/);

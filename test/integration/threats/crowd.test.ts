@@ -74,7 +74,8 @@ t.test('threat 6: floods of lines do not fill the service', async (t) => {
   const floods = Promise.all(Array.from({ length: 12 }, () => stage.attack(flood)));
   const slowest = await slowestMeanwhile(service, floods);
   for (const { body } of await floods) {
-    t.match(body.data.code, /^(CPU_LIMIT|TIMEOUT|SERVICE_UNAVAILABLE)$/);
+    // One that goes too far may take the process with it, and so another of them.
+    t.match(body.data.code, /^(CPU_LIMIT|TIMEOUT|SERVICE_UNAVAILABLE|SANDBOX_LOST)$/);
     t.ok(body.metadata.logs.length <= 1000, 'within the cap of lines');
   }
   const growth = Math.round((await residentMb(service.pid)) - before);
