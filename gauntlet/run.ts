@@ -7,12 +7,12 @@ import type { Attack } from '../test/support/attacks/attack.ts';
 import { survivors } from '../test/support/processes.ts';
 import { seededRandom } from '../test/support/seeded.ts';
 import { type Arena, openArena } from './arena.ts';
-import { HonestLoad, TRANSACTIONS_PER_SECOND } from './honest-load.ts';
+import { HonestLoad, type Sample, TRANSACTIONS_PER_SECOND } from './honest-load.ts';
 import { type HostilePlugin, hostilePlugins } from './hostile-plugins.ts';
 import { errorsIn } from './server-log.ts';
 import { Siege } from './siege.ts';
 import { type Evidence, judge, type Verdict } from './verdict.ts';
-import { Watching } from './watching.ts';
+import { type Pause, Watching } from './watching.ts';
 
 /** What a gauntlet is asked for; times in milliseconds. */
 export interface GauntletOptions {
@@ -109,13 +109,14 @@ async function run(options: GauntletOptions, arena: Arena, hostile: readonly Hos
 
   const during = (from: number, to: number) => (one: { at: number }) => one.at >= from && one.at < to;
   const looks = watching.looks.filter(during(siegeAt, siegeEnd));
+  const undisturbed = load.samples.filter((sample) => !isHeldUp(sample, watching.pauses));
   const stall = (from: number, to: number) =>
     Math.max(...watching.looks.filter(during(from, to)).map(({ stallMs }) => stallMs));
   const evidence: Evidence = {
     attempts: siege.attempts,
     recoveries: siege.recoveries,
-    quiet: load.samples.filter(during(quietAt, siegeAt)),
-    siege: load.samples.filter(during(siegeAt, siegeEnd)),
+    quiet: undisturbed.filter(during(quietAt, siegeAt)),
+    siege: undisturbed.filter(during(siegeAt, siegeEnd)),
     failures: [...load.failures, ...siege.failures],
     looks,
     collections: watching.collections.filter(during(siegeAt, siegeEnd)),
@@ -137,6 +138,11 @@ async function run(options: GauntletOptions, arena: Arena, hostile: readonly Hos
     ownStallMs: { quiet: ownQuietMs, siege: ownSiegeMs },
     output: service.output(),
   };
+}
+
+/** Whether the gauntlet itself held up a request, by having the server collect. */
+function isHeldUp({ at, tookMs }: Sample, pauses: readonly Pause[]): boolean {
+  return pauses.some(({ from, to }) => at < to && at + tookMs > from);
 }
 
 /** Waits until every transaction has an end, and asks the chain itself what came of each. */

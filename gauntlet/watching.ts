@@ -19,6 +19,12 @@ export interface Collection extends Held {
   readonly at: number;
 }
 
+/** When the server did nothing else than to collect, at our bidding; in milliseconds, on the clock of `performance`. */
+export interface Pause {
+  readonly from: number;
+  readonly to: number;
+}
+
 const EVERY_MS = 1_000;
 /** prom-client's histogram of the loop's delay counts its own timer of 10 ms. */
 const TIMER_MS = 10;
@@ -32,6 +38,7 @@ const PATIENCE_MS = 10_000;
 export class Watching {
   readonly looks: Look[] = [];
   readonly collections: Collection[] = [];
+  readonly pauses: Pause[] = [];
   readonly #service: RunningService;
   readonly #collectEveryMs: number;
   readonly #processes = new Map<string, WatchedProcess>();
@@ -87,11 +94,14 @@ export class Watching {
 
   /** A server that does not answer is one that was not looked into: the verdict counts how often it was. */
   async #collect(): Promise<void> {
+    const from = performance.now();
     try {
       const held = await collect(this.#service);
       this.collections.push({ at: performance.now(), ...held });
     } catch {
       return;
+    } finally {
+      this.pauses.push({ from, to: performance.now() });
     }
     // The longest stall is told once: this one was ours.
     await this.#scrape();

@@ -19,17 +19,12 @@ const AGAIN_MS = 20;
 const PATIENCE_MS = 30_000;
 
 /** Has a server that was started as `collected-server.ts` collect, and reads what it says then; rejects when it is silent. */
-export async function collect(service: Pick<RunningService, 'pid' | 'output'>): Promise<Held> {
-  const said = () =>
-    service
-      .output()
-      .split('\n')
-      .filter((line) => line.startsWith(COLLECTED));
-  const known = said().length;
+export async function collect(service: Pick<RunningService, 'pid' | 'linesAfter'>): Promise<Held> {
+  const known = service.linesAfter(0).length;
   process.kill(service.pid, 'SIGUSR2');
   const end = performance.now() + PATIENCE_MS;
   while (performance.now() < end) {
-    const last = said()[known];
+    const last = service.linesAfter(known).find((line) => line.startsWith(COLLECTED));
     if (last !== undefined) return JSON.parse(last.slice(COLLECTED.length)) as Held;
     await sleep(AGAIN_MS);
   }

@@ -15,6 +15,8 @@ export interface RunningService {
   pid: number;
   /** Everything it wrote to its log and its terminal so far. */
   output(): string;
+  /** The same line by line, without so many of the first: cheap where much was said. */
+  linesAfter(count: number): readonly string[];
   /** An authenticated request; the answer's status and its parsed JSON. */
   request(method: string, path: string, body?: unknown): Promise<{ status: number; body: AnswerBody }>;
   call(plugin: string, params?: unknown): Promise<{ status: number; body: AnswerBody }>;
@@ -70,6 +72,7 @@ export async function startService(env: Record<string, string>, entry = 'src/mai
     pid: child.pid ?? 0,
     exited,
     output: () => lines.join('\n'),
+    linesAfter: (count) => lines.slice(count),
     request,
     call: (plugin, params = {}) => request('POST', `/api/v1/plugins/${plugin}/call`, { params }),
     stop: () => {
