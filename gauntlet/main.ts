@@ -19,7 +19,7 @@ const WARM_UP_MS = 10_000;
 const QUIET = 1 / 6;
 const PACE_MS = 500;
 const PATIENCE_MS = 120_000;
-/** A collection takes 0.05 s or so: of a thousand requests two meet one, in the quiet time as under attack. */
+/** A collection takes 0.05 s or so, and requests that meet one are left out, in the quiet time as under attack. */
 const COLLECT_EVERY_MS = 30_000;
 
 class UsageError extends Error {}

@@ -7,12 +7,12 @@ import type { Attack } from '../test/support/attacks/attack.ts';
 import { survivors } from '../test/support/processes.ts';
 import { seededRandom } from '../test/support/seeded.ts';
 import { type Arena, openArena } from './arena.ts';
-import { HonestLoad, type Sample, TRANSACTIONS_PER_SECOND } from './honest-load.ts';
+import { HonestLoad, TRANSACTIONS_PER_SECOND } from './honest-load.ts';
 import { type HostilePlugin, hostilePlugins } from './hostile-plugins.ts';
 import { errorsIn } from './server-log.ts';
 import { Siege } from './siege.ts';
 import { type Evidence, judge, type Verdict } from './verdict.ts';
-import { type Pause, Watching } from './watching.ts';
+import { isHeldUp, Watching } from './watching.ts';
 
 /** What a gauntlet is asked for; times in milliseconds. */
 export interface GauntletOptions {
@@ -138,11 +138,6 @@ async function run(options: GauntletOptions, arena: Arena, hostile: readonly Hos
     ownStallMs: { quiet: ownQuietMs, siege: ownSiegeMs },
     output: service.output(),
   };
-}
-
-/** Whether the gauntlet itself held up a request, by having the server collect. */
-function isHeldUp({ at, tookMs }: Sample, pauses: readonly Pause[]): boolean {
-  return pauses.some(({ from, to }) => at < to && at + tookMs > from);
 }
 
 /** Waits until every transaction has an end, and asks the chain itself what came of each. */

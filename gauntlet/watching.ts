@@ -25,6 +25,11 @@ export interface Pause {
   readonly to: number;
 }
 
+/** Whether the gauntlet itself held up a request, by having the server collect. */
+export function isHeldUp({ at, tookMs }: { at: number; tookMs: number }, pauses: readonly Pause[]): boolean {
+  return pauses.some(({ from, to }) => at < to && at + tookMs > from);
+}
+
 const EVERY_MS = 1_000;
 /** prom-client's histogram of the loop's delay counts its own timer of 10 ms. */
 const TIMER_MS = 10;

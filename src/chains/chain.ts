@@ -168,6 +168,9 @@ export interface ChainClient {
   rpc(body: unknown): Promise<RpcOutcome>;
 }
 
+/** As many uses of a key by others between two questions are credible; a count further on needs more than one word. */
+export const FOREIGN_USES = 64n;
+
 /** A sequence of an account, and since when it matters. */
 export interface SequenceAt {
   sequence: bigint;

@@ -23,8 +23,10 @@ export class OpenBook {
 
   /** The empty transactions that were made for gaps since the oldest open one was signed; read once, then kept. */
   async fillers(): Promise<readonly Filler[]> {
-    const since = Math.min(...[...this.entries.values()].map(signedAt));
-    this.#fillers ??= Number.isFinite(since) ? await this.#readFillers(since) : [];
+    if (this.#fillers === undefined) {
+      const since = Math.min(...[...this.entries.values()].map(signedAt));
+      this.#fillers = Number.isFinite(since) ? await this.#readFillers(since) : [];
+    }
     return this.#fillers;
   }
 

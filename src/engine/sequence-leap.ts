@@ -1,11 +1,10 @@
+import { FOREIGN_USES } from '../chains/chain.ts';
+
 /** A count that the chain told, and since when it has told about the same, on a clock that never goes back. */
 export interface HeardCount {
   chain: bigint;
   since: number;
 }
-
-/** As many uses of the key by others between two questions are credible. */
-export const FOREIGN_USES = 64n;
 
 /** How often a wide leap has to be heard, however much time has passed: one lie may be heard again after a pause. */
 const TIMES_WIDE = 3;

@@ -1,4 +1,4 @@
-import { FOREIGN_USES } from './sequence-leap.ts';
+import { FOREIGN_USES } from '../chains/chain.ts';
 
 /** What the lane knows of its own sequences. */
 export interface SignedSequences {

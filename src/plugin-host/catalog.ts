@@ -87,6 +87,7 @@ const SOURCE = /\.([cm]?[jt]sx?|json)$/;
 /** Builds that run at once, without those that have taken so long that others no longer wait for them. */
 const BUILDS = 4;
 const PLACE_MS = 3000;
+
 /**
  * The plugins and their serving versions. Follows the folder: what is new, changed or gone is picked up without a
  * restart, and a version that does not compile leaves the old one serving.

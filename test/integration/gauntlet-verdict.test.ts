@@ -6,6 +6,7 @@ import { HONEST_KINDS, type HonestKind } from '../../gauntlet/honest-load.ts';
 import { describeGauntlet } from '../../gauntlet/report.ts';
 import { errorsIn } from '../../gauntlet/server-log.ts';
 import { type Evidence, judge } from '../../gauntlet/verdict.ts';
+import { isHeldUp } from '../../gauntlet/watching.ts';
 
 const MIB = 1_048_576;
 const KINDS = Object.keys(HONEST_KINDS) as HonestKind[];
@@ -267,4 +268,11 @@ t.test('the report has the figures and each broken promise', (t) => {
   t.match(text, /beside the heap +170\.0 171\.0 172\.0 .*; slope -?0\.\d\d MiB a minute\n/);
   t.match(text, /\nbroken: a process is left: 77 node$/);
   t.end();
+});
+
+t.test('only requests that were under way while the server collected at our bidding are left out', async (t) => {
+  const pauses = [{ from: 100, to: 150 }];
+  const heldUp = (at: number, tookMs: number) => isHeldUp({ at, tookMs }, pauses);
+  t.strictSame([heldUp(90, 20), heldUp(110, 5), heldUp(140, 50), heldUp(50, 200)], [true, true, true, true]);
+  t.strictSame([heldUp(50, 40), heldUp(150, 40), heldUp(300, 1)], [false, false, false]);
 });

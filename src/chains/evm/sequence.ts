@@ -1,6 +1,6 @@
 import type { Timestamp } from '../../domain/transaction.ts';
 import { isNodeError, type ReadOne, type RpcClient } from '../../egress/rpc-client.ts';
-import type { SequenceAt } from '../chain.ts';
+import { FOREIGN_USES, type SequenceAt } from '../chain.ts';
 import { authorityOf } from './authorization.ts';
 import { onEach, onEachInTime } from './each-endpoint.ts';
 import { type BlockAuthorization, blockTransactions, head, onlyOn, receiptOf, transactionCount } from './provider.ts';
@@ -13,9 +13,6 @@ export interface NonceQuestion {
   least: bigint | null | undefined;
 }
 
-/** So much beyond what is known may be somebody else's use of the key; for more, one endpoint's word is not enough. */
-const FAR = 64n;
-
 /**
  * The next nonce of an account by the view of a node that serves the chain. Where that is less than expected or far
  * beyond it, or nothing is known of the account, all are asked: one that is stuck or behind must not hold the account
@@ -24,7 +21,7 @@ const FAR = 64n;
 export async function nextNonceOn(rpc: RpcClient, { chain, address, least }: NonceQuestion): Promise<bigint> {
   const told = await nextNonce(onlyOn(chain, rpc), address);
   if (rpc.endpointCount < 2 || least === undefined) return told;
-  if (least !== null && told >= least && told <= least + FAR) return told;
+  if (least !== null && told >= least && told <= least + FOREIGN_USES) return told;
   const all = await onEachInTime(chain, rpc, (read) => nonceBy(read, address));
   all.sort((one, other) => (one < other ? -1 : 1));
   return (least === null ? all[Math.floor(all.length / 2)] : agreedOn(all, least)) ?? told;
@@ -36,8 +33,8 @@ export async function nextNonceOn(rpc: RpcClient, { chain, address, least }: Non
  */
 function agreedOn(ascending: readonly bigint[], least: bigint): bigint | undefined {
   const middle = ascending[Math.floor((ascending.length - 1) / 2)];
-  if (middle !== undefined && middle > least + FAR) return middle;
-  const near = ascending.filter((one) => one <= least + FAR);
+  if (middle !== undefined && middle > least + FOREIGN_USES) return middle;
+  const near = ascending.filter((one) => one <= least + FOREIGN_USES);
   return near.find((one) => one >= least) ?? near.at(-1);
 }
 
