@@ -85,6 +85,11 @@ export class Child {
     return node === undefined || node === started ? [started] : [started, node];
   }
 
+  /** The first process of the chain; every other is in its session. */
+  get startedPid(): number | undefined {
+    return this.#process.pid;
+  }
+
   /** The process whose memory is the child's. */
   get memoryPid(): number | undefined {
     return this.#node();

@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks';
 import type { Death, Limits } from '../protocol.ts';
 import { CpuAccount, type Share } from './cpu-account.ts';
 import { Growth } from './growth.ts';
+import { type ChildPids, Niceness } from './niceness.ts';
 import { Priority } from './priority.ts';
 import { ProcessorTime } from './processor-time.ts';
 import { NO_CALL, Pulse } from './pulse.ts';
@@ -36,12 +37,12 @@ export class Judge {
   readonly #startedAt = performance.now();
   #lookedAt = 0;
 
-  /** @param pid of the process that is judged, asked until it is known */
-  constructor(pid: () => number | undefined) {
+  /** @param child that is judged, and was started just now */
+  constructor(child: ChildPids) {
     this.pulse = new Pulse(this.#startedAt);
     this.account = new CpuAccount(this.#startedAt);
-    this.#processor = new ProcessorTime(pid);
-    this.#priority = new Priority(pid, this.#startedAt);
+    this.#processor = new ProcessorTime(() => child.memoryPid);
+    this.#priority = new Priority(new Niceness(child), this.#startedAt);
   }
 
   /** The call that is inside the guest or, since a child is looked at now and then only, was there last. */
@@ -56,8 +57,12 @@ export class Judge {
    */
   left(call: number, now: number): number {
     const ms = this.pulse.leave(call, now);
-    if (call === NO_CALL) this.account.made();
-    else this.#growth.ran(call, now - Math.max(now - ms, this.#lookedAt));
+    if (call === NO_CALL) {
+      this.account.made();
+      return ms;
+    }
+    this.#priority.prove();
+    this.#growth.ran(call, now - Math.max(now - ms, this.#lookedAt));
     return ms;
   }
 

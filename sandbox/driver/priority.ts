@@ -1,5 +1,4 @@
-import { closeSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs';
-import { getPriority, setPriority } from 'node:os';
+import type { Niceness } from './niceness.ts';
 
 /** What the driver sees of a child at one look. */
 export interface Exertion {
@@ -13,16 +12,12 @@ export interface Exertion {
   takenMs: number;
 }
 
-/** The nice values of the service's own process and, where there are such, of its scheduling group. */
-export interface ServiceNice {
-  process: number;
-  group: number;
-}
+/** How the system is told. */
+export type ChildNiceness = Pick<Niceness, 'comesBack' | 'setGroup' | 'setProcess' | 'close'>;
 
 /** By how much the nice value of a child is above the service's own: usually, and while it starts, ends or is busy. */
 const USUAL = 0;
 const BEHIND = 5;
-const HIGHEST_NICE = 19;
 /**
  * Nice values of a child by the processor time that it has taken since it went inside the guest, in milliseconds. The
  * work of an honest plugin is seldom that long and, since its limits are ones of the wall clock, must get on even where
@@ -45,37 +40,40 @@ const PATIENT_START_MS = 500;
  * Has a child that hogs the processor wait for everybody else, and gives it its turn back when it does so no longer:
  * on a machine with time to spare nothing changes for it.
  *
- * Each child is a session of its own. Where Linux schedules sessions as groups (sched(7), "The autogroup feature"), the
- * nice value of a process says nothing against other sessions, and the value of its group is what counts; elsewhere, as
- * in a container, it is the other way round. So both are set. That of a group may be raised again by everybody, that
- * of a process by the privileged only: it is set later, on the account of what the process really took, and may stay.
+ * A child has to earn its place beside the service and the others: until a call has left its guest for the first time
+ * it is behind them. Most of what attacks goes at it at once, in a process that is new, for each is killed.
+ *
+ * Where the nice value of its process may not be raised again, that is set later than that of its scheduling group: on
+ * the account of what the process really took.
  */
 export class Priority {
-  readonly #pid: () => number | undefined;
+  readonly #niceness: ChildNiceness;
   readonly #beganAt: number;
-  readonly #service: ServiceNice;
-  #groupFd: number | undefined;
-  #group = USUAL;
-  #process = USUAL;
-  #fixed = false;
+  #proven = false;
   #lookedAt: number;
   #takenMs = 0;
   #share = 0;
   /** Of the stretch that is seen: its beginning, and what the process had taken at the look before. */
   #stretch: { since: number; takenMs: number } | null = null;
-  /** What is due to the child, and since when nothing lower was. */
+  /** What its stretches make due to the child, and since when nothing lower was. */
   #nice = USUAL;
   #setAt = Number.NEGATIVE_INFINITY;
 
   /**
-   * @param pid of the process whose priority it is, asked until it is known
+   * @param niceness of a child that was started just now
    * @param now milliseconds of a monotonic clock
    */
-  constructor(pid: () => number | undefined, now: number, service: ServiceNice = serviceNice()) {
-    this.#pid = pid;
-    this.#service = service;
+  constructor(niceness: ChildNiceness, now: number) {
+    this.#niceness = niceness;
     this.#beganAt = now;
     this.#lookedAt = now;
+    niceness.setGroup(BEHIND);
+    if (niceness.comesBack) niceness.setProcess(BEHIND);
+  }
+
+  /** A call has left the guest, and by itself. */
+  prove(): void {
+    this.#proven = true;
   }
 
   /** Judges the child by what is seen of it, and tells the system. */
@@ -83,7 +81,7 @@ export class Priority {
     if (starting) {
       this.#takenMs = takenMs;
       this.#lookedAt = now;
-      return this.#setGroup(now - this.#beganAt > PATIENT_START_MS ? USUAL : BEHIND);
+      return this.#niceness.setGroup(now - this.#beganAt > PATIENT_START_MS ? USUAL : BEHIND);
     }
     const stretchMs = this.#stretchOf(now, insideSince, takenMs);
     this.#weigh(now, takenMs);
@@ -93,17 +91,17 @@ export class Priority {
       this.#nice = nice;
       this.#setAt = now;
     }
-    this.#setGroup(this.#nice);
+    const due = this.#proven ? this.#nice : this.#nice + BEHIND;
+    this.#niceness.setGroup(due);
     // The processor time was read of the process itself: its id is not another's yet.
-    if (takenMs > 0 && (takesMuch || this.#nice === USUAL)) this.#setProcess(this.#nice);
+    if (takenMs === 0) return;
+    if (this.#niceness.comesBack) this.#niceness.setProcess(due);
+    else if (takesMuch) this.#niceness.setProcess(this.#nice);
   }
 
   /** Nothing more is looked at: lets the process end in good time. Safe to call twice. */
   close(): void {
-    if (this.#group > BEHIND) this.#setGroup(BEHIND);
-    if (this.#groupFd !== undefined) closeSync(this.#groupFd);
-    this.#groupFd = undefined;
-    this.#group = USUAL;
+    this.#niceness.close(BEHIND);
   }
 
   /** What of the processor the present stretch has taken, as far as looks can tell: never less. */
@@ -121,43 +119,5 @@ export class Priority {
     this.#share += (share - this.#share) * (1 - Math.exp(-pastMs / MEAN_MS));
     this.#lookedAt = now;
     this.#takenMs = takenMs;
-  }
-
-  #setGroup(nice: number): void {
-    if (nice === this.#group) return;
-    try {
-      const pid = this.#pid();
-      // An open file stays with its process, whoever gets the process id later.
-      if (this.#groupFd === undefined && pid !== undefined) this.#groupFd = openSync(`/proc/${pid}/autogroup`, 'w');
-      if (this.#groupFd === undefined) return;
-      writeSync(this.#groupFd, String(Math.min(HIGHEST_NICE, this.#service.group + nice)));
-      this.#group = nice;
-    } catch {
-      // The process is gone, the system has no such groups, or the next change is allowed in 100 ms: see the next look.
-    }
-  }
-
-  #setProcess(nice: number): void {
-    if (nice === this.#process || this.#fixed) return;
-    const pid = this.#pid();
-    if (pid === undefined) return;
-    try {
-      // To Linux each thread has its own; those to come have that of the one that starts them.
-      const value = Math.min(HIGHEST_NICE, this.#service.process + nice);
-      for (const thread of readdirSync(`/proc/${pid}/task`)) setPriority(Number(thread), value);
-      this.#process = nice;
-    } catch {
-      // The process is gone, or only the privileged may raise it again.
-      this.#fixed = true;
-    }
-  }
-}
-
-function serviceNice(): ServiceNice {
-  const process = getPriority();
-  try {
-    return { process, group: Number(/nice (-?\d+)/.exec(readFileSync('/proc/self/autogroup', 'utf8'))?.[1] ?? 0) };
-  } catch {
-    return { process, group: 0 };
   }
 }

@@ -70,7 +70,7 @@ export class Slot {
   readonly #child: Child;
   readonly #decoder: FrameDecoder;
   readonly #watch: Watch;
-  readonly #judge = new Judge(() => this.#child.memoryPid);
+  readonly #judge: Judge;
   readonly #versions = new LoadedVersions();
   readonly #inFlight = new BytesInFlight();
   /** Calls that the child has not let go of, whether their report is out or not. */
@@ -96,6 +96,7 @@ export class Slot {
       },
       parts.journal,
     );
+    this.#judge = new Judge(this.#child);
     this.#watch = new Watch(
       { judge: (now, rssBytes) => this.#look(now, rssBytes), isBusy: () => this.#isBusy() },
       new ResidentMemory(() => this.#child.memoryPid),

@@ -9,7 +9,7 @@ const MIB = 1_048_576;
 const limits = { process_mb: 512, slice_ms: 500 };
 
 function setUp() {
-  const judge = new Judge(() => undefined);
+  const judge = new Judge({ startedPid: undefined, memoryPid: undefined });
   const start = performance.now();
   const look = (ms: number, change: { rssBytes?: number; ready?: boolean; owesASign?: boolean } = {}) =>
     judge.look({ now: start + ms, rssBytes: 50 * MIB, ready: true, limits, owesASign: false, ...change });
