@@ -15,7 +15,7 @@ export interface RateVerdict {
   retryAfterSeconds: number;
 }
 
-/** Counts the requests of subjects: of keys, and of addresses that have not shown one. */
+/** Counts the requests of subjects: of keys that were accepted, and of addresses that have not shown one. */
 export interface RateLimiter {
   /** Takes one token of the subject's bucket, if there is one. */
   take(subject: string): RateVerdict | Promise<RateVerdict>;
@@ -50,7 +50,7 @@ export function limitRate(app: FastifyInstance, limiter: RateLimiter): void {
   });
 }
 
-/** How the subject of a key begins; no address does. */
+/** How the subject of an accepted key begins, before its id; no address does, nor what a caller makes up. */
 export const KEY_SUBJECT = 'key ';
 
 function subjectOf(request: FastifyRequest): string {

@@ -1,6 +1,9 @@
 import { fastify } from 'fastify';
 import t from 'tap';
+import { systemClock } from '../../../../src/domain/clock.ts';
+import { createAuthenticator } from '../../../../src/http/auth.ts';
 import { limitRate, type RateVerdict } from '../../../../src/http/rate-limit.ts';
+import { TokenBuckets } from '../../../../src/http/token-buckets.ts';
 import { API_KEY, startHttp } from '../../../support/http-server.ts';
 
 const LIST = '/api/v1/relayers';
@@ -38,6 +41,30 @@ t.test('made-up keys share the bucket of their address, and a good key is served
   t.strictSame(statuses, [401, 401, 401, 429, 429, 429]);
   t.equal((await call(LIST, { headers: { authorization: `Bearer ${API_KEY}` } })).status, 200);
 });
+
+t.test(
+  'a key that is used up stays so while thousands of addresses ask, and made-up keys take no room beside it',
+  async (t) => {
+    const buckets = new TokenBuckets({ perSecond: 0.001, burst: 2 }, systemClock);
+    const app = fastify();
+    t.teardown(() => app.close());
+    app.decorateRequest('keyId', '');
+    const authenticate = createAuthenticator({ id: 'default', key: API_KEY });
+    app.addHook('onRequest', async (request) => {
+      request.keyId = authenticate(request.raw.rawHeaders) ?? '';
+    });
+    limitRate(app, buckets);
+    app.get('/', () => 'served');
+    const ask = async (key: string, remoteAddress: string) =>
+      (await app.inject({ url: '/', remoteAddress, headers: { authorization: `Bearer ${key}` } })).statusCode;
+
+    t.strictSame([await ask(API_KEY, '192.0.2.1'), await ask(API_KEY, '192.0.2.2')], [200, 200]);
+    for (let n = 0; n < 10_000; n += 1) await ask(`made-up-${n}`, `10.1.${n >> 8}.${n & 255}`);
+    t.equal(buckets.size, 10_001, 'each made-up key is counted by its address');
+    t.equal(await ask('made-up-again', '192.0.2.3'), 200);
+    t.equal(await ask(API_KEY, '192.0.2.3'), 429);
+  },
+);
 
 t.test('plugin calls are limited, with the text that their clients know; probes never are', async (t) => {
   const { call, post } = await startHttp(t, { rate: { perSecond: 0.001, burst: 1 } });

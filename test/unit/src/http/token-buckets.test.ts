@@ -54,6 +54,26 @@ t.test('the table is bounded, and what is full again is forgotten', (t) => {
   t.end();
 });
 
+t.test('the bucket of a key outlasts a flood of addresses, and fills at its own pace', (t) => {
+  const clock = new HandClock();
+  const buckets = new TokenBuckets({ perSecond: 1, burst: 2, most: 100 }, clock);
+  const flood = (round: number) => {
+    for (let n = 0; n < 300; n += 1) buckets.take(`address 2001:db8:${round}:${n}::/64`);
+  };
+  buckets.take('key default');
+  flood(1);
+  t.match(buckets.take('key default'), { allowed: true, remaining: 0 });
+  flood(2);
+  flood(3);
+  t.match(buckets.take('key default'), { allowed: false, remaining: 0, retryAfterSeconds: 1 });
+  t.equal(buckets.size, 101, 'the addresses have their own room');
+  clock.now = 1000;
+  t.match(buckets.take('key default'), { allowed: true, remaining: 0 });
+  clock.now = 60_000;
+  t.match(buckets.take('key default'), { allowed: true, remaining: 1 }, 'and no fuller than full');
+  t.end();
+});
+
 t.test('in any second, whatever the pattern, nobody gets more than the burst and the rate', (t) => {
   fc.assert(
     fc.property(
