@@ -1,24 +1,17 @@
-import { createHash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { basename, sep } from 'node:path';
 import type { Outcome, PluginVersion } from '../../sandbox/protocol.ts';
-import type { Clock } from '../domain/clock.ts';
 import type { PluginEntry } from '../domain/plugin.ts';
-import type { Log } from '../observability/log.ts';
 import { BuildPlaces } from './build-places.ts';
 import { BundleRoom } from './bundle-room.ts';
 import type { CallingPlugin } from './call-record.ts';
-import type { Bundle, Compiler } from './compiler.ts';
 import { discoverPlugins } from './discovery.ts';
-import { environmentReads } from './environment-use.ts';
 import { type FolderWatch, type WatchTiming, watchFolders } from './folder-watch.ts';
-import { type Grants, grantsOf } from './grants.ts';
-import { lacksHandler } from './handler-export.ts';
-import { hostRefusal, networkUse } from './network-use.ts';
-import { ended, type HostFailure } from './outcome.ts';
-import { findPluginFile } from './plugin-file.ts';
+import { grantsOf } from './grants.ts';
+import type { HostFailure } from './outcome.ts';
 import { changedFiles, INSTALL_RECORD, type PluginTree, readPluginTree, settledTree } from './plugin-tree.ts';
-import { type Reads, type ServingVersion, VersionSwap } from './version-swap.ts';
+import { buildVersion, type VersionBuildDeps } from './version-build.ts';
+import { type ServingVersion, VersionSwap } from './version-swap.ts';
 
 /** A plugin as it stands now. */
 export interface CatalogPlugin {
@@ -57,14 +50,8 @@ class KnownPlugin implements CatalogPlugin {
   }
 }
 
-export interface CatalogDeps {
+export interface CatalogDeps extends VersionBuildDeps {
   entries: readonly PluginEntry[];
-  /** The plugins folder, without symbolic links. */
-  root: string;
-  compiler: Compiler;
-  environment: (name: string) => string | undefined;
-  log: Log;
-  clock: Clock;
   /** Has the processes of the version's plugin load it; false when it has none. */
   tryOut: (version: PluginVersion) => boolean;
   /** Another version begins to serve. */
@@ -274,7 +261,8 @@ export class Catalog {
 
   private async compile(entry: PluginEntry): Promise<void> {
     const { clock, tryOut } = this.deps;
-    const built = await this.build(entry).catch((error: unknown) => this.unbuilt(entry, error));
+    const hasServed = this.plugins.get(entry.id)?.serving !== undefined;
+    const built = await buildVersion(this.deps, entry, hasServed);
     const versions = this.plugins.get(entry.id)?.versions;
     // It may be gone, after a build that took long.
     if (this.closed || versions === undefined) return;
@@ -321,46 +309,6 @@ export class Catalog {
     return [...changed].some(isInput);
   }
 
-  private async build(entry: PluginEntry): Promise<ServingVersion | HostFailure> {
-    const source = await findPluginFile(this.deps.root, entry.id, entry.path);
-    if ('status' in source) return source;
-    const bundle = await this.deps.compiler.compile(entry.id, source);
-    if ('status' in bundle) return bundle;
-    // Something without a handler is a file that was cut off, where there was one before it.
-    const hadOne = this.plugins.get(entry.id)?.serving !== undefined;
-    if (hadOne && lacksHandler(bundle.code)) return withoutHandler(entry.id, source.label);
-    return this.version(entry, source.label, bundle);
-  }
-
-  private unbuilt({ id, path }: PluginEntry, error: unknown): HostFailure {
-    this.deps.log.error({ err: error, pluginId: id }, 'compiling a plugin failed');
-    const message = 'Compilation failed: the service could not do it, and its log says why';
-    return { ...ended('COMPILE_ERROR', message), details: { pluginId: id, file: path } };
-  }
-
-  private version(entry: PluginEntry, filename: string, { code, ...kept }: Bundle): ServingVersion {
-    const grants = grantsOf(entry);
-    const env = grants.env(this.deps.environment);
-    const reads = { environment: environmentReads(code), ...networkUse(code) };
-    this.reportMissing(entry, reads, env, grants);
-    const parts = { pluginId: entry.id, code, filename, env, limits: entry.limits, isolation: entry.isolation };
-    const hash = createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
-    return { ...kept, version: { ...parts, version: hash }, since: this.deps.clock.now(), reads };
-  }
-
-  private reportMissing({ id }: PluginEntry, reads: Reads, env: Record<string, string>, { hosts }: Grants): void {
-    const missing = reads.environment.filter((name) => !(name in env));
-    if (missing.length > 0) {
-      const hint = `grant what it needs with permissions.env of its entry in config.json`;
-      this.deps.log.warn({ pluginId: id, missing, hint }, 'a plugin reads environment entries that it does not see');
-    }
-    const refused = reads.hosts.filter((host) => hostRefusal(host, hosts) !== undefined);
-    if (refused.length > 0) {
-      const hint = `grant what it needs with permissions.hosts of its entry in config.json`;
-      this.deps.log.warn({ pluginId: id, missing: refused, hint }, 'a plugin names hosts that it may not fetch from');
-    }
-  }
-
   private reportIgnored(ignored: { file: string; reason: string }[]): void {
     for (const { file, reason } of ignored) {
       if (!this.ignored.has(file)) this.deps.log.warn({ file, reason }, 'a file in the plugins folder is no plugin');
@@ -372,11 +320,6 @@ export class Catalog {
 function isAffected(inputs: ReadonlySet<string>, changed: ReadonlySet<string>): boolean {
   const usesPackages = () => [...inputs].some((input) => input.includes(`${sep}node_modules${sep}`));
   return [...changed].some((file) => inputs.has(file) || (basename(file) === INSTALL_RECORD && usesPackages()));
-}
-
-function withoutHandler(pluginId: string, file: string): HostFailure {
-  const message = 'Plugin must export a handler function';
-  return { code: 'PLUGIN_ERROR', message, status: 500, details: { pluginId, file } };
 }
 
 /** Resolves with the work, or after `ms`. */

@@ -50,7 +50,6 @@ function setUp(
   t: Test,
   files: Record<string, string>,
   entries: PluginEntry[] = [],
-  env: Record<string, string> = {},
   limits: Pick<CatalogDeps, 'placeMs' | 'mostBytes'> = {},
 ) {
   const folder = new PluginFolder(files);
@@ -63,7 +62,7 @@ function setUp(
     entries,
     root: folder.path,
     compiler,
-    environment: (name) => env[name],
+    environment: () => undefined,
     log: createLog('debug', { write: (line) => lines.push(line) }),
     clock: systemClock,
     tryOut: ({ version }) => {
@@ -115,7 +114,7 @@ t.test('a start waits for builds only so long; one that takes longer serves when
 
 t.test('builds that take long hold up neither those of others nor what is saved meanwhile', async (t) => {
   const slow = Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f'].map((id) => [`${id}.ts`, 'slow']));
-  const { catalog, compiler, folder } = setUp(t, { ...slow, 'z.ts': 'z' }, [], {}, { placeMs: 20 });
+  const { catalog, compiler, folder } = setUp(t, { ...slow, 'z.ts': 'z' }, [], { placeMs: 20 });
   const started = catalog.start(LONG_MS).then(() => 'started');
   const served = (id: string) => catalog.get(id)?.serving?.version.code;
   const serves = (id: string, code: string) =>
@@ -146,7 +145,7 @@ t.test('builds that take long hold up neither those of others nor what is saved 
 
 t.test('a bundle for which there is no room beside the others is refused, and they serve on', async (t) => {
   const files = { 'a.ts': 'a'.repeat(10), 'b.ts': 'b'.repeat(10) };
-  const { catalog, compiler, folder } = setUp(t, files, [], {}, { mostBytes: 30 });
+  const { catalog, compiler, folder } = setUp(t, files, [], { mostBytes: 30 });
   await catalog.start(LONG_MS);
   t.same(states(catalog), ['a serves -', 'b serves -']);
   const first = catalog.get('a')?.serving;
@@ -247,29 +246,6 @@ t.test('a version that does not compile leaves the old one serving, until it is 
   );
   t.not(catalog.get('a')?.serving?.version.version, first);
   t.same(begun, ['a', 'a'], 'who served anew is told');
-});
-
-t.test('a version carries its granted environment and limits, and what it misses is said', async (t) => {
-  const entry = pluginEntrySchema.parse({
-    id: 'a',
-    path: 'plugins/a.ts',
-    permissions: { env: ['NETWORK'] },
-    limits: { slice_ms: 123 },
-  });
-  const { catalog, lines } = setUp(t, { 'a.ts': 'process.env.NETWORK + process.env.SECRET' }, [entry], {
-    NETWORK: 'testnet',
-    SECRET: 'canary',
-  });
-  await catalog.start(LONG_MS);
-  t.match(catalog.get('a')?.serving?.version, {
-    pluginId: 'a',
-    filename: 'plugins/a.ts',
-    env: { NETWORK: 'testnet' },
-    limits: { slice_ms: 123, calls: 1000 },
-    isolation: 'plugin',
-  });
-  t.match(lines.join(), '"missing":["SECRET"]');
-  t.notMatch(lines.join(), 'canary');
 });
 
 t.test('a folder that is not there is empty', async (t) => {
