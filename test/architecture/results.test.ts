@@ -1,5 +1,8 @@
-import { execFileSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { execFile, execFileSync } from 'node:child_process';
+import { chmodSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import t from 'tap';
 import coveredBy from '../coverage-map.ts';
 import type { Outcome } from '../run/outcome.ts';
@@ -131,6 +134,72 @@ console.error('group', process.pid);
   const group = Number(/group (\d+)/.exec(outcome.output)?.[1]);
   t.ok(group > 0);
   t.notOk(isGroupAlive(group));
+});
+
+t.test('what leaves the group of its file and holds its output keeps nobody waiting', async (t) => {
+  const suite = { name: 'sample', folder: 'test/sample', secondsPerFile: 20 };
+  const root = t.testdir({
+    'package.json': '{"type":"module"}',
+    'leaves.test.ts': `import { spawn } from 'node:child_process';
+import t from 'tap';
+const left = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)'], { stdio: 'inherit', detached: true });
+left.unref();
+t.ok(true);
+console.error('left', left.pid);
+`,
+  });
+  const began = performance.now();
+  const outcome = await runSuite(suite, root, ['leaves.test.ts']);
+  const left = Number(/left (\d+)/.exec(outcome.output)?.[1]);
+  t.ok(left > 0);
+  process.kill(left, 'SIGKILL');
+  t.match(outcome.failures, [{ path: ['leaves.test.ts'], details: { message: /holds its output/ } }]);
+  t.ok(performance.now() - began < 50_000);
+});
+
+t.test('a suite takes as long as its own files do, also where they run beside those of another', async (t) => {
+  const root = t.testdir({
+    'package.json': '{"type":"module"}',
+    'first.test.ts': `import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+for (let waited = 0; waited < 200 && !existsSync('over'); waited += 1) await sleep(50);
+t.ok(existsSync('over'));
+`,
+    'second.test.ts': `import { writeFileSync } from 'node:fs';
+import t from 'tap';
+t.test('takes a while', async (t) => {
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  t.pass();
+});
+process.on('exit', () => writeFileSync('over', ''));
+`,
+  });
+  const suites = ['first', 'second', 'none'].map((name) => ({
+    suite: { name, folder: `test/${name}`, secondsPerFile: 20 },
+    files: name === 'none' ? [] : [`${name}.test.ts`],
+  }));
+  const taken = new Map<string, number>();
+  for await (const { suite, outcome, seconds } of runSuites(suites, { root, filesAtOnce: 2, library })) {
+    taken.set(suite.name, seconds);
+    t.equal(outcome.failures.length, suite.name === 'none' ? 1 : 0, suite.name);
+  }
+  t.ok((taken.get('first') ?? 0) >= 0.3, `${taken.get('first')} s`);
+  t.ok((taken.get('second') ?? 0) >= 0.3, `${taken.get('second')} s`);
+  t.equal(taken.get('none'), 0);
+});
+
+t.test('a run whose bundler is gone says so', async (t) => {
+  // The bundler's own library waits for the end of an output that the shell's child still holds, and holds nobody itself.
+  const folder = t.testdir({ gone: '#!/bin/sh\nhead -c 4 >/dev/null\nsleep 1 &\nexit 2\n' });
+  const gone = join(folder, 'gone');
+  chmodSync(gone, 0o755);
+  const module = pathToFileURL(join(import.meta.dirname, '..', 'run', 'test-library.ts'));
+  const program = `const { writeTestLibrary } = await import('${module}'); await writeTestLibrary(process.argv[1], 300);`;
+  const started = promisify(execFile)(process.execPath, ['-e', program, folder], {
+    env: { PATH: process.env['PATH'], ESBUILD_BINARY_PATH: gone },
+  });
+  await t.rejects(started, { code: 1, stderr: /The test library could not be bundled/ });
 });
 
 t.test('what a plain suite starts has the environment that it was given', async (t) => {

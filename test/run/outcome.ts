@@ -21,3 +21,9 @@ export interface Outcome {
   /** What was printed besides results, where that may explain a failure. */
   readonly output: string;
 }
+
+/** How one file went, and when: in milliseconds of one clock. */
+export interface FileOutcome extends Outcome {
+  readonly began: number;
+  readonly ended: number;
+}

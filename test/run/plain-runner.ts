@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { toolEnvironment } from '../check/command.ts';
 import { sideBySide } from '../check/side-by-side.ts';
-import type { Outcome, RunOptions, TimedFile } from './outcome.ts';
+import type { FileOutcome, RunOptions, TimedFile } from './outcome.ts';
 import { isGroupAlive, killGroup } from './process-group.ts';
 import { nodeOptions } from './suites.ts';
 import { type Failure, TapReader } from './tally.ts';
@@ -16,11 +16,14 @@ const GRACE_MS = 2_000;
 /** How long what a file started may take to be gone after it. */
 const LEFTOVER_MS = 1_000;
 
+/** How long the output may take to end after that; what holds it longer has left the file's group. */
+const OUTPUT_MS = 5_000;
+
 /**
  * Runs test files as plain programs and tells of each, in their order, how it went. Each is a process group of its own,
  * so that nothing it started outlives it.
  */
-export async function* runPlain(files: readonly TimedFile[], options: RunOptions): AsyncGenerator<Outcome> {
+export async function* runPlain(files: readonly TimedFile[], options: RunOptions): AsyncGenerator<FileOutcome> {
   const running = new Set<number>();
   const interrupted = () => {
     for (const group of running) killGroup(group);
@@ -31,7 +34,8 @@ export async function* runPlain(files: readonly TimedFile[], options: RunOptions
   process.off('SIGINT', interrupted).off('SIGTERM', interrupted);
 }
 
-async function runFile({ file, seconds }: TimedFile, options: RunOptions, running: Set<number>): Promise<Outcome> {
+async function runFile({ file, seconds }: TimedFile, options: RunOptions, running: Set<number>): Promise<FileOutcome> {
+  const began = performance.now();
   const child = spawn(process.execPath, [...nodeOptions(file), entry, options.library, file], {
     cwd: options.root,
     env: { ...toolEnvironment(), TAP: '1', TAP_TIMEOUT: String(seconds) },
@@ -56,7 +60,13 @@ async function runFile({ file, seconds }: TimedFile, options: RunOptions, runnin
   clearTimeout(outOfTime);
   const leftover = await endLeftover(group);
   // What the file started may have held its output open until now.
+  const held = setTimeout(() => {
+    child.stdout.destroy();
+    child.stderr.destroy();
+  }, OUTPUT_MS);
   await closed;
+  clearTimeout(held);
+  const isHeld = !child.stdout.readableEnded || !child.stderr.readableEnded;
   running.delete(group);
 
   const { passed, failures, extra } = reader.end();
@@ -65,7 +75,9 @@ async function runFile({ file, seconds }: TimedFile, options: RunOptions, runnin
   if (exit !== 0 && found.length === 0) add(`ended with ${exit}`);
   if (passed === 0 && found.length === 0) add('asserts nothing');
   if (leftover) add('left a process running');
-  return { passed, failures: found, output: `${file} printed:\n${stderr}${extra}\n` };
+  if (isHeld) add('left a process running that holds its output');
+  const output = `${file} printed:\n${stderr}${extra}\n`;
+  return { passed, failures: found, output, began, ended: performance.now() };
 }
 
 /** Whether something of the file's group outlived it; it does not any more. */

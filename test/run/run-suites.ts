@@ -1,4 +1,4 @@
-import type { Outcome, RunOptions } from './outcome.ts';
+import type { FileOutcome, Outcome, RunOptions } from './outcome.ts';
 import { runPlain } from './plain-runner.ts';
 import type { Suite } from './suites.ts';
 
@@ -10,7 +10,7 @@ export interface SuiteFiles {
   readonly secondsPerFile?: number | undefined;
 }
 
-/** How a suite went. The seconds are those since the suite before it was over. */
+/** How a suite went, with the seconds from its first file's start to its last one's end: other suites may run within. */
 export interface SuiteOutcome extends SuiteFiles {
   readonly outcome: Outcome;
   readonly seconds: number;
@@ -25,28 +25,30 @@ export async function* runSuites(all: readonly SuiteFiles[], options: RunOptions
     files.map((file) => ({ file, seconds })),
   );
   const outcomes = runPlain(files, options);
-  let start = performance.now();
-  for (const one of all) {
-    const outcome = await collect(outcomes, one);
-    const end = performance.now();
-    yield { ...one, outcome, seconds: (end - start) / 1000 };
-    start = end;
-  }
+  for (const one of all) yield { ...one, ...(await collect(outcomes, one)) };
   // Its end is what waits for nothing any more.
   await outcomes.next();
 }
 
-async function collect(outcomes: AsyncGenerator<Outcome>, { suite, files }: SuiteFiles): Promise<Outcome> {
-  if (files.length === 0) return broken(`${suite.folder} holds no test.`);
-  const all: Outcome[] = [];
+type Collected = Pick<SuiteOutcome, 'outcome' | 'seconds'>;
+
+async function collect(outcomes: AsyncGenerator<FileOutcome>, { suite, files }: SuiteFiles): Promise<Collected> {
+  if (files.length === 0) return { outcome: broken(`${suite.folder} holds no test.`), seconds: 0 };
+  const all: FileOutcome[] = [];
   while (all.length < files.length) {
     const { done, value } = await outcomes.next();
     if (done === true) throw new Error(`${suite.folder} was not run to its end.`);
     all.push(value);
   }
+  const began = Math.min(...all.map((outcome) => outcome.began));
+  const ended = Math.max(...all.map((outcome) => outcome.ended));
+  return { outcome: together(all, suite.folder), seconds: (ended - began) / 1000 };
+}
+
+function together(all: readonly Outcome[], folder: string): Outcome {
   const failures = all.flatMap((outcome) => outcome.failures);
   const passed = all.reduce((sum, outcome) => sum + outcome.passed, 0);
-  if (passed === 0 && failures.length === 0) return broken(`${suite.folder} asserts nothing.`);
+  if (passed === 0 && failures.length === 0) return broken(`${folder} asserts nothing.`);
   const output = all.filter((outcome) => outcome.failures.length > 0).map((outcome) => outcome.output);
   return { passed, failures, output: output.join('') };
 }
