@@ -7,6 +7,7 @@ import { createConnections } from './chains/create-connections.ts';
 import { openApiKey } from './config/api-key.ts';
 import type { Configuration } from './config/configuration.ts';
 import { createSecretResolver } from './config/secrets.ts';
+import { CutOff } from './cut-off.ts';
 import { systemClock } from './domain/clock.ts';
 import type { NetworkType } from './domain/network-type.ts';
 import type { Relayer } from './domain/relayer.ts';
@@ -73,6 +74,15 @@ const DATABASE_PATIENCE_MS = 30_000;
 /** How long the answers of calls that were ended may take to leave. */
 const LAST_ANSWERS_MS = 2000;
 
+/**
+ * How long the database may take for the last writes of what is being closed: longer than the engine waits for its steps,
+ * shorter than a part may take. After that its connections are cut, so that none of the parts waits for it.
+ */
+const LAST_WRITES_MS = 4500;
+
+/** The same for a start that is to end, of which nobody waits for anything. */
+const LAST_WRITES_OF_START_MS = 1000;
+
 /** The folder of the sandbox's sources, where the child's entry lies. */
 const SANDBOX_DIR = resolve(import.meta.dirname, '..', 'sandbox');
 
@@ -82,18 +92,29 @@ const SANDBOX_DIR = resolve(import.meta.dirname, '..', 'sandbox');
  * @throws the reason of `stop`
  */
 export async function compose(parts: ServiceParts): Promise<Service> {
+  const { stop, log } = parts;
+  stop?.throwIfAborted();
   const opened = new Teardown();
+  const cutOff = new CutOff();
+  const hurry = () => cutOff.within(LAST_WRITES_OF_START_MS);
+  stop?.addEventListener('abort', hurry);
   try {
-    return await build(parts, opened);
+    return await build(parts, opened, cutOff);
   } catch (error) {
-    await opened.close().catch((failure: unknown) => parts.log.error({ err: failure }, 'not everything was closed'));
+    cutOff.within(LAST_WRITES_MS);
+    await opened.close().catch((failure: unknown) => log.error({ err: failure }, 'not everything was closed'));
+    // What fails after that fails because of it.
+    stop?.throwIfAborted();
     throw error;
+  } finally {
+    stop?.removeEventListener('abort', hurry);
   }
 }
 
 async function build(
   { configuration, chains, signerKinds, log, stop, onStep }: ServiceParts,
   opened: Teardown,
+  cutOff: CutOff,
 ): Promise<Service> {
   const { environment, variables } = configuration;
   const clock = systemClock;
@@ -105,7 +126,7 @@ async function build(
   const apiKey = await openApiKey(environment.API_KEY, dataDir);
   const keys = loadSealingKey({ dataDir, configured: environment.STORAGE_ENCRYPTION_KEY, randomBytes, log });
   const sealer = createSealer(keys, randomBytes);
-  const store = await openStore(environment.DATABASE_URL, { dataDir, log, sealer });
+  const store = await openStore(environment.DATABASE_URL, { dataDir, log, sealer, cut: cutOff.signal });
   opened.later('store', () => store.close());
 
   const secretOf = createSecretResolver(variables);
@@ -252,7 +273,11 @@ async function build(
   opened.later('metrics', () => metricsServer?.close(0));
   const graceMs = environment.SHUTDOWN_GRACE_SECONDS * 1000;
   // The host ends what is still running after the grace; the server waits a moment longer for those last answers.
-  const finish = () => Promise.all([server.close(graceMs + LAST_ANSWERS_MS), pluginHost.close(graceMs)]);
+  const finish = async () => {
+    cutOff.within(graceMs + LAST_WRITES_MS);
+    await Promise.all([server.close(graceMs + LAST_ANSWERS_MS), pluginHost.close(graceMs)]);
+    cutOff.within(LAST_WRITES_MS);
+  };
   opened.later('requests and plugin calls', finish, graceMs + 2 * LAST_ANSWERS_MS);
   const metricsAddress =
     (await metricsServer?.listen({ host, port: environment.METRICS_PORT, variable: 'METRICS_PORT' })) ?? null;
@@ -263,12 +288,12 @@ async function build(
 /** PostgreSQL, which instances share, when there is a URL; else the file of the data folder. */
 async function openStore(
   url: string | undefined,
-  { dataDir, log, sealer }: { dataDir: string; log: Log; sealer: Sealer },
+  { dataDir, log, sealer, cut }: { dataDir: string; log: Log; sealer: Sealer; cut: AbortSignal },
 ): Promise<Store> {
   if (url !== undefined) {
     // Its client is some 4 MB of code that the embedded store has no use for.
     const { openPostgresStore } = await import('./store/postgres.ts');
-    return await openPostgresStore({ url, log, sealer, patienceMs: DATABASE_PATIENCE_MS });
+    return await openPostgresStore({ url, log, sealer, patienceMs: DATABASE_PATIENCE_MS, cut });
   }
   return await openSqliteStore({ path: join(dataDir, 'isolayer.db'), log, clock: systemClock, sealer });
 }

@@ -15,6 +15,7 @@ import { postgresDialect, typeParsers } from './postgres-dialect.ts';
 import { isConnectionTrouble, isSerializationFailure, toldToCaller } from './postgres-errors.ts';
 import { PostgresHints } from './postgres-hints.ts';
 import { PostgresLeases } from './postgres-leases.ts';
+import { PostgresSockets } from './postgres-sockets.ts';
 import { createReader, createWriter } from './queries.ts';
 import { resealRpcUrls } from './relayers.ts';
 import type { Tables } from './schema.ts';
@@ -50,6 +51,11 @@ export interface PostgresStoreOptions {
   idleInTransactionMs?: number;
   /** How long a lease lasts without renewal, longer than `idleInTransactionMs`; default 10 s. */
   leaseMs?: number;
+  /**
+   * Ends an opening that is under way, with its reason, and all connections: whoever waits for the database is told then
+   * and from then on that it does not answer. What was committed stays; whether a commit under way was is not known.
+   */
+  cut?: AbortSignal;
 }
 
 /**
@@ -65,10 +71,14 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     patienceMs = 0,
     idleInTransactionMs = IDLE_IN_TRANSACTION_MS,
     leaseMs = LEASE_MS,
+    cut = new AbortController().signal,
   } = options;
   if (idleInTransactionMs >= leaseMs) throw new Error('A lease must outlast a body that leaves its transaction alone');
-  await patiently(() => bringUp(url, log, sealer), patienceMs, log);
+  const sockets = new PostgresSockets(cut, log);
+  const alone = { stream: sockets.make, max: 1 };
+  await patiently(() => bringUp(createPool(url, log, alone), log, sealer), { patienceMs, log, cut });
   const pool = createPool(url, log, {
+    stream: sockets.make,
     max: CONNECTIONS,
     statement_timeout: STATEMENT_MS,
     query_timeout: STATEMENT_MS + 1_000,
@@ -82,26 +92,29 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 }
 
 /** A server that is starting, or starts after its client, is waited for; what it refuses is refused at once. */
-async function patiently(start: () => Promise<void>, patienceMs: number, log: Log): Promise<void> {
+async function patiently(
+  start: () => Promise<void>,
+  { patienceMs, log, cut }: { patienceMs: number; log: Log; cut: AbortSignal },
+): Promise<void> {
   const giveUpAt = performance.now() + patienceMs;
   for (let pause = 100; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
     try {
       await start();
       return;
     } catch (cause) {
+      cut.throwIfAborted();
       if (!isConnectionTrouble(cause)) throw cause;
       if (performance.now() + pause > giveUpAt) {
         throw new Error(`The database does not answer: ${String(cause)}`, { cause });
       }
       log.warn({ err: cause }, 'the database does not answer yet');
-      await delay(pause);
+      await delay(pause, undefined, { signal: cut }).catch(() => cut.throwIfAborted());
     }
   }
 }
 
 /** On a connection of its own, because a step of the schema may take longer than any query may. */
-async function bringUp(url: string, log: Log, sealer: Sealer | undefined): Promise<void> {
-  const pool = createPool(url, log, { max: 1 });
+async function bringUp(pool: pg.Pool, log: Log, sealer: Sealer | undefined): Promise<void> {
   const whole = new Kysely<Tables>({ dialect: postgresDialect(pool) });
   try {
     await whole.connection().execute(async (db) => {

@@ -6,6 +6,7 @@ import { chmod, chown, mkdir, mkdtemp, readFile, rename, rm, symlink } from 'nod
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import { descendantsOf } from './processes.ts';
 import { quickFolder, sharedFolder } from './run-folder.ts';
 
 /** A real PostgreSQL server from npm, reachable through a socket in its own temporary folder only. */
@@ -14,6 +15,10 @@ export interface Postgres {
   createDatabase(): Promise<string>;
   /** Cuts the connections of a database, as a failing server or an impatient administrator would. */
   cutConnections(url: string): Promise<void>;
+  /** Stops all of its processes where they are: connections stay, and nobody answers on them. Linux only. */
+  freeze(): Promise<void>;
+  /** Lets them go on. */
+  thaw(): void;
   /** Ends the server at once, as a crash would; what was committed stays for `restart`. */
   crash(): Promise<void>;
   restart(): Promise<void>;
@@ -51,7 +56,22 @@ export async function startPostgres({ durable = false } = {}): Promise<Postgres>
 
   const launch = () => launchServer(binaries.postgres, ['-D', data, '-k', data, ...SETTINGS, ...settings], owner, data);
   let server = await launch();
-  const killWithUs = () => server.kill('SIGKILL');
+  /** Those of the server's processes that were stopped; they would not notice that it ended. */
+  let frozen: number[] = [];
+  const signalFrozen = (signal: NodeJS.Signals) => {
+    for (const pid of frozen) {
+      try {
+        process.kill(pid, signal);
+      } catch {
+        // It is gone.
+      }
+    }
+    frozen = [];
+  };
+  const killWithUs = () => {
+    server.kill('SIGKILL');
+    signalFrozen('SIGKILL');
+  };
   process.once('exit', killWithUs);
 
   const urlOf = (database: string) => `postgres://${SUPERUSER}@/${database}?host=${encodeURIComponent(data)}`;
@@ -76,12 +96,21 @@ export async function startPostgres({ durable = false } = {}): Promise<Postgres>
       const name = basename(new URL(url.replace('@/', '@localhost/')).pathname);
       await administer('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name]);
     },
+    async freeze() {
+      const { pid = 0 } = server;
+      // The one that makes the others first, so that there are no more of them afterwards.
+      process.kill(pid, 'SIGSTOP');
+      frozen = [pid, ...(await descendantsOf(pid)).map((one) => one.pid)];
+      for (const one of frozen) process.kill(one, 'SIGSTOP');
+    },
+    thaw: () => signalFrozen('SIGCONT'),
     crash: () => end(server, 'SIGQUIT'),
     async restart() {
       server = await launch();
     },
     async stop() {
       process.removeListener('exit', killWithUs);
+      signalFrozen('SIGCONT');
       await end(server, 'SIGINT');
       await rm(folder, { recursive: true, force: true });
     },

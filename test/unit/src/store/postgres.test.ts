@@ -8,6 +8,7 @@ import { openPostgresStore } from '../../../../src/store/postgres.ts';
 import { createSealer } from '../../../../src/store/sealing.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { startPostgres } from '../../../support/postgres.ts';
+import { startSilentDatabase } from '../../../support/silent-database.ts';
 import { relayerOf, transactionOf } from '../../../support/store.ts';
 import { leaseOf } from '../../../support/store-contract/leases.ts';
 
@@ -102,6 +103,43 @@ t.test('a server that starts later than the service is waited for, but not for e
   const refused = openPostgresStore({ url: url.replace(/t_\w+/, 'nowhere'), log, patienceMs: 60_000 });
   await t.rejects(refused, { message: /"nowhere" does not exist/ }, 'what it refuses is refused at once');
 });
+
+t.test('an opening ends when it is cut, whatever it waits for', async (t) => {
+  const silent = await startSilentDatabase();
+  t.teardown(() => silent.stop());
+  const connecting = new AbortController();
+  const opening = openPostgresStore({ url: silent.url, log, patienceMs: 600_000, cut: connecting.signal });
+  await silent.connected(1);
+  connecting.abort(new Error('enough'));
+  await t.rejects(opening, { message: 'enough' });
+
+  // Between two tries.
+  const pausing = new AbortController();
+  const tried = Promise.withResolvers<void>();
+  const telling = createLog('warn', { write: () => tried.resolve() });
+  const url = 'postgres://someone@127.0.0.1:1/none';
+  const refused = openPostgresStore({ url, log: telling, patienceMs: 600_000, cut: pausing.signal });
+  await tried.promise;
+  pausing.abort(new Error('no more'));
+  await t.rejects(refused, { message: 'no more' });
+});
+
+t.test(
+  'when a store is cut, whoever waits is told that the database does not answer, and closing waits for nobody',
+  async (t) => {
+    const cut = new AbortController();
+    const store = await openPostgresStore({ url: await postgres.createDatabase(), log, cut: cut.signal });
+    t.teardown(() => postgres.thaw());
+    await postgres.freeze();
+    const asked = [store.now(), store.read.allRelayers(), store.write((writer) => writer.putRelayer(relayerOf()))];
+    const closed = store.close();
+    cut.abort();
+    for (const answer of await Promise.allSettled(asked)) {
+      t.match(answer, { status: 'rejected', reason: { code: 'UNAVAILABLE', message: 'The database does not answer' } });
+    }
+    await closed;
+  },
+);
 
 t.test('a lease must outlast a body that sleeps', async (t) => {
   const url = await postgres.createDatabase();
