@@ -51,7 +51,8 @@ const owner = (name, target, places) =>
 const npm = (name) => `(^|/)node_modules/${name}/`;
 
 /** The files that open a database, a connection or threads. */
-const DRIVERS = '^src/(store/(sqlite|postgres)|egress/(http-client|plugin-http)|plugin-host/pool)\\.ts$';
+const DRIVERS =
+  '^src/(store/(sqlite|postgres|checkpoints|wal-file)|egress/(http-client|plugin-http)|plugin-host/pool)\\.ts$';
 
 /** What is said across the wall. */
 const PROTOCOL = '^sandbox/(protocol|capability-contract)\\.ts$';

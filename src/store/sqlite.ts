@@ -4,8 +4,10 @@ import { type CompiledQuery, Kysely, type RawBuilder, sql } from 'kysely';
 import type { Clock } from '../domain/clock.ts';
 import type { Log } from '../observability/log.ts';
 import { BodyGuard, type QueryPlace } from './body-guard.ts';
+import { Checkpoints } from './checkpoints.ts';
 import { sqliteColumns } from './column-types.ts';
 import type { Connection } from './connection.ts';
+import { DurableCommits } from './durable-commits.ts';
 import { noHints } from './hints.ts';
 import { migrate } from './migrate.ts';
 import { migrations } from './migrations.ts';
@@ -17,6 +19,7 @@ import type { Tables } from './schema.ts';
 import { checkSeal, type Sealer } from './sealing.ts';
 import { SqliteStatements, sqliteDialect } from './sqlite-dialect.ts';
 import type { Store, Writer } from './store.ts';
+import { openWalFile, type WalFile } from './wal-file.ts';
 import { WriterQueue } from './writer-queue.ts';
 
 /** How long a statement waits for another process, such as a backup; the event loop waits with it. */
@@ -29,17 +32,31 @@ export interface SqliteStoreOptions {
   clock: Clock;
   /** Checked against the key that the database was sealed with; absent when nothing is ever sealed. */
   sealer?: Sealer;
+  /** Opens the log of the database at a path; absent: {@link openWalFile}. */
+  openWal?: (path: string) => WalFile;
+}
+
+/** The open parts of a store. */
+interface Parts {
+  writing: DatabaseSync;
+  reading: DatabaseSync;
+  commits: DurableCommits;
+  clock: Clock;
+  sealer: Sealer | undefined;
 }
 
 /**
  * Opens the embedded store: one connection writes, one reads, so that a read never waits for a write.
  * @throws when the file is no database, is damaged, is of a newer version, or was sealed with another key
  */
-export async function openSqliteStore({ path, log, clock, sealer }: SqliteStoreOptions): Promise<Store> {
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+  const { path, log, clock, sealer, openWal = openWalFile } = options;
   // SQLite gives its side files the same mode.
   closeSync(openSync(path, 'a', 0o600));
-  const writing = openForWriting(path);
+  const opened: { close(): void }[] = [];
   try {
+    const writing = openForWriting(path);
+    opened.push(writing);
     const whole = new Kysely<Tables>({ dialect: sqliteDialect(writing) });
     await migrate({ db: whole, types: sqliteColumns, log, now: clock.now }, migrations);
     if (sealer !== undefined) {
@@ -47,16 +64,22 @@ export async function openSqliteStore({ path, log, clock, sealer }: SqliteStoreO
       await resealSigningKeys(whole, sealer);
       await resealRpcUrls(whole, sealer);
     }
-    return compose(writing, openForReading(path), clock, sealer);
+    const wal = openWal(path);
+    opened.push(wal);
+    await wal.flush();
+    const reading = openForReading(path);
+    opened.push(reading);
+    const commits = new DurableCommits({ writing, reading, wal, checkpoints: new Checkpoints(path, log), log });
+    return compose({ writing, reading, commits, clock, sealer });
   } catch (cause) {
-    writing.close();
+    for (const part of opened.toReversed()) part.close();
     throw cause;
   }
 }
 
-function compose(writing: DatabaseSync, reading: DatabaseSync, clock: Clock, sealer: Sealer | undefined): Store {
+function compose({ writing, reading, commits, clock, sealer }: Parts): Store {
   const guard = new BodyGuard();
-  const queue = new WriterQueue(writing, guard, clock);
+  const queue = new WriterQueue(writing, commits, guard, clock);
   const over = (database: DatabaseSync, place: QueryPlace, now: () => RawBuilder<number>): Connection => {
     const statements = new SqliteStatements(database);
     return {
@@ -91,10 +114,15 @@ function compose(writing: DatabaseSync, reading: DatabaseSync, clock: Clock, sea
     leases,
     buckets: null,
     hints: noHints,
-    now: async () => clock.now(),
+    async now() {
+      // Whoever wants to know how the store is asks for its time.
+      commits.assertIntact();
+      return clock.now();
+    },
     async close() {
       guard.close();
       await queue.drained();
+      await commits.close();
       if (reading.isOpen) reading.close();
       if (writing.isOpen) writing.close();
     },
@@ -105,6 +133,9 @@ function openForWriting(path: string): DatabaseSync {
   const database = new DatabaseSync(path, { timeout: BUSY_MS, enableForeignKeyConstraints: true });
   try {
     database.exec('pragma journal_mode = wal; pragma synchronous = full');
+    // What a crash has left in the log may be in memory only, or on a disk that failed: it is written anew before
+    // anybody reads it.
+    database.exec('pragma wal_checkpoint(passive)');
     return database;
   } catch (cause) {
     database.close();

@@ -30,8 +30,8 @@ export interface Store {
    * Inside, only the given writer may be awaited: anything else would hold up every other write, so SQLite undoes such
    * a body and PostgreSQL cuts it off. PostgreSQL may run a body again from the start when instances collide, so it has
    * no effects but those on the writer and its own result.
-   * @throws AppError `UNAVAILABLE` when the database cannot be written; on PostgreSQL a lost connection leaves open
-   * whether the commit was kept
+   * @throws AppError `UNAVAILABLE` when the database cannot be written; a connection to PostgreSQL that was lost, or a
+   * disk that failed under SQLite, leaves open whether the commit was kept
    */
   write<T>(body: (writer: Writer) => Promise<T>): Promise<T>;
   /**

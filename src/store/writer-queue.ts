@@ -6,6 +6,18 @@ import type { BodyGuard } from './body-guard.ts';
 /** How long bodies join one commit, in milliseconds; then the event loop has its turn. */
 const GROUP_MS = 5;
 
+/** The transactions that groups of bodies are. */
+export interface GroupTransactions {
+  /** @throws when nothing can be written */
+  begin(): void;
+  /** Resolves once what was written since the beginning is on disk; nobody else sees it before. */
+  commit(): Promise<void>;
+  /** Takes back what was not committed, if there is a transaction. Never fails. */
+  undo(): void;
+  /** Awaited between two groups. Never fails. */
+  between(): Promise<void>;
+}
+
 interface Job {
   /** Runs the body and tells how to report its end; what it reports is true only after the commit. */
   run(): Promise<{ kept: boolean; report: () => void }>;
@@ -14,19 +26,23 @@ interface Job {
 
 /**
  * Runs write bodies one after the other on the one writing connection of SQLite, many per commit, because a commit
- * costs a flush to disk. A body that throws is undone alone. All it may await is its writer, whose promises need no
- * turn of the event loop; one that is still unfinished after a turn has broken that rule, and is undone too.
+ * costs a flush to disk; what comes while one is made shares the next. A body that throws is undone alone. All it may
+ * await is its writer, whose promises need no turn of the event loop; one that is still unfinished after a turn has
+ * broken that rule, and is undone too.
  */
 export class WriterQueue {
   readonly #database: DatabaseSync;
+  readonly #transactions: GroupTransactions;
   readonly #guard: BodyGuard;
   readonly #clock: Clock;
   readonly #jobs: Job[] = [];
   #working = false;
   #whenIdle: (() => void)[] = [];
 
-  constructor(database: DatabaseSync, guard: BodyGuard, clock: Clock) {
+  /** @param transactions of the database; whoever gives them does nothing else with it meanwhile */
+  constructor(database: DatabaseSync, transactions: GroupTransactions, guard: BodyGuard, clock: Clock) {
     this.#database = database;
+    this.#transactions = transactions;
     this.#guard = guard;
     this.#clock = clock;
   }
@@ -63,6 +79,7 @@ export class WriterQueue {
 
   async #work(): Promise<void> {
     await this.#commitGroup();
+    await this.#transactions.between();
     if (this.#jobs.length > 0) {
       setImmediate(() => void this.#work());
       return;
@@ -76,7 +93,7 @@ export class WriterQueue {
     const reports: (() => void)[] = [];
     let taken = 0;
     try {
-      this.#database.exec('begin immediate');
+      this.#transactions.begin();
       do {
         const job = this.#jobs[taken];
         if (job === undefined) break;
@@ -86,24 +103,16 @@ export class WriterQueue {
         this.#database.exec(kept ? 'release body' : 'rollback to body; release body');
         reports.push(report);
       } while (this.#clock.elapsed() < deadline);
-      this.#database.exec('commit');
+      await this.#transactions.commit();
       this.#jobs.splice(0, taken);
       for (const report of reports) report();
     } catch (cause) {
-      // The commit failed, or SQLite gave the whole transaction up (disk full, I/O error): nothing of it is stored.
-      this.#undo();
-      const error = new AppError('UNAVAILABLE', { reason: 'The database cannot be written' }, { cause });
+      // The commit failed, or SQLite gave the whole transaction up (disk full, I/O error): nothing of it is stored,
+      // unless the cause says otherwise.
+      this.#transactions.undo();
+      const error = cause instanceof AppError ? cause : unwritable(cause);
       // When there was not even a beginning, those that wait would wait for the same.
       for (const job of this.#jobs.splice(0, taken === 0 ? this.#jobs.length : taken)) job.fail(error);
-    }
-  }
-
-  #undo(): void {
-    try {
-      if (this.#database.isOpen && this.#database.isTransaction) this.#database.exec('rollback');
-    } catch {
-      // The transaction stays open, so every later group fails and tries this again: nothing is kept by accident.
-      return;
     }
   }
 
@@ -120,4 +129,8 @@ export class WriterQueue {
       clearImmediate(turn);
     }
   }
+}
+
+function unwritable(cause: unknown): AppError<'UNAVAILABLE'> {
+  return new AppError('UNAVAILABLE', { reason: 'The database cannot be written' }, { cause });
 }

@@ -2,17 +2,33 @@ import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../../../src/domain/clock.ts';
+import { AppError } from '../../../../src/domain/errors.ts';
 import { BodyGuard } from '../../../../src/store/body-guard.ts';
-import { WriterQueue } from '../../../../src/store/writer-queue.ts';
+import { type GroupTransactions, WriterQueue } from '../../../../src/store/writer-queue.ts';
+
+/** Transactions of SQLite's own, and what happens on the way to the end of one. */
+function transactionsOf(database: DatabaseSync, onTheWay: () => Promise<void> = async () => {}): GroupTransactions {
+  return {
+    begin: () => database.exec('begin immediate'),
+    async commit() {
+      database.exec('commit');
+      await onTheWay();
+    },
+    undo() {
+      if (database.isOpen && database.isTransaction) database.exec('rollback');
+    },
+    between: async () => {},
+  };
+}
 
 /** A queue over a table of numbers, whose commits are counted by the database itself. */
-function open(t: Test, clock = systemClock) {
+function open(t: Test, clock = systemClock, given: (database: DatabaseSync) => GroupTransactions = transactionsOf) {
   const database = new DatabaseSync(':memory:');
   t.teardown(() => {
     if (database.isOpen) database.close();
   });
   database.exec('create table things (id integer primary key) strict');
-  const queue = new WriterQueue(database, new BodyGuard(), clock);
+  const queue = new WriterQueue(database, given(database), new BodyGuard(), clock);
   const insert = (id: number) => database.prepare('insert into things values (?)').run(id);
   const ids = () =>
     database
@@ -113,6 +129,74 @@ t.test('a database that cannot be written refuses each body and stays usable', a
     queue.run(async () => insert(3)),
     { code: 'UNAVAILABLE', message: 'The database cannot be written' },
   );
+});
+
+t.test('nobody hears of an end before the commit has ended, also not whose body failed', async (t) => {
+  const commits: PromiseWithResolvers<void>[] = [];
+  const order: string[] = [];
+  const { promise: asked, resolve: isAsked } = Promise.withResolvers<void>();
+  const { queue, insert } = open(t, systemClock, (database) =>
+    transactionsOf(database, () => {
+      order.push('commit');
+      const commit = Promise.withResolvers<void>();
+      commits.push(commit);
+      isAsked();
+      return commit.promise;
+    }),
+  );
+  const first = queue.run(async () => insert(1)).then(() => order.push('first'));
+  const failed = queue.run(async () => {
+    insert(2);
+    throw new Error('it saw the first');
+  });
+  const heard = failed.catch(() => order.push('failed'));
+  await asked;
+  const later = [3, 4].map((id) => queue.run(async () => insert(id)).then(() => order.push(`later ${id}`)));
+  for (let turn = 0; turn < 20; turn += 1) await nextTurn();
+  t.strictSame(order, ['commit'], 'and no other group begins meanwhile');
+  commits[0]?.resolve();
+  await Promise.all([first, heard]);
+  t.strictSame(order, ['commit', 'first', 'failed']);
+  for (let turn = 0; turn < 1000 && commits.length < 2; turn += 1) await nextTurn();
+  commits[1]?.resolve();
+  await Promise.all(later);
+  t.strictSame(order.slice(3), ['commit', 'later 3', 'later 4'], 'what came meanwhile shares a commit');
+});
+
+t.test('what a commit fails with is what its bodies fail with, in words of ours', async (t) => {
+  const failures: Error[] = [new AppError('UNAVAILABLE', { reason: 'The disk failed' }), new Error('SQLITE_IOERR')];
+  const { queue, insert } = open(t, systemClock, (database) =>
+    transactionsOf(database, async () => {
+      const failure = failures.shift();
+      if (failure !== undefined) throw failure;
+    }),
+  );
+  const ask = (id: number) => queue.run(async () => insert(id));
+  await t.rejects(ask(1), { code: 'UNAVAILABLE', message: 'The disk failed' });
+  await t.rejects(ask(2), { code: 'UNAVAILABLE', message: 'The database cannot be written', cause: /IOERR/ });
+  await ask(3);
+});
+
+t.test('between two groups nothing is written', async (t) => {
+  let isBetween = false;
+  const seen: boolean[] = [];
+  const { queue, insert } = open(t, systemClock, (database) => ({
+    ...transactionsOf(database),
+    async between() {
+      isBetween = true;
+      for (let turn = 0; turn < 5; turn += 1) await nextTurn();
+      isBetween = false;
+    },
+  }));
+  for (let id = 0; id < 4; id += 1) {
+    await queue.run(async () => {
+      seen.push(isBetween);
+      insert(id);
+    });
+  }
+  await queue.drained();
+  t.strictSame(seen, [false, false, false, false]);
+  t.equal(isBetween, false, 'drained waits for it too');
 });
 
 t.test('drained means that all have ended', async (t) => {

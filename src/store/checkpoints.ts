@@ -1,0 +1,161 @@
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { Log } from '../observability/log.ts';
+import type { CheckpointAnswer, CheckpointJob, CheckpointOrder } from './checkpointer.ts';
+
+/** By how many pages the log grows between two checkpoints: what SQLite does by itself. */
+const PAGES_BETWEEN = 1000;
+
+/** After so many the writing waits for the copying, where the disk is slower at one than at the other. */
+const PAGES_AHEAD = 4 * PAGES_BETWEEN;
+
+/** Starts the thread for a database; tests start another one. */
+export type StartCheckpointThread = (path: string) => Worker;
+
+/**
+ * Keeps the write-ahead log small without holding up the main loop. The copying goes on beside the writing; its end,
+ * which lets the log begin anew, comes between two commits. What fails is tried again when the log has grown further:
+ * it costs space and nothing that was written.
+ */
+export class Checkpoints {
+  readonly #path: string;
+  readonly #log: Log;
+  readonly #start: StartCheckpointThread;
+  #thread: CheckpointThread | undefined;
+  /** Until its end was made, or it failed. */
+  #copying: Promise<void> | undefined;
+  #isCopied = false;
+  /** What the log has at present, and what it had after the last checkpoint. */
+  #pages = 0;
+  #pagesThen = 0;
+  #closed = false;
+
+  constructor(path: string, log: Log, start: StartCheckpointThread = startCheckpointThread) {
+    this.#path = path;
+    this.#log = log;
+    this.#start = start;
+  }
+
+  /**
+   * To be awaited between two commits: begins a checkpoint when it is time, and ends it when it has come that far.
+   * Never fails.
+   * @param pages how many are in the log
+   */
+  async between(pages: () => number): Promise<void> {
+    if (this.#closed) return;
+    try {
+      this.#pages = pages();
+    } catch (error) {
+      this.#missed(error);
+      return;
+    }
+    // Somebody has begun the log anew.
+    if (this.#pages < this.#pagesThen) this.#pagesThen = 0;
+    const growth = this.#pages - this.#pagesThen;
+    if (this.#copying === undefined && growth >= PAGES_BETWEEN) this.#copying = this.#copy();
+    if (growth >= PAGES_AHEAD) await this.#copying;
+    if (!this.#isCopied) return;
+    this.#copying = undefined;
+    this.#isCopied = false;
+    await this.#run('finish');
+  }
+
+  async #copy(): Promise<void> {
+    this.#isCopied = await this.#run('copy');
+    if (!this.#isCopied) this.#copying = undefined;
+  }
+
+  /** Lets a job that runs come to its end, and ends the thread. Safe to call twice. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#thread?.end();
+  }
+
+  /** True when it was done. */
+  async #run(job: CheckpointJob): Promise<boolean> {
+    try {
+      if (this.#thread === undefined || this.#thread.isLost) {
+        this.#thread = new CheckpointThread(this.#start(this.#path));
+      }
+      this.#pagesThen = await this.#thread.run(job);
+      return true;
+    } catch (error) {
+      this.#missed(error);
+      return false;
+    }
+  }
+
+  #missed(error: unknown): void {
+    this.#pagesThen = this.#pages;
+    if (this.#closed) return;
+    this.#log.warn({ err: error }, 'a checkpoint of the database failed; its log grows until one succeeds');
+  }
+}
+
+/** The thread as this side holds it: one job at a time. It keeps a process alive only while it works. */
+class CheckpointThread {
+  readonly #worker: Worker;
+  readonly #ended: Promise<void>;
+  #job: PromiseWithResolvers<number> | undefined;
+  #isEnding = false;
+  #isLost = false;
+
+  constructor(worker: Worker) {
+    this.#worker = worker;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#ended = promise;
+    worker.on('message', (answer: CheckpointAnswer) => {
+      if ('pages' in answer) this.#job?.resolve(answer.pages);
+      else this.#job?.reject(new Error(answer.failure));
+    });
+    worker.on('error', (cause) => this.#lose(cause));
+    worker.on('exit', () => {
+      this.#lose(new Error('The thread that makes checkpoints ended'));
+      resolve();
+    });
+    worker.unref();
+  }
+
+  get isLost(): boolean {
+    return this.#isLost;
+  }
+
+  async run(job: CheckpointJob): Promise<number> {
+    this.#job = Promise.withResolvers<number>();
+    this.#worker.ref();
+    this.#say(job);
+    try {
+      return await this.#job.promise;
+    } finally {
+      this.#job = undefined;
+      if (!this.#isEnding) this.#worker.unref();
+    }
+  }
+
+  async end(): Promise<void> {
+    if (!this.#isEnding) {
+      this.#isEnding = true;
+      this.#worker.ref();
+      this.#say('end');
+    }
+    await this.#ended;
+  }
+
+  #lose(cause: unknown): void {
+    this.#isLost = true;
+    this.#job?.reject(cause);
+  }
+
+  #say(order: CheckpointOrder): void {
+    this.#worker.postMessage(order);
+  }
+}
+
+/** Starts the thread that does the work. */
+export function startCheckpointThread(path: string): Worker {
+  return new Worker(join(import.meta.dirname, 'checkpoint-thread.ts'), {
+    workerData: path,
+    // Options that the process was started with need not suit a thread.
+    execArgv: [],
+  });
+}

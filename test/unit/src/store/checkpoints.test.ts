@@ -1,0 +1,204 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import t, { type Test } from 'tap';
+import { createLog } from '../../../../src/observability/log.ts';
+import { Checkpoints, type StartCheckpointThread, startCheckpointThread } from '../../../../src/store/checkpoints.ts';
+
+/** Pages of 4 KiB; a checkpoint is due after a thousand. */
+const PAGE = 4096;
+const TURNS = 30_000;
+
+/** A database that is written one commit after the other, with a look at the checkpoints after each, as a store does. */
+function open(t: Test, start: StartCheckpointThread = startCheckpointThread) {
+  const path = join(t.testdir(), 'a.db');
+  const database = new DatabaseSync(path);
+  database.exec('pragma journal_mode = wal; pragma synchronous = off; pragma wal_autocheckpoint = 0');
+  database.exec('create table things (bytes blob) strict');
+  const lines: { msg: string; err?: { message: string } }[] = [];
+  const log = createLog('debug', { write: (line) => void lines.push(JSON.parse(line)) });
+  const threads: Worker[] = [];
+  const checkpoints = new Checkpoints(path, log, (file) => {
+    const thread = start(file);
+    threads.push(thread);
+    return thread;
+  });
+  t.teardown(async () => {
+    await checkpoints.close();
+    database.close();
+  });
+  const insert = database.prepare('insert into things values (zeroblob(?))');
+  const pages = () => Number(database.prepare('pragma wal_checkpoint(noop)').get()?.['log']);
+  return {
+    path,
+    checkpoints,
+    lines,
+    threads,
+    pages,
+    async write(count: number) {
+      insert.run(count * PAGE);
+      await checkpoints.between(pages);
+    },
+    /** Looks after the log until it is as wanted. */
+    async until(isAsWanted: (pages: number) => boolean) {
+      for (let turn = 0; turn < TURNS; turn += 1) {
+        await checkpoints.between(pages);
+        if (isAsWanted(pages())) return;
+        await nextTurn();
+      }
+      throw new Error(`the log has ${pages()} pages`);
+    },
+    hold() {
+      const reader = new DatabaseSync(path, { readOnly: true });
+      reader.exec('begin');
+      reader.prepare('select count(*) from things').get();
+      return reader;
+    },
+  };
+}
+
+t.test('nothing is started before the log is long enough', async (t) => {
+  const { write, threads, pages } = open(t);
+  for (let commit = 0; commit < 9; commit += 1) await write(100);
+  t.ok(pages() > 900);
+  t.equal(threads.length, 0);
+});
+
+t.test('a log that is long enough begins anew, and then again, by one thread', async (t) => {
+  const { write, until, threads, lines } = open(t);
+  for (let round = 0; round < 3; round += 1) {
+    await write(1001);
+    await until((pages) => pages < 10);
+  }
+  t.equal(threads.length, 1);
+  t.strictSame(lines, []);
+});
+
+t.test('the log stays short under steady load, with a reader that holds it back now and then', async (t) => {
+  const { path, write, hold, lines } = open(t);
+  let reader: DatabaseSync | undefined;
+  let largest = 0;
+  for (let commit = 0; commit < 6000; commit += 1) {
+    if (commit % 300 === 100) reader = hold();
+    if (commit % 300 === 150) reader?.close();
+    // As fast as it goes, without the flushes between.
+    await write(8);
+    largest = Math.max(largest, statSync(`${path}-wal`).size);
+  }
+  t.ok(largest < 12_000 * PAGE, `48000 pages were written, the log had at most ${Math.round(largest / PAGE)}`);
+  t.strictSame(lines, []);
+});
+
+t.test('while a reader holds the log back, it is tried now and then and not after each commit', async (t) => {
+  const { write, until, hold, pages, lines } = open(t);
+  await write(1);
+  const reader = hold();
+  await write(1001);
+  for (let commit = 0; commit < 20; commit += 1) await write(10);
+  t.ok(pages() > 1200, 'nothing could begin anew');
+  reader.close();
+  for (let commit = 0; commit < 9; commit += 1) await write(100);
+  await until((now) => now < 1000);
+  t.strictSame(lines, []);
+});
+
+t.test('a thread that was killed is replaced when the next checkpoint is due', async (t) => {
+  const { write, until, threads, lines, pages } = open(t);
+  await write(1001);
+  await until((now) => now < 10);
+  await threads[0]?.terminate();
+  await write(1001);
+  await until((now) => now < 10);
+  t.equal(threads.length, 2);
+  await write(1001);
+  await threads[1]?.terminate();
+  for (let turn = 0; turn < TURNS && lines.length === 0; turn += 1) await nextTurn();
+  t.match(lines, [{ msg: /a checkpoint of the database failed/, err: { message: /thread .* ended/ } }]);
+  await write(1001);
+  await until((now) => now < 10);
+  t.equal(threads.length, 3);
+  t.ok(pages() < 10);
+});
+
+t.test('a thread that cannot start or fails is said, and writing goes on', async (t) => {
+  const answers = [
+    () => {
+      throw new Error('no thread to be had');
+    },
+    () => new Worker('throw new Error("it cannot open the file")', { eval: true }),
+    () =>
+      new Worker(
+        `const { parentPort } = require('node:worker_threads');
+        parentPort.on('message', (order) => order === 'end' ? parentPort.close() : parentPort.postMessage({ failure: 'disk full' }));`,
+        { eval: true },
+      ),
+  ];
+  const { write, lines } = open(t, (path) => answers.shift()?.() ?? startCheckpointThread(path));
+  for (const said of [/no thread/, /cannot open/, /disk full/]) {
+    const before = lines.length;
+    await write(1001);
+    for (let turn = 0; turn < TURNS && lines.length === before; turn += 1) await nextTurn();
+    t.match(lines.at(-1), { msg: /its log grows until one succeeds/, err: { message: said } });
+  }
+});
+
+t.test('a log that cannot be measured is said too', async (t) => {
+  const { checkpoints, lines } = open(t);
+  await checkpoints.between(() => {
+    throw new Error('disk I/O error');
+  });
+  t.match(lines, [{ err: { message: 'disk I/O error' } }]);
+});
+
+t.test('closing lets the job end, leaves no thread, and can be done twice', async (t) => {
+  const { write, checkpoints, threads, lines } = open(t);
+  await write(1001);
+  const [thread] = threads;
+  if (thread === undefined) throw new Error('there is no thread');
+  const ended = once(thread, 'exit');
+  await Promise.all([checkpoints.close(), checkpoints.close()]);
+  t.strictSame(await ended, [0], 'in good order');
+  await checkpoints.close();
+  t.strictSame(lines, []);
+});
+
+t.test('closing a thread that is gone, and one that never was, after which nothing begins', async (t) => {
+  const { write, checkpoints, threads } = open(t);
+  await write(1001);
+  await threads[0]?.terminate();
+  await checkpoints.close();
+  await write(2002);
+  t.equal(threads.length, 1);
+  const none = new Checkpoints('none.db', createLog('silent'));
+  await none.close();
+  await none.close();
+});
+
+t.test('a process ends although its thread is there', async (t) => {
+  const path = join(t.testdir(), 'a.db');
+  const database = new DatabaseSync(path);
+  database.exec('pragma journal_mode = wal; create table things (bytes blob) strict');
+  database.close();
+  const entry = new URL('../../../../src/store/checkpoints.ts', import.meta.url).href;
+  const program = `
+    const { Checkpoints } = await import(${JSON.stringify(entry)});
+    const checkpoints = new Checkpoints(${JSON.stringify(path)}, { warn: (said) => console.log(said) });
+    await checkpoints.between(() => 1001);
+    process.on('exit', () => console.log('ends'));
+  `;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let said = '';
+  child.stdout.on('data', (data) => {
+    said += String(data);
+  });
+  const late = delay(30_000, 'late', { ref: false });
+  const end = await Promise.race([once(child, 'close'), late]);
+  child.kill('SIGKILL');
+  t.strictSame([end, said], [[0, null], 'ends\n']);
+});
