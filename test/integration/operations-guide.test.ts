@@ -48,11 +48,11 @@ t.test('commands, files and metrics that it names exist', async (t) => {
   const help = (await runTyped(root, ['help'])).said;
   for (const [, command = ''] of guide.matchAll(/npm run isolayer -- ([\w-]+)/g)) t.match(help, `  ${command}`);
   for (const [, flag = ''] of guide.matchAll(/`(--(?:replace|send|fail)[\w-]*)`/g)) t.match(help, flag);
-  for (const [, file = ''] of guide.matchAll(/`((?:config|ops)\/[\w./]+\.json)`/g))
+  for (const [, file = ''] of guide.matchAll(/`((?:config|ops)\/[\w./]+\.(?:json|yml))`/g))
     t.ok(existsSync(join(root, file)), file);
   const names = createMetrics().names();
-  const alerts = /Worth an alert:([^]*?)\n\n/.exec(guide)?.[1] ?? '';
-  const named = [...alerts.matchAll(/`(\w+)/g)].map(([, name = '']) => name);
+  const metrics = /\n## Metrics\n([^]*?)\n## /.exec(guide)?.[1] ?? '';
+  const named = [...metrics.matchAll(/`([a-z]+(?:_[a-z]+)+)`/g)].map(([, name = '']) => name);
   t.ok(named.length >= 4);
   for (const name of named) t.ok(names.includes(name), name);
 });

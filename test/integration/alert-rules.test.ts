@@ -1,0 +1,182 @@
+/** The alerts ask for metrics that there are, by labels and values that they have, and each has its section in the guide. */
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { type Death, END_CODES } from '../../sandbox/protocol.ts';
+import { decisionKindSchema } from '../../src/domain/decision.ts';
+import { ENDPOINT_STATES } from '../../src/domain/endpoint-news.ts';
+import { FINAL_STATUSES, transactionStatusSchema } from '../../src/domain/transaction-state.ts';
+import type { WebhookEnd } from '../../src/domain/webhook-event.ts';
+import type { RpcVerdict } from '../../src/egress/rpc-verdict.ts';
+import type { ParkCause } from '../../src/engine/offer-book.ts';
+import { defaultWebhookTiming } from '../../src/engine/webhook-delivery.ts';
+import { METRICS } from '../../src/observability/metric-table.ts';
+import { createMetrics } from '../../src/observability/metrics.ts';
+import { parseExposition } from '../support/exposition.ts';
+import { startHttp } from '../support/http-server.ts';
+import { parsePromQl } from '../support/promql.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const guide = readFileSync(join(root, 'docs', 'alerts.md'), 'utf8');
+
+/** Of the format of Prometheus what ours use, https://prometheus.io/docs/prometheus/latest/configuration/alerting_rules/ */
+const ruleSchema = z.strictObject({
+  alert: z.string().regex(/^Isolayer([A-Z][a-z]+)+$/),
+  expr: z.string().min(1),
+  for: z.string().regex(/^[1-9]\d*m$/),
+  labels: z.strictObject({ severity: z.enum(['critical', 'warning']) }),
+  annotations: z.strictObject({
+    summary: z.string().min(1).max(100),
+    description: z.string().min(1),
+    runbook: z.string(),
+  }),
+});
+const fileSchema = z.strictObject({
+  groups: z.array(z.strictObject({ name: z.string(), rules: z.array(ruleSchema).min(1) })).min(1),
+});
+
+const file = readFileSync(join(root, 'ops', 'prometheus', 'alerts.yml'), 'utf8');
+const { groups } = fileSchema.parse(parse(file, { strict: true, uniqueKeys: true }));
+const rules = groups.flatMap((group) => group.rules).map((rule) => ({ ...rule, query: parsePromQl(rule.expr) }));
+
+/** What the scraper itself adds. */
+const OF_PROMETHEUS = ['job', 'instance'];
+
+/** The values that a label can have, where the rules ask for some. */
+const VALUES: Record<string, readonly string[]> = {
+  'transactions_by_status status': transactionStatusSchema.options,
+  'transactions_failed_total failure_reason': FINAL_STATUSES,
+  'transactions_parked reason': ['price', 'balance', 'budget', 'sequence'] satisfies ParkCause[],
+  'transaction_decisions_total kind': decisionKindSchema.options,
+  'rpc_endpoints state': ENDPOINT_STATES,
+  'api_rpc_failures_total error_type': ['endpoint', 'transport'] satisfies RpcVerdict['meaning'][],
+  'webhook_events_ended_total end': ['dead'] satisfies WebhookEnd[],
+  'plugin_process_ends_total cause': ['start'] satisfies Death['cause'][],
+  'plugin_process_ends_total plugin_id': [''],
+  'plugin_call_outcomes_total outcome': Object.keys(END_CODES),
+};
+
+const labelsOf = new Map<string, readonly string[]>(
+  Object.entries(METRICS).map(([name, { labels }]) => [name, labels]),
+);
+const baseOf = (metric: string) => (labelsOf.has(metric) ? metric : metric.replace(/_(bucket|sum|count)$/, ''));
+const known = (metric: string) => [...(labelsOf.get(baseOf(metric)) ?? []), ...OF_PROMETHEUS];
+
+t.test('every metric that they ask for exists, and so do the labels', async (t) => {
+  const families = parseExposition(await createMetrics().text());
+  for (const { alert, query } of rules) {
+    t.ok(query.selectors.length > 0, alert);
+    for (const { metric, matchers } of query.selectors) {
+      t.ok(metric === 'up' || families.has(baseOf(metric)), `${alert}: ${metric}`);
+      for (const { label } of matchers) t.ok(known(metric).includes(label), `${alert}: ${metric} by ${label}`);
+    }
+    const all = query.selectors.flatMap(({ metric }) => known(metric));
+    for (const label of query.grouped) t.ok(all.includes(label), `${alert}: grouped by ${label}`);
+  }
+});
+
+t.test('they look at our job alone: the names of the metrics are those of others too', (t) => {
+  for (const { alert, query } of rules) {
+    for (const { metric, matchers } of query.selectors) {
+      t.match(matchers[0], { label: 'job', operator: '=', value: 'isolayer' }, `${alert}: ${metric}`);
+    }
+  }
+  t.match(readFileSync(join(root, 'docs', 'operations.md'), 'utf8'), '- job_name: isolayer\n');
+  t.end();
+});
+
+t.test('the values that they ask for are ones that the labels can have', async (t) => {
+  const { call, post, metrics } = await startHttp(t);
+  await call('/api/v1/ready');
+  await post('/api/v1/plugins/echo/call', '{}');
+  for (const { alert, query } of rules) {
+    for (const { metric, matchers } of query.selectors) {
+      for (const { label, operator, value } of matchers.slice(1)) {
+        const about = `${alert}: ${metric}{${label}${operator}"${value}"}`;
+        for (const one of operator.includes('~') ? value.split('|') : [value]) {
+          if (label === 'endpoint')
+            t.ok(
+              metrics.begun.some((endpoint) => new RegExp(`^${one}$`).test(endpoint)),
+              about,
+            );
+          else if (metric === 'requests_total') t.match(one, /^[1-5]\d\d$/, about);
+          else t.ok(VALUES[`${metric} ${label}`]?.includes(one), about);
+        }
+      }
+    }
+  }
+});
+
+t.test('what they say names only labels that the alert has', (t) => {
+  for (const { alert, query, annotations } of rules) {
+    const said = `${annotations.summary} ${annotations.description}`;
+    const all = query.selectors.flatMap(({ metric }) => known(metric));
+    const has = query.grouped.length > 0 ? query.grouped : all;
+    for (const [, label = ''] of said.matchAll(/\$labels\.(\w+)/g)) t.ok(has.includes(label), `${alert}: ${label}`);
+    t.notMatch(said.replaceAll(/\{\{ \$(labels\.\w+|value)( \| humanize\w*)? \}\}/g, ''), /[{}$]/, alert);
+  }
+  t.end();
+});
+
+t.test('each has its section in the guide, which tells its severity, and no section is without its alert', (t) => {
+  const names = rules.map(({ alert }) => alert);
+  t.equal(new Set(names).size, names.length, 'no two have the same name');
+  const sections = [...guide.matchAll(/^### (\w+)\n\n(critical|warning)\. ([^]*?)(?=\n##|$(?![^]))/gm)];
+  t.strictSame(
+    sections.map(([, name]) => name),
+    names,
+    'in the same order',
+  );
+  for (const [index, { alert, labels, annotations }] of rules.entries()) {
+    t.equal(sections[index]?.[2], labels.severity, alert);
+    t.ok((sections[index]?.[3] ?? '').length > 80, `${alert}: says what to do`);
+    t.equal(annotations.runbook, `docs/alerts.md#${alert.toLowerCase()}`);
+  }
+  t.end();
+});
+
+t.test('the guide names metrics that there are', (t) => {
+  const names = new Set(createMetrics().names());
+  const named = [...guide.matchAll(/`([a-z]+(?:_[a-z0-9]+)+)(?:\{[^`]*\})?`/g)].map(([, name = '']) => name);
+  t.ok(named.length > 10);
+  const others = ['min_balance', 'status_reason', 'gas_price_cap', 'disabled_reason', 'process_mb'];
+  for (const name of named) t.ok(names.has(name) || others.includes(name), name);
+  t.end();
+});
+
+t.test('the guide quotes texts of the log that there are, and the webhooks’ patience', (t) => {
+  const sources = globSync('src/**/*.ts', { cwd: root }).map((source) => readFileSync(join(root, source), 'utf8'));
+  const quoted = [...guide.matchAll(/log[^.]*?`([a-z]+(?:\s[a-z]+)+)`/g)].map(([, text = '']) =>
+    text.replaceAll(/\s/g, ' '),
+  );
+  t.ok(quoted.length > 4);
+  for (const text of quoted)
+    t.ok(
+      sources.some((source) => source.includes(`'${text}'`)),
+      text,
+    );
+  t.match(guide, `after ${defaultWebhookTiming.mostTries} deliveries`);
+  t.end();
+});
+
+t.test('the reader knows what is no query', (t) => {
+  for (const bad of ['a{', 'sum by (x a)', 'rate(a[5m)', 'a{b=~c}', 'a >', '']) {
+    t.throws(() => parsePromQl(bad), bad);
+  }
+  t.strictSame(parsePromQl('sum by (x) (rate(a_total{b=~"c|d",e!=""}[5m] offset 1h)) > 0 unless on (y) up'), {
+    selectors: [
+      {
+        metric: 'a_total',
+        matchers: [
+          { label: 'b', operator: '=~', value: 'c|d' },
+          { label: 'e', operator: '!=', value: '' },
+        ],
+      },
+      { metric: 'up', matchers: [] },
+    ],
+    grouped: ['x', 'y'],
+  });
+  t.end();
+});
