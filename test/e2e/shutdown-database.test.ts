@@ -59,6 +59,19 @@ t.test('a start that meets silence ends at once', async (t) => {
   t.ok(ms < SLACK_MS, `${Math.round(ms)} ms`);
 });
 
+t.test('a start whose database falls silent under its hands ends at once', async (t) => {
+  const front = await startSilentDatabase(await postgres.createDatabase());
+  t.teardown(() => front.stop());
+  const start = await startOn(t, front.url);
+  // The first one brings the schema up to date; those after it are the store's.
+  await front.connected(2);
+  front.silence();
+  const { code, signal, ms } = await start.stop();
+  t.strictSame([code, signal], [0, null], start.output());
+  t.match(start.output(), 'the database was waited for long enough');
+  t.ok(ms < SLACK_MS, `${Math.round(ms)} ms`);
+});
+
 t.test('a start that waits for what another instance does to the database ends at once', async (t) => {
   const url = await postgres.createDatabase();
   const other = new pg.Client({ connectionString: url });
