@@ -48,10 +48,15 @@ async function assertNothingLost(t: Test, store: Store, resolved: readonly strin
   t.ok(page.total >= resolved.length);
 }
 
-t.test('kill -9 of a process that writes to SQLite', async (t) => {
+t.test('kill -9 of a process that writes to SQLite, again and again', async (t) => {
   const path = join(t.testdir(), 'isolayer.db');
-  const resolved = await writeUntilKilled(path, 500);
-  t.ok(resolved.length >= 500);
+  const resolved: string[] = [];
+  // Before the first checkpoint, and somewhere among later ones.
+  for (const count of [50, 500, 900, 1300]) {
+    const more = await writeUntilKilled(path, count);
+    t.ok(more.length >= count);
+    resolved.push(...more);
+  }
   const store = await openSqliteStore({ path, log, clock: systemClock });
   await assertNothingLost(t, store, resolved);
   await store.write((writer) => writer.kvSet('plugin', 'alive', 'true'));
