@@ -65,6 +65,7 @@ export class Niceness {
   /** Sets the value of all threads of the child's process; to be called while that is known to be there. */
   setProcess(nice: number): void {
     if (nice === this.#process || this.#fixed) return;
+    if (nice < this.#process && !this.comesBack) return;
     const pid = this.#pids.memoryPid ?? this.#pids.startedPid;
     if (pid === undefined) return;
     try {

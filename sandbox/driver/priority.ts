@@ -31,6 +31,8 @@ const BY_STRETCH: readonly (readonly [longerThanMs: number, nice: number])[] = [
 /** Who takes so much of a core, as a mean over about this time, by calls as short as may be, does not go before others. */
 const MUCH = 0.5;
 const MEAN_MS = 250;
+/** What stretches add at most where it cannot be taken back. */
+const MOST_FOR_GOOD = 10;
 /** For how long a child must have been modest before it gets its priority back. */
 const HOLD_MS = 300;
 /** A start that takes longer is waited for, on a machine that has little time left. */
@@ -43,8 +45,8 @@ const PATIENT_START_MS = 500;
  * A child has to earn its place beside the service and the others: until a call has left its guest for the first time
  * it is behind them. Most of what attacks goes at it at once, in a process that is new, for each is killed.
  *
- * Where the nice value of its process may not be raised again, that is set later than that of its scheduling group: on
- * the account of what the process really took.
+ * Where the nice value of a process may not be raised again, that of a child is by as much behind for good, and goes
+ * down further only on the account of what the process really took.
  */
 export class Priority {
   readonly #niceness: ChildNiceness;
@@ -68,7 +70,7 @@ export class Priority {
     this.#beganAt = now;
     this.#lookedAt = now;
     niceness.setGroup(BEHIND);
-    if (niceness.comesBack) niceness.setProcess(BEHIND);
+    niceness.setProcess(BEHIND);
   }
 
   /** A call has left the guest, and by itself. */
@@ -94,14 +96,18 @@ export class Priority {
     const due = this.#proven ? this.#nice : this.#nice + BEHIND;
     this.#niceness.setGroup(due);
     // The processor time was read of the process itself: its id is not another's yet.
-    if (takenMs === 0) return;
-    if (this.#niceness.comesBack) this.#niceness.setProcess(due);
-    else if (takesMuch) this.#niceness.setProcess(this.#nice);
+    if (takenMs > 0) this.#niceness.setProcess(this.#niceness.comesBack ? due : this.#lasting(takesMuch));
   }
 
   /** Nothing more is looked at: lets the process end in good time. Safe to call twice. */
   close(): void {
     this.#niceness.close(BEHIND);
+  }
+
+  /** What is due to it for good: an honest call that was long once must not keep its plugin behind all others. */
+  #lasting(takesMuch: boolean): number {
+    if (takesMuch) return BEHIND + Math.min(this.#nice, MOST_FOR_GOOD);
+    return this.#nice > BEHIND ? 2 * BEHIND : BEHIND;
   }
 
   /** What of the processor the present stretch has taken, as far as looks can tell: never less. */

@@ -70,6 +70,20 @@ t.test('all threads of a process go down and, where the system allows it, up aga
   t.same(new Set(nices()), new Set([niceness.comesBack ? OWN : OWN + 5]), 'as it says');
 });
 
+t.test(
+  'where the system does not let it up again, a process stays where it is, and may go down further',
+  linux,
+  async (t) => {
+    const { child, niceness } = await setUp(t, { process: OWN, group: 0, comesBack: false });
+    const is = () => new Set(nicesOf(child));
+    niceness.setProcess(10);
+    niceness.setProcess(5);
+    t.same(is(), new Set([OWN + 10]));
+    niceness.setProcess(15);
+    t.same(is(), new Set([OWN + 15]));
+  },
+);
+
 t.test('a process that is gone has no priority to change', linux, async (t) => {
   const { child, niceness } = await setUp(t);
   child.kill('SIGKILL');

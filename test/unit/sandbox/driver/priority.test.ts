@@ -98,17 +98,22 @@ t.test('a child that takes much by short stretches goes after others too', async
   t.equal(told.group, 5);
 });
 
-t.test('where a lower priority may be for good, only one that takes much gets it for its process', async (t) => {
-  const { told, priority, looks } = setUp({ comesBack: false, proven: false });
-  t.equal(told.process, null, 'a start is not enough');
-  looks(25, 125, 1, { insideSince: 0 });
-  t.match(told, { group: 15, process: null }, 'nor is a long stretch');
-  priority.prove();
-  looks(150, 800, 1);
-  t.equal(told.process, 5);
-  looks(825, 5000, 0);
-  t.match(told, { group: 0, process: 5 });
-});
+t.test(
+  'where a lower priority is for good, its process is behind always, and further only for what it took',
+  async (t) => {
+    const { told, priority, looks } = setUp({ comesBack: false, proven: false });
+    t.equal(told.process, 5);
+    looks(25, 75, 1, { insideSince: 0 });
+    t.match(told, { group: 10, process: 5 }, 'a stretch of an honest call is not held against it');
+    looks(100, 125, 1, { insideSince: 0 });
+    t.match(told, { group: 15, process: 10 }, 'one of more than 100 ms is');
+    priority.prove();
+    looks(150, 800, 1, { insideSince: 0 });
+    t.match(told, { group: 19, process: 15 }, 'as what takes much is');
+    looks(825, 5000, 0);
+    t.equal(told.group, 0);
+  },
+);
 
 t.test('a process whose time cannot be told may be gone: another may have its id', async (t) => {
   const { told, priority } = setUp();
