@@ -4,6 +4,9 @@ import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
 /** Absolute paths of files with what tells one state of a file from another. */
 export type FilesRead = Map<string, string>;
 
+/** Said of every import of what lies elsewhere, whether anything is there or not. */
+export const LEADS_OUT = 'The import leads out of the plugins folder';
+
 /** Largest file that goes into a bundle, in bytes: beyond the largest bundle, so that it is that which is complained of. */
 const FILE_BYTES = 16 * 1_048_576;
 
@@ -24,8 +27,7 @@ export async function readSource(
   path: string,
   allowed: (file: string) => boolean,
 ): Promise<{ bytes: Buffer; state: string } | string> {
-  const outside = 'The import leads out of the plugins folder';
-  if (!allowed(path)) return outside;
+  if (!allowed(path)) return LEADS_OUT;
   let handle: FileHandle | undefined;
   try {
     // Opening a pipe would wait for whoever writes to it.
@@ -35,7 +37,7 @@ export async function readSource(
     // A folder above it may have become a link since the path was found.
     const real = await realpath(path);
     const there = await stat(real, { bigint: true });
-    if (!allowed(real) || there.dev !== opened.dev || there.ino !== opened.ino) return outside;
+    if (!allowed(real) || there.dev !== opened.dev || there.ino !== opened.ino) return LEADS_OUT;
     const size = Number(opened.size);
     if (size > FILE_BYTES) return `The file has ${size} bytes, more than ${FILE_BYTES}`;
     return { bytes: await firstBytes(handle, size), state: stateOf(opened) };

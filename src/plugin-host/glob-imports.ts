@@ -1,7 +1,8 @@
-import { type Location, type Message, type PartialMessage, transform } from 'esbuild';
+import { type Location, type PartialMessage, type TransformOptions, transform } from 'esbuild';
 import { isBuildFailure } from './build-failure.ts';
 import { MOST_PROBLEMS } from './bundler-limits.ts';
 import { GUEST_SYNTAX, guestLoader, isCode } from './guest-syntax.ts';
+import { readSourceMap } from './source-map.ts';
 
 const REFUSED =
   'Cannot bundle this: which file it means is only known at run time. Import each file by a fixed text of its own';
@@ -21,19 +22,33 @@ const SUSPECT = new RegExp(
 );
 
 /** Calls with a text at their beginning, in code without blanks. What is named like them may be a property of another. */
-const CALL = /(?<!(?<!\.\.)\.|[#$])\b(?:import|require|(module(?:\.require|\[(["'`])require\2\])))\((?=["'`])/g;
+const CALL = /(?<!(?<!\.\.)\.|[#$])\b(?:import|require|module(?:\.require|\[(["'`])require\1\]))\((?=["'`])/g;
 
-/** What may be the word `module`, or a part of it. */
-const MODULE = /\bmodule\b|\\u/;
+const LINE_END = /\r\n|[\n\r\u2028\u2029]/g;
+
+/** What the errors of one file repeat of its lines, in characters, beyond the first of them. */
+const LINES_CHARS = 65_536;
+
+/** What a call begins with, unless it is spelt with escapes. */
+const CALLEE = /^(?:import|require|module)\b/;
+
+/** A call of which the bundler would make a pattern. */
+export interface PatternCall {
+  /** Where in the text it begins; undefined where something else is written there. */
+  at: number | undefined;
+  isOfModule: boolean;
+  /** Counted as the bundler does: lines from 1, columns from 0 and in bytes. */
+  location: Pick<Location, 'file' | 'line' | 'column' | 'lineText'>;
+}
 
 /**
  * The calls of `import()` and `require()` whose argument is put together from a relative path and something else. The
  * bundler would take it for a pattern, and look through all folders below the path for what fits, wherever that leads
  * and without a word to plugins of its own (https://esbuild.github.io/api/#glob).
  * @param file how errors name it
- * @returns the errors that refuse the text; those by which it does not compile, where that is so
+ * @throws BuildFailure when the text does not compile
  */
-export async function globImports(file: string, text: string): Promise<PartialMessage[]> {
+export async function patternCalls(file: string, text: string): Promise<PatternCall[]> {
   const loader = guestLoader(file);
   if (loader === undefined || !isCode(loader) || !SUSPECT.test(text)) return [];
   const how = {
@@ -43,25 +58,34 @@ export async function globImports(file: string, text: string): Promise<PartialMe
     treeShaking: false,
     minifyWhitespace: true,
     legalComments: 'none',
-  } as const;
+  } as const satisfies TransformOptions;
+  if (callsIn((await transform(text, how)).code).next().done === true) return [];
+  // Each warning carries its line, however long that is, so they are asked for only where there is something to refuse.
+  const { code, map, warnings } = await transform(text, {
+    ...how,
+    sourcemap: 'external',
+    sourcesContent: false,
+    logOverride: {
+      ...GUEST_SYNTAX.logOverride,
+      'unsupported-dynamic-import': 'warning',
+      'unsupported-require-call': 'warning',
+    },
+  });
+  const calls = placesOf(file, text, code, map);
+  const written = calls.filter(({ at }) => at !== undefined);
+  if (written.length > 0) return written;
+  // Others are spelt with escapes, or stand in a text: that is taken for code only where there is such code as well. Of
+  // calls of `module.require` the bundler does not warn before it is too late.
+  return warnings.length > 0 || calls.some(({ isOfModule }) => isOfModule) ? calls : [];
+}
+
+/**
+ * The errors that refuse a text with such calls; those by which it does not compile, where that is so.
+ * @param file how errors name it
+ */
+export async function globImports(file: string, text: string): Promise<PartialMessage[]> {
   try {
-    const found = patternCalls((await transform(text, how)).code);
-    if (found === undefined) return [];
-    // Each warning carries its line, however long that is, so they are asked for only where there is something to
-    // refuse. The bundler finds the calls, spelt as they may be: no text is taken for code unless there is such code
-    // as well.
-    const { warnings } = await transform(text, {
-      ...how,
-      logOverride: {
-        ...GUEST_SYNTAX.logOverride,
-        'unsupported-dynamic-import': 'warning',
-        'unsupported-require-call': 'warning',
-      },
-    });
-    const at = warnings.find(beginsWithText) ?? (found === 'module' ? undefined : warnings[0]);
-    if (at !== undefined) return [{ text: REFUSED, location: at.location }];
-    // Of those there is no warning before it is too late.
-    return found === 'module' ? [{ text: REFUSED, location: placeOfModule(file, text) }] : [];
+    return refusals(await patternCalls(file, text));
   } catch (error) {
     // Not left to the build itself: what it refuses only in the end would be looked through by then.
     if (isBuildFailure(error)) return error.errors.slice(0, MOST_PROBLEMS);
@@ -69,15 +93,49 @@ export async function globImports(file: string, text: string): Promise<PartialMe
   }
 }
 
-/** Whether one of the calls is of a text that begins with `./` or `../`, whatever it is put together from. */
-function patternCalls(code: string): 'module' | 'plain' | undefined {
-  let found: 'plain' | undefined;
-  for (const { index, 0: call, 1: ofModule } of code.matchAll(CALL)) {
-    if (!isPattern(code, index + call.length)) continue;
-    if (ofModule !== undefined) return 'module';
-    found = 'plain';
+/** The first few of the calls, each as an error with its line. */
+export function refusals(calls: readonly PatternCall[], said = REFUSED): PartialMessage[] {
+  let left = LINES_CHARS;
+  const shown = calls.slice(0, MOST_PROBLEMS).filter(({ location }, index) => {
+    left -= location.lineText.length;
+    return index === 0 || left >= 0;
+  });
+  return shown.map(({ location }) => ({ text: said, location }));
+}
+
+/** Where calls begin whose text begins with `./` or `../`, whatever it is put together from. */
+function* callsIn(code: string): Generator<number> {
+  for (const { index, 0: call } of code.matchAll(CALL)) if (isPattern(code, index + call.length)) yield index;
+}
+
+function placesOf(file: string, text: string, code: string, map: string): PatternCall[] {
+  const found = readSourceMap(map);
+  const made = lineStarts(code);
+  const written = lineStarts(text);
+  const places = new Map<number, PatternCall>();
+  let row = 0;
+  for (const index of callsIn(code)) {
+    while ((made[row + 1] ?? Number.POSITIVE_INFINITY) <= index) row += 1;
+    const { line, column } = found.find(row, index - (made[row] ?? 0)) ?? { line: 0, column: 0 };
+    const start = written[line] ?? 0;
+    const at = start + column;
+    const lineText = text.slice(start, written[line + 1]).replace(LINE_END, '');
+    const bytes = Buffer.byteLength(text.slice(start, at));
+    // One call may become several, one for each text that it may be of.
+    places.set(at, {
+      at: CALLEE.test(text.slice(at, at + 10)) ? at : undefined,
+      isOfModule: code.startsWith('module', index),
+      location: { file, line: line + 1, column: bytes, lineText },
+    });
   }
-  return found;
+  return [...places.values()];
+}
+
+/** Where each line begins, by ECMAScript's ends of lines (ECMA-262, 12.3). */
+function lineStarts(text: string): number[] {
+  const starts = [0];
+  for (const { index, 0: end } of text.matchAll(LINE_END)) starts.push(index + end.length);
+  return starts;
 }
 
 function isPattern(code: string, from: number): boolean {
@@ -99,21 +157,4 @@ function endOfText(code: string, from: number): number {
     else if (quote === '`' && code.startsWith('${', at)) return at + 1;
   }
   return code.length;
-}
-
-function beginsWithText({ location }: Message): boolean {
-  return location !== null && /^\w+\s*\([\s(]*(?:["'`]|$)/.test(restOf(location));
-}
-
-/** The bundler counts bytes. */
-function restOf({ lineText, column }: Location): string {
-  return Buffer.from(lineText).subarray(column).toString();
-}
-
-function placeOfModule(file: string, text: string): Partial<Location> {
-  const at = Math.max(text.search(MODULE), 0);
-  const before = text.slice(0, at).split('\n');
-  const start = at - (before.at(-1) ?? '').length;
-  const [lineText = ''] = text.slice(start).split('\n', 1);
-  return { file, line: before.length, column: Buffer.byteLength(before.at(-1) ?? ''), lineText };
 }

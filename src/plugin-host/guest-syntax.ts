@@ -1,4 +1,4 @@
-import { basename } from 'node:path';
+import { basename, extname } from 'node:path';
 import type { BuildOptions, Loader, TransformOptions } from 'esbuild';
 import { WITHOUT_WARNINGS } from './bundler-warnings.ts';
 
@@ -25,6 +25,12 @@ const LOADERS: ReadonlyMap<string, Loader> = new Map([
   ['.txt', 'text'],
 ]);
 
+/** What may be done where a file is of no kind that can be imported. */
+const INSTEAD: ReadonlyMap<string, string> = new Map([
+  ['.wasm', 'A plugin runs without WebAssembly: use a package, or a build of it, in plain JavaScript'],
+  ['.node', 'It is a native module, and a plugin runs without Node.js: use a package in plain JavaScript'],
+]);
+
 const CODE = new Set<Loader>(['js', 'jsx', 'ts', 'tsx']);
 
 /** What a file is read as, by the longest end of its name that is known; undefined when none is. */
@@ -42,4 +48,14 @@ export function guestLoader(file: string): Loader | undefined {
 /** Whether a file is code that runs. */
 export function isCode(loader: Loader): boolean {
   return CODE.has(loader);
+}
+
+/** Longest path that an error names; of a longer one it names the end. */
+const SHOWN_CHARS = 150;
+
+/** What to tell the author of an import of a file for which there is no {@link guestLoader}. */
+export function unknownKind(file: string): string {
+  const kinds = [...LOADERS.keys()].filter((end) => end.lastIndexOf('.') === 0).join(' ');
+  const instead = INSTEAD.get(extname(file)) ?? 'Put what it holds into a .json or .txt file, or into the code';
+  return `Cannot import "${file.slice(-SHOWN_CHARS)}": what can be imported is ${kinds}. ${instead}`;
 }

@@ -1,12 +1,13 @@
 import { readdirSync, realpathSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
-import { basename, dirname, extname, join, relative, sep } from 'node:path';
+import { basename, dirname, join, normalize, relative, sep } from 'node:path';
 import type { Plugin } from 'esbuild';
 import { MOST_FILES } from './bundler-limits.ts';
-import { fileState, readSource } from './files-read.ts';
+import { fileState, LEADS_OUT, readSource } from './files-read.ts';
 import { globImports } from './glob-imports.ts';
-import { guestLoader } from './guest-syntax.ts';
+import { guestLoader, unknownKind } from './guest-syntax.ts';
 import { isWithin, packageFiles } from './package-files.ts';
+import { throwingPatterns } from './package-patterns.ts';
 import { isInside } from './plugin-file.ts';
 
 /** What the wall needs to know of the places on disk. */
@@ -35,6 +36,9 @@ const PACKAGE = /^(@[^/]{1,200}\/)?[^./@][^/]{0,200}/;
 const DATA_URL = /^data:/i;
 const HARMLESS_DATA = /^data:(?:application\/json|(?:image|font)\/[\w.+-]{1,100})[;,]/;
 
+/** URLs, of which the bundler opens no file. */
+const URL_START = /^(?:data:|https?:\/\/)/i;
+
 const DATA_REFUSED = 'Cannot import a data: URL, except for JSON, images and fonts';
 
 const SOURCE_MAP = 'sourceMappingURL=';
@@ -59,6 +63,11 @@ export function importWall(
   const provided = providedModules(modulesDir);
   const allowed = (file: string) =>
     isInside(root, file) || isInside(dirname(modulesDir), file) || packages.some((folder) => isInside(folder, file));
+
+  /** As imports spell them, before a link is followed. */
+  const inside = [root, dirname(modulesDir), ...packages, ...foldersAbove(root)];
+  const isOfPackage = (file: string) =>
+    file.includes(`${sep}node_modules${sep}`) || packages.some((folder) => isInside(folder, file));
 
   return {
     name: 'import-wall',
@@ -87,6 +96,11 @@ export function importWall(
         const module = SDK.test(args.path) ? provided.get('@openzeppelin/relayer-sdk') : provided.get(args.path);
         if (module !== undefined) return { path: module };
         const { importer, namespace, resolveDir, kind } = args;
+        if (kind !== 'entry-point' && leadsOut(args.path, resolveDir, inside)) {
+          // Packages look for what may lie above them, and do without it.
+          const isProbe = OPTIONAL.has(kind) && isOfPackage(importer);
+          return isProbe ? { path: args.path, external: true } : { errors: [{ text: LEADS_OUT }] };
+        }
         const outside = await refusedFile(args.path, resolveDir);
         if (outside !== undefined) return { errors: [{ text: refusedText(outside) }] };
         await describe(args.path);
@@ -118,11 +132,14 @@ export function importWall(
         if (left < 0) return { errors: [{ text: `The files of the bundle have more than ${BUILD_BYTES} bytes` }] };
         const name = relative(root, path);
         const loader = guestLoader(path);
-        if (loader === undefined) {
-          return { errors: [{ text: `No loader is configured for "${extname(path)}" files: ${name}` }] };
-        }
+        if (loader === undefined) return { errors: [{ text: unknownKind(name) }] };
         const contents = withoutSourceMap(source.bytes);
-        const errors = await globImports(name, contents.toString());
+        const text = contents.toString();
+        if (isOfPackage(path)) {
+          const made = await throwingPatterns(name, text);
+          return typeof made === 'string' ? { contents: made === text ? contents : made, loader } : { errors: made };
+        }
+        const errors = await globImports(name, text);
         return errors.length > 0 ? { errors } : { contents, loader };
       });
     },
@@ -134,6 +151,17 @@ export function unresolvedReason(specifier: string): string {
   return isBuiltin(specifier)
     ? `Cannot import "${specifier}": it is a module of Node.js, and a plugin runs without Node.js`
     : `Could not resolve "${specifier}"`;
+}
+
+/**
+ * Whether an import leads out by what it says. It is refused without a look at what is there: the answer would tell a
+ * plugin's author which files the machine has.
+ */
+function leadsOut(specifier: string, resolveDir: string, inside: readonly string[]): boolean {
+  if (URL_START.test(specifier)) return false;
+  if (!/^(?:\/|\.{1,2}(?:\/|$))/.test(specifier)) return /^\.\.(?:\/|$)/.test(normalize(specifier));
+  const target = specifier.startsWith('/') ? normalize(specifier) : join(resolveDir, specifier);
+  return !isWithin(inside, target.replace(/(?<=.)\/$/, ''));
 }
 
 /** The file's name says enough: it is found on the way to the import that the error is at. */
@@ -162,18 +190,25 @@ function withoutSourceMap(bytes: Buffer): Buffer {
   return bytes;
 }
 
-/** Every `node_modules` that Node's own resolution would look into, without symbolic links. */
-function packageFolders(root: string): string[] {
+/** Every `node_modules` that Node's own resolution would look into. */
+function foldersAbove(root: string): string[] {
   const folders: string[] = [];
   for (let folder = root; ; folder = dirname(folder)) {
-    const candidate = join(folder, 'node_modules');
-    try {
-      folders.push(realpathSync(candidate));
-    } catch {
-      // Most folders have none.
-    }
+    folders.push(join(folder, 'node_modules'));
     if (folder === dirname(folder)) return folders;
   }
+}
+
+/** Those of them that there are, without symbolic links. */
+function packageFolders(root: string): string[] {
+  return foldersAbove(root).flatMap((folder) => {
+    try {
+      return [realpathSync(folder)];
+    } catch {
+      // Most folders have none.
+      return [];
+    }
+  });
 }
 
 /** Specifier to file: `relayer-sdk.ts` is the public SDK, a file named like a Node module stands in for it. */

@@ -85,6 +85,7 @@ t.test('whatever else is imported, and text that only looks like it, passes', as
     "typeof require !== 'undefined' && require",
     '// import(`./${x}`)\nlet s = "require(\'./\' + x)", r = /import\\(".\\/"+/; require("n");',
     'require(n); s = \'require("./${x}")\';',
+    's = "require(\'./\'+x)"; t = `${y}import("./"+x)`;',
     'loader.require(`./${x}`); import(y)',
     'a?.require(`./${x}`); this.module.require("./" + x); require(y)',
     "class A { #require(a) { return this.#require('./' + x); } } import(y)",
@@ -105,6 +106,23 @@ t.test('the place is that of the call', async (t) => {
   t.match(await globImports('lib/a.js', "require(name);\n/* é */ module.require('./' + x);\nmodule.exports = 1;"), [
     { location: { file: 'lib/a.js', line: 2, column: 9, lineText: "/* é */ module.require('./' + x);" } },
   ]);
+});
+
+t.test('each call is shown, but of long lines only the first', async (t) => {
+  const calls = "require('./' + x); import('./' + y);\nrequire('../' + z);";
+  t.match(await globImports('a.js', calls), [
+    { location: { line: 1, column: 0 } },
+    { location: { line: 1, column: 19 } },
+    { location: { line: 2, column: 0 } },
+  ]);
+  t.equal((await globImports('a.js', calls.repeat(10))).length, 5);
+  t.equal((await globImports('a.js', `s = "${'x'.repeat(70_000)}"; ${calls}`)).length, 1);
+});
+
+t.test('imports of other phases are refused, whatever they are of', async (t) => {
+  for (const text of ['import.defer(`./${x}`)', "import.source('./' + x)", "import /* c */ . defer\n('../' + x)"]) {
+    t.match(await globImports('a.js', text), [{ text: /not available/ }], text);
+  }
 });
 
 t.test(

@@ -96,21 +96,59 @@ t.test('what the bundler reads by itself is no way to a file outside', { timeout
 
 t.test('an import that would be a pattern is refused before any folder is looked through', async (t) => {
   for (const text of ['import(`../../../../${n}/x`)', "require('../../../../' + n + '/x')"]) {
-    folder.write('node_modules/patterns/index.js', `module.exports = (n) => ${text};`);
-    for (const [name, source, file] of [
-      ['pattern.ts', `export const handler = (n: string) =>\n  ${text};`, 'pattern.ts'],
-      ['uses.ts', "import x from 'patterns'; export const handler = x;", 'node_modules/patterns/index.js'],
-    ] as const) {
-      t.match(await build(name, source), {
-        kind: 'failed',
-        problems: [
-          { text: /^Cannot bundle this: which file it means/, place: { file, line: name === 'uses.ts' ? 1 : 2 } },
-        ],
-        total: 1,
-      });
-    }
+    t.match(await build('pattern.ts', `export const handler = (n: string) =>\n  ${text};`), {
+      kind: 'failed',
+      problems: [
+        { text: /^Cannot bundle this: which file it means/, place: { file: 'pattern.ts', line: 2, column: 3 } },
+      ],
+      total: 1,
+    });
   }
   t.match(await build('late.ts', 'await 0; import(`../../../../${n}/x`);'), {
     problems: [{ text: /Top-level await/, place: { file: 'late.ts', line: 1, column: 1 } }],
   });
+});
+
+t.test('a package in which it stands is built without looking through folders, and the call throws', async (t) => {
+  folder.write('node_modules/patterns/package.json', '{}');
+  for (const text of ['import(`../../../../${n}/x`)', "require('../../../../' + n + '/x')"]) {
+    folder.write('node_modules/patterns/index.js', `\nmodule.exports = async (n) => ${text};`);
+    const built = await build('uses.ts', "import x from 'patterns'; export const handler = (n: string) => x(n);");
+    if (built.kind !== 'built') return t.fail(JSON.stringify(built));
+    const world: { __isolayer_plugin__?: { handler(n: string): Promise<void> } } = {};
+    runInNewContext(Buffer.from(built.code).toString(), world);
+    await t.rejects(async () => world.__isolayer_plugin__?.handler('etc'), {
+      message:
+        'This module picks a file at run time, which a bundle cannot do: plugins/node_modules/patterns/index.js:2',
+    });
+  }
+  folder.write('node_modules/patterns/index.js', "\nmodule/**/.require('../../../../' + n + '/x')");
+  t.match(await build('uses.ts', "import 'patterns';"), {
+    problems: [
+      {
+        text: /^Cannot bundle the package "patterns"/,
+        place: { file: 'node_modules/patterns/index.js', line: 2, column: 1 },
+      },
+    ],
+    total: 1,
+  });
+});
+
+t.test('all files that cannot be imported are named at once, each where it is imported', async (t) => {
+  for (const name of ['a.wasm', 'addon.node', 'page.html', 'deep.png']) folder.write(name, '');
+  folder.write('imports.ts', `\nimport './deep.png';\nimport './gone.ts';`);
+  const source = `import './a.wasm';\n  import './addon.node';\nimport('./page.html'); import './imports.ts';`;
+  const built = await build('kinds.ts', source);
+  if (built.kind !== 'failed') return t.fail(built.kind);
+  const told = built.problems.map(
+    ({ place, text }) => `${place?.file}:${place?.line}:${place?.column} ${text.slice(0, 28)}`,
+  );
+  t.strictSame(told.sort(), [
+    'imports.ts:2:8 Cannot import "deep.png": wh',
+    'imports.ts:3:8 Could not resolve "./gone.ts',
+    'kinds.ts:1:8 Cannot import "a.wasm": what',
+    'kinds.ts:2:10 Cannot import "addon.node": ',
+    'kinds.ts:3:8 Cannot import "page.html": w',
+  ]);
+  t.equal(built.total, 5);
 });

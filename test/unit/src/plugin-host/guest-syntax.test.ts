@@ -1,7 +1,7 @@
 import { runInNewContext } from 'node:vm';
 import { type Loader, stop, transform } from 'esbuild';
 import t from 'tap';
-import { GUEST_SYNTAX, guestLoader, isCode } from '../../../../src/plugin-host/guest-syntax.ts';
+import { GUEST_SYNTAX, guestLoader, isCode, unknownKind } from '../../../../src/plugin-host/guest-syntax.ts';
 
 t.teardown(() => stop());
 
@@ -41,5 +41,20 @@ t.test('a file is read as the longest known end of its name says', (t) => {
     ...Array.from({ length: 4 }, () => true),
     ...Array.from({ length: 4 }, () => false),
   ]);
+  t.end();
+});
+
+t.test('of a file that cannot be imported it is said what can, and what to do', (t) => {
+  const image = unknownKind('images/logo.png');
+  t.match(
+    image,
+    /^Cannot import "images\/logo\.png": what can be imported is (\.\w+ )+\.txt\. Put what it holds into a \.json/,
+  );
+  const kinds = /imported is ([^:]*)\. /.exec(image)?.[1]?.split(' ') ?? [];
+  t.ok(kinds.length > 5);
+  for (const kind of kinds) t.ok(guestLoader(`a${kind}`) !== undefined, kind);
+  t.match(unknownKind('a.wasm'), /without WebAssembly/);
+  t.match(unknownKind('build/a.node'), /a native module, and a plugin runs without Node\.js/);
+  t.ok(unknownKind(`${'x'.repeat(5000)}.bin`).length < 400);
   t.end();
 });

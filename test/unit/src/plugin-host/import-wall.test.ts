@@ -151,8 +151,8 @@ t.test('no code is bundled that was not looked at as what the bundler takes it f
     await t.rejects(bundle(file), /Cannot import a data: URL/, file);
   }
   await t.rejects(bundle('dotted.js'), /only known at run time/);
-  await t.rejects(bundle('slashed.js'), /No loader is configured/);
-  await t.rejects(bundle('unknown.js'), /No loader is configured for "\.wasm" files: a\.wasm/);
+  await t.rejects(bundle('slashed.js'), /Cannot import "x\.css\\bar"/);
+  await t.rejects(bundle('unknown.js'), /unknown\.js:1:7: .*Cannot import "a\.wasm": what can be imported is \.js/);
   t.match(await bundle('json.js'), '4711');
   t.match(await bundle('image.js'), 'image/png');
   const known = await bundle('known.js');
@@ -186,6 +186,54 @@ t.test('what a package says of itself belongs to what a bundle is made of', asyn
     join(root, 'own.ts'),
     join(root, 'uses.ts'),
   ]);
+});
+
+t.test('an import that leads out is refused alike, whether anything is there or not', async (t) => {
+  const place = new PluginFolder({
+    'guest/modules/relayer-sdk.ts': '',
+    'there.js': '',
+    'plugins/lib/up.ts': `import up from '..'; import shared from '../../node_modules/shared'; export default [up, shared];`,
+    'plugins/index.ts': `export default 'index';`,
+    'plugins/style.css': 'a { background: url(https://example.com/../../../a.png) }',
+    'plugins/node_modules/probes/index.js': `try { require('../../../there.js'); } catch {} require('../beside/a.js');`,
+    'plugins/node_modules/beside/a.js': '"beside"',
+    'store/shared/index.js': `export default 'shared';`,
+  });
+  t.teardown(() => place.remove());
+  symlinkSync(join(place.path, 'store'), join(place.path, 'node_modules'));
+  const root = join(place.path, 'plugins');
+  const wall = importWall({ root, modulesDir: join(place.path, 'guest/modules') }, () => {});
+  const bundle = async (file: string) => {
+    const entryPoints = [join(root, file)];
+    const options = { entryPoints, outdir: root, bundle: true, write: false, logLevel: 'silent' } as const;
+    return (await build({ ...options, absWorkingDir: root, plugins: [wall] })).outputFiles[0]?.text;
+  };
+  const errorOf = async (text: string) => {
+    place.write('plugins/a.js', text);
+    return bundle('a.js').then(
+      () => 'built',
+      (error: unknown) => String(error),
+    );
+  };
+  const spellings = ['../NAME', './lib/../../NAME', `${place.path}/NAME`, 'beside/../../../NAME', 'x/../../NAME'];
+  for (const spelling of [...spellings, '../NAME?x', '..//NAME', '../lib/../NAME']) {
+    for (const around of ["import 'IT'", "try { require('IT') } catch {}", "import('IT').catch(() => {})"]) {
+      const [there, missing] = await Promise.all(
+        ['there.js', 'ghost.js'].map(async (name) => {
+          const said = await errorOf(around.replace('IT', spelling.replace('NAME', name)));
+          return said.replaceAll(name, 'NAME');
+        }),
+      );
+      t.equal(there, missing, `${around} ${spelling}`);
+      t.match(there, /The import leads out of the plugins folder/, `${around} ${spelling}`);
+    }
+  }
+  const ordinary = await bundle('lib/up.ts');
+  for (const part of ["'index'", "'shared'"]) t.match(ordinary, part.replaceAll("'", '"'));
+  t.match(await bundle('style.css'), 'https://example.com/../../../a.png');
+  const probing = await bundle('node_modules/probes/index.js');
+  t.match(probing, /__require\("\.\.\/\.\.\/\.\.\/there\.js"\)/, 'a package does without what it looks for above it');
+  t.match(probing, '"beside"');
 });
 
 t.test('a bundle of more files than can be watched is refused', async (t) => {
