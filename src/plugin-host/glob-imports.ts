@@ -24,6 +24,9 @@ const SUSPECT = new RegExp(
 /** Calls with a text at their beginning, in code without blanks. What is named like them may be a property of another. */
 const CALL = /(?<!(?<!\.\.)\.|[#$])\b(?:import|require|module(?:\.require|\[(["'`])require\1\]))\((?=["'`])/g;
 
+/** What the bundler says of calls that name no file. */
+const WARNED = { 'unsupported-dynamic-import': 'warning', 'unsupported-require-call': 'warning' } as const;
+
 const LINE_END = /\r\n|[\n\r\u2028\u2029]/g;
 
 /** What the errors of one file repeat of its lines, in characters, beyond the first of them. */
@@ -31,6 +34,9 @@ const LINES_CHARS = 65_536;
 
 /** What a call begins with, unless it is spelt with escapes. */
 const CALLEE = /^(?:import|require|module)\b/;
+
+/** Calls of one file whose places are looked up: each costs a look at its line, however long that is. */
+export const MOST_CALLS = 100;
 
 /** A call of which the bundler would make a pattern. */
 export interface PatternCall {
@@ -46,6 +52,7 @@ export interface PatternCall {
  * bundler would take it for a pattern, and look through all folders below the path for what fits, wherever that leads
  * and without a word to plugins of its own (https://esbuild.github.io/api/#glob).
  * @param file how errors name it
+ * @returns of more than {@link MOST_CALLS} the first ones, and one more
  * @throws BuildFailure when the text does not compile
  */
 export async function patternCalls(file: string, text: string): Promise<PatternCall[]> {
@@ -60,23 +67,16 @@ export async function patternCalls(file: string, text: string): Promise<PatternC
     legalComments: 'none',
   } as const satisfies TransformOptions;
   if (callsIn((await transform(text, how)).code).next().done === true) return [];
-  // Each warning carries its line, however long that is, so they are asked for only where there is something to refuse.
-  const { code, map, warnings } = await transform(text, {
-    ...how,
-    sourcemap: 'external',
-    sourcesContent: false,
-    logOverride: {
-      ...GUEST_SYNTAX.logOverride,
-      'unsupported-dynamic-import': 'warning',
-      'unsupported-require-call': 'warning',
-    },
-  });
+  const { code, map } = await transform(text, { ...how, sourcemap: 'external', sourcesContent: false });
   const calls = placesOf(file, text, code, map);
   const written = calls.filter(({ at }) => at !== undefined);
   if (written.length > 0) return written;
   // Others are spelt with escapes, or stand in a text: that is taken for code only where there is such code as well. Of
   // calls of `module.require` the bundler does not warn before it is too late.
-  return warnings.length > 0 || calls.some(({ isOfModule }) => isOfModule) ? calls : [];
+  if (calls.length > MOST_CALLS || calls.some(({ isOfModule }) => isOfModule)) return calls;
+  // Each warning carries its line, however long that is, so they are asked for only where nothing else says.
+  const logOverride = { ...GUEST_SYNTAX.logOverride, ...WARNED };
+  return (await transform(text, { ...how, logOverride })).warnings.length > 0 ? calls : [];
 }
 
 /**
@@ -119,14 +119,18 @@ function placesOf(file: string, text: string, code: string, map: string): Patter
     const { line, column } = found.find(row, index - (made[row] ?? 0)) ?? { line: 0, column: 0 };
     const start = written[line] ?? 0;
     const at = start + column;
-    const lineText = text.slice(start, written[line + 1]).replace(LINE_END, '');
-    const bytes = Buffer.byteLength(text.slice(start, at));
+    const isOfModule = code.startsWith('module', index);
+    const known = places.get(at);
     // One call may become several, one for each text that it may be of.
-    places.set(at, {
-      at: CALLEE.test(text.slice(at, at + 10)) ? at : undefined,
-      isOfModule: code.startsWith('module', index),
-      location: { file, line: line + 1, column: bytes, lineText },
-    });
+    if (known !== undefined) known.isOfModule ||= isOfModule;
+    else {
+      const lineText = text.slice(start, written[line + 1]).replace(LINE_END, '');
+      const bytes = Buffer.byteLength(text.slice(start, at));
+      const isWritten = CALLEE.test(text.slice(at, at + 10));
+      const location = { file, line: line + 1, column: bytes, lineText };
+      places.set(at, { at: isWritten ? at : undefined, isOfModule, location });
+    }
+    if (places.size > MOST_CALLS) break;
   }
   return [...places.values()];
 }

@@ -2,13 +2,10 @@ import { posix } from 'node:path';
 import type { PartialMessage } from 'esbuild';
 import { isBuildFailure } from './build-failure.ts';
 import { MOST_PROBLEMS } from './bundler-limits.ts';
-import { type PatternCall, patternCalls, refusals } from './glob-imports.ts';
+import { MOST_CALLS, type PatternCall, patternCalls, refusals } from './glob-imports.ts';
 
 /** What is called, where it is written so that other words can stand in its place. */
 const CALLEE = /^(?:import\b|require\b|module[ \t]{0,100}\.[ \t]{0,100}require\b|module\[(["'])require\1\])/;
-
-/** Calls of one file that are replaced: each brings its own words along. */
-const MOST_CALLS = 100;
 
 /** Names that are tried for what takes the place of a call. */
 const MOST_NAMES = 1000;

@@ -46,6 +46,9 @@ t.test('a relative path with something put into it is refused, however it is wri
     '(module).require(`./${x}`)',
     'module /* c */ . /* d */ require(`./${x}`)',
     '[...module.require(`./${x}`)]',
+    'm\\u006fdule.require("./" + `require("./"+x)${y}`)',
+    `f("${"require('./'+x)".repeat(300)}", m\\u006fdule.require("./" + x))`,
+    `f(${'"require(\'./\'+x)",'.repeat(300)} m\\u006fdule.require("./" + x))`,
     'exports.a = module.exports; module.require(`./${x}`)',
   ]) {
     t.match(await globImports('a.js', text), [{ text: REFUSED }], text);
@@ -117,6 +120,15 @@ t.test('each call is shown, but of long lines only the first', async (t) => {
   ]);
   t.equal((await globImports('a.js', calls.repeat(10))).length, 5);
   t.equal((await globImports('a.js', `s = "${'x'.repeat(70_000)}"; ${calls}`)).length, 1);
+});
+
+t.test('a line that is long and holds many of them takes no time', async (t) => {
+  const call = "a=require('./'+x);";
+  const began = performance.now();
+  for (const text of [call.repeat(100_000), `"${call.repeat(100_000)}"; require(x)`]) {
+    t.match(await globImports('a.js', text), [{ text: REFUSED }]);
+  }
+  t.ok(performance.now() - began < 20_000);
 });
 
 t.test('imports of other phases are refused, whatever they are of', async (t) => {
