@@ -14,7 +14,7 @@ export type StartCheckpointThread = (path: string) => Worker;
 
 /**
  * Keeps the write-ahead log small without holding up the main loop. The copying goes on beside the writing; its end,
- * which lets the log begin anew, comes between two commits. What fails is tried again when the log has grown further:
+ * which lets the log begin anew, comes between two transactions. What fails is tried again when the log has grown further:
  * it costs space and nothing that was written.
  */
 export class Checkpoints {
@@ -37,11 +37,10 @@ export class Checkpoints {
   }
 
   /**
-   * To be awaited between two commits: begins a checkpoint when it is time, and ends it when it has come that far.
-   * Never fails.
+   * To be told after a commit; begins a checkpoint when it is time. Never fails.
    * @param pages how many are in the log
    */
-  async between(pages: () => number): Promise<void> {
+  grown(pages: () => number): void {
     if (this.#closed) return;
     try {
       this.#pages = pages();
@@ -51,10 +50,16 @@ export class Checkpoints {
     }
     // Somebody has begun the log anew.
     if (this.#pages < this.#pagesThen) this.#pagesThen = 0;
-    const growth = this.#pages - this.#pagesThen;
-    if (this.#copying === undefined && growth >= PAGES_BETWEEN) this.#copying = this.#copy();
-    if (growth >= PAGES_AHEAD) await this.#copying;
-    if (!this.#isCopied) return;
+    if (this.#copying === undefined && this.#growth() >= PAGES_BETWEEN) this.#copying = this.#copy();
+  }
+
+  /**
+   * To be awaited before a transaction: ends a checkpoint that has come that far. Otherwise that transaction would begin
+   * the log anew, and flush the new beginning on the main loop. Never fails.
+   */
+  async settled(): Promise<void> {
+    if (this.#growth() >= PAGES_AHEAD) await this.#copying;
+    if (!this.#isCopied || this.#closed) return;
     this.#copying = undefined;
     this.#isCopied = false;
     await this.#run('finish');
@@ -83,6 +88,10 @@ export class Checkpoints {
       this.#missed(error);
       return false;
     }
+  }
+
+  #growth(): number {
+    return this.#pages - this.#pagesThen;
   }
 
   #missed(error: unknown): void {

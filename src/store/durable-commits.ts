@@ -34,7 +34,6 @@ export class DurableCommits implements GroupTransactions {
   readonly #pages: StatementSync;
   readonly #look: StatementSync;
   #changesBefore: unknown;
-  #hasGrown = false;
   #failure: unknown;
 
   constructor({ writing, reading, wal, checkpoints, log }: DurableCommitsParts) {
@@ -54,6 +53,10 @@ export class DurableCommits implements GroupTransactions {
     if (this.#failure === undefined) return;
     const reason = 'The disk failed while the database was written; nothing is written until the service is restarted';
     throw new AppError('UNAVAILABLE', { reason }, { cause: this.#failure });
+  }
+
+  async ready(): Promise<void> {
+    if (this.#failure === undefined) await this.#checkpoints.settled();
   }
 
   begin(): void {
@@ -77,9 +80,9 @@ export class DurableCommits implements GroupTransactions {
       this.#letGo();
       throw cause;
     }
-    this.#hasGrown = true;
     await this.#flush();
     this.#letGo();
+    this.#checkpoints.grown(() => Number(this.#pages.get()?.['log']));
   }
 
   undo(): void {
@@ -88,12 +91,6 @@ export class DurableCommits implements GroupTransactions {
     } catch {
       // The transaction stays open, so every later group fails and tries this again: nothing is kept by accident.
     }
-  }
-
-  async between(): Promise<void> {
-    if (!this.#hasGrown || this.#failure !== undefined) return;
-    this.#hasGrown = false;
-    await this.#checkpoints.between(() => Number(this.#pages.get()?.['log']));
   }
 
   /** When nothing is under way any more. Safe to call twice. */

@@ -8,14 +8,14 @@ const GROUP_MS = 5;
 
 /** The transactions that groups of bodies are. */
 export interface GroupTransactions {
+  /** Awaited before each. Never fails. */
+  ready(): Promise<void>;
   /** @throws when nothing can be written */
   begin(): void;
   /** Resolves once what was written since the beginning is on disk; nobody else sees it before. */
   commit(): Promise<void>;
   /** Takes back what was not committed, if there is a transaction. Never fails. */
   undo(): void;
-  /** Awaited between two groups. Never fails. */
-  between(): Promise<void>;
 }
 
 interface Job {
@@ -78,8 +78,8 @@ export class WriterQueue {
   }
 
   async #work(): Promise<void> {
+    await this.#transactions.ready();
     await this.#commitGroup();
-    await this.#transactions.between();
     if (this.#jobs.length > 0) {
       setImmediate(() => void this.#work());
       return;

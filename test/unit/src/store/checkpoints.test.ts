@@ -13,7 +13,7 @@ import { Checkpoints, type StartCheckpointThread, startCheckpointThread } from '
 const PAGE = 4096;
 const TURNS = 30_000;
 
-/** A database that is written one commit after the other, with a look at the checkpoints after each, as a store does. */
+/** A database that is written one commit after the other, with a look at the checkpoints before and after each, as a store does. */
 function open(t: Test, start: StartCheckpointThread = startCheckpointThread) {
   const path = join(t.testdir(), 'a.db');
   const database = new DatabaseSync(path);
@@ -40,13 +40,14 @@ function open(t: Test, start: StartCheckpointThread = startCheckpointThread) {
     threads,
     pages,
     async write(count: number) {
+      await checkpoints.settled();
       insert.run(count * PAGE);
-      await checkpoints.between(pages);
+      checkpoints.grown(pages);
     },
     /** Looks after the log until it is as wanted. */
     async until(isAsWanted: (pages: number) => boolean) {
       for (let turn = 0; turn < TURNS; turn += 1) {
-        await checkpoints.between(pages);
+        await checkpoints.settled();
         if (isAsWanted(pages())) return;
         await nextTurn();
       }
@@ -148,7 +149,7 @@ t.test('a thread that cannot start or fails is said, and writing goes on', async
 
 t.test('a log that cannot be measured is said too', async (t) => {
   const { checkpoints, lines } = open(t);
-  await checkpoints.between(() => {
+  checkpoints.grown(() => {
     throw new Error('disk I/O error');
   });
   t.match(lines, [{ err: { message: 'disk I/O error' } }]);
@@ -187,7 +188,7 @@ t.test('a process ends although its thread is there', async (t) => {
   const program = `
     const { Checkpoints } = await import(${JSON.stringify(entry)});
     const checkpoints = new Checkpoints(${JSON.stringify(path)}, { warn: (said) => console.log(said) });
-    await checkpoints.between(() => 1001);
+    checkpoints.grown(() => 1001);
     process.on('exit', () => console.log('ends'));
   `;
   const child = spawn(process.execPath, ['--input-type=module', '-e', program], {

@@ -101,7 +101,7 @@ t.test('after a flush that failed nothing is written, and readers stay where the
   const told = { code: 'UNAVAILABLE', message: /whether it is kept shows after a restart/, cause };
   await t.rejects(commit, told);
   commits.undo();
-  await commits.between();
+  await commits.ready();
   wal.release();
   for (let again = 0; again < 3; again += 1) {
     t.throws(() => commits.begin(), { code: 'UNAVAILABLE', message: /nothing is written until .* restarted/ });
