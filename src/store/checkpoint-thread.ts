@@ -1,6 +1,12 @@
 /** The entry of the thread that makes checkpoints: one job at a time, each with one answer. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { type CheckpointAnswer, Checkpointer, type CheckpointJob, type CheckpointOrder } from './checkpointer.ts';
+import {
+  type CheckpointAnswer,
+  Checkpointer,
+  type CheckpointJob,
+  type CheckpointOrder,
+  checkpointFailure,
+} from './checkpointer.ts';
 
 if (parentPort === null) throw new Error('checkpoint-thread.ts is the entry of a worker thread');
 const port = parentPort;
@@ -19,6 +25,6 @@ function answerTo(job: CheckpointJob): CheckpointAnswer {
   try {
     return { pages: checkpointer.run(job) };
   } catch (cause) {
-    return { failure: cause instanceof Error ? cause.message : String(cause) };
+    return checkpointFailure(cause);
   }
 }

@@ -6,8 +6,18 @@ export type CheckpointJob = 'copy' | 'finish';
 /** What the main side says to the thread. */
 export type CheckpointOrder = CheckpointJob | 'end';
 
+/** Why a job could not be done. */
+export interface CheckpointFailure {
+  failure: string;
+  /** Whether what it wrote may never reach the disk, although another try would be called a success. */
+  isForGood: boolean;
+}
+
 /** What the thread says to each job: how many pages are in the log now, or why it could not be done. */
-export type CheckpointAnswer = { pages: number } | { failure: string };
+export type CheckpointAnswer = { pages: number } | CheckpointFailure;
+
+/** SQLITE_IOERR_FSYNC, https://sqlite.org/rescode.html#ioerr_fsync */
+const FLUSH_FAILED = 1034;
 
 /** A log that has become larger, while a reader of another process held it back, is cut to this when it begins anew. */
 const LOG_BYTES_KEPT = 16 * 1024 * 1024;
@@ -50,4 +60,10 @@ export class Checkpointer {
     const version = Number(this.#database.prepare('pragma user_version').get()?.['user_version']);
     this.#database.exec(`pragma user_version = ${version}`);
   }
+}
+
+/** What there is to say about an error of {@link Checkpointer.run}. */
+export function checkpointFailure(cause: unknown): CheckpointFailure {
+  if (!(cause instanceof Error)) return { failure: String(cause), isForGood: false };
+  return { failure: cause.message, isForGood: 'errcode' in cause && cause.errcode === FLUSH_FAILED };
 }

@@ -15,7 +15,8 @@ export type StartCheckpointThread = (path: string) => Worker;
 /**
  * Keeps the write-ahead log small without holding up the main loop. The copying goes on beside the writing; its end,
  * which lets the log begin anew, comes between two transactions. What fails is tried again when the log has grown further:
- * it costs space and nothing that was written.
+ * it costs space and nothing that was written. Only a flush that fails is not: what had been copied may be lost, and the
+ * next flush be called a success, after which the log would be given up that still has it.
  */
 export class Checkpoints {
   readonly #path: string;
@@ -29,6 +30,7 @@ export class Checkpoints {
   #pages = 0;
   #pagesThen = 0;
   #closed = false;
+  #failure: unknown;
 
   constructor(path: string, log: Log, start: StartCheckpointThread = startCheckpointThread) {
     this.#path = path;
@@ -36,12 +38,17 @@ export class Checkpoints {
     this.#start = start;
   }
 
+  /** Why the database file is not to be trusted until a restart brings what the log has into it anew; else undefined. */
+  get failure(): unknown {
+    return this.#failure;
+  }
+
   /**
    * To be told after a commit; begins a checkpoint when it is time. Never fails.
    * @param pages how many are in the log
    */
   grown(pages: () => number): void {
-    if (this.#closed) return;
+    if (this.#closed || this.#failure !== undefined) return;
     try {
       this.#pages = pages();
     } catch (error) {
@@ -96,10 +103,18 @@ export class Checkpoints {
 
   #missed(error: unknown): void {
     this.#pagesThen = this.#pages;
+    if (error instanceof FlushFailed) {
+      this.#failure = error;
+      this.#log.error({ err: error }, 'the disk failed while the database was written; restart when it is well');
+      return;
+    }
     if (this.#closed) return;
     this.#log.warn({ err: error }, 'a checkpoint of the database failed; its log grows until one succeeds');
   }
 }
+
+/** After it nobody knows what the database file has. */
+class FlushFailed extends Error {}
 
 /** The thread as this side holds it: one job at a time. It keeps a process alive only while it works. */
 class CheckpointThread {
@@ -115,7 +130,7 @@ class CheckpointThread {
     this.#ended = promise;
     worker.on('message', (answer: CheckpointAnswer) => {
       if ('pages' in answer) this.#job?.resolve(answer.pages);
-      else this.#job?.reject(new Error(answer.failure));
+      else this.#job?.reject(answer.isForGood ? new FlushFailed(answer.failure) : new Error(answer.failure));
     });
     worker.on('error', (cause) => this.#lose(cause));
     worker.on('exit', () => {

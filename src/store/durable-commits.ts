@@ -22,7 +22,8 @@ export interface DurableCommitsParts {
  *
  * A flush that fails is for good: the kernel may have dropped what it could not write and call the next flush a success
  * (Rebello et al., "Can Applications Recover from fsync Failures?", USENIX ATC 2020). Then nothing is written any more,
- * and readers stay where they are. A start brings what the log still says into the database file anew.
+ * and readers stay where they are. A start brings what the log still says into the database file anew. A checkpoint
+ * whose flush fails is no different.
  */
 export class DurableCommits implements GroupTransactions {
   readonly #writing: DatabaseSync;
@@ -48,15 +49,20 @@ export class DurableCommits implements GroupTransactions {
     this.#look = reading.prepare('select 1 from sqlite_schema limit 1');
   }
 
+  /** False once a flush has failed: from then on the log must be left as it is. */
+  get isIntact(): boolean {
+    return this.#cause() === undefined;
+  }
+
   /** @throws AppError `UNAVAILABLE` once a flush has failed */
   assertIntact(): void {
-    if (this.#failure === undefined) return;
+    if (this.isIntact) return;
     const reason = 'The disk failed while the database was written; nothing is written until the service is restarted';
-    throw new AppError('UNAVAILABLE', { reason }, { cause: this.#failure });
+    throw new AppError('UNAVAILABLE', { reason }, { cause: this.#cause() });
   }
 
   async ready(): Promise<void> {
-    if (this.#failure === undefined) await this.#checkpoints.settled();
+    if (this.isIntact) await this.#checkpoints.settled();
   }
 
   begin(): void {
@@ -108,6 +114,10 @@ export class DurableCommits implements GroupTransactions {
       const reason = 'The disk failed while this was written: whether it is kept shows after a restart of the service';
       throw new AppError('UNAVAILABLE', { reason }, { cause });
     }
+  }
+
+  #cause(): unknown {
+    return this.#failure ?? this.#checkpoints.failure;
   }
 
   /** From now on readers see what is committed. */

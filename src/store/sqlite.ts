@@ -123,8 +123,11 @@ function compose({ writing, reading, commits, clock, sealer }: Parts): Store {
       guard.close();
       await queue.drained();
       await commits.close();
-      if (reading.isOpen) reading.close();
-      if (writing.isOpen) writing.close();
+      // The last that can write makes a checkpoint and gives up the log. On a disk that failed nobody may: there the last
+      // is one that only reads.
+      for (const database of commits.isIntact ? [reading, writing] : [writing, reading]) {
+        if (database.isOpen) database.close();
+      }
     },
   };
 }

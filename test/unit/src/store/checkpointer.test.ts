@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
-import { Checkpointer } from '../../../../src/store/checkpointer.ts';
+import { Checkpointer, checkpointFailure } from '../../../../src/store/checkpointer.ts';
 
 const MIB = 1024 * 1024;
 
@@ -95,4 +95,15 @@ t.test('the number that an application may keep in the file stays what it is', a
   checkpointer.close();
   checkpointer.close();
   t.throws(() => checkpointer.run('copy'), /not open/);
+});
+
+t.test('a flush that failed is for good, and nothing else is', (t) => {
+  const ofSqlite = (errcode: number, message: string) => Object.assign(new Error(message), { errcode });
+  t.strictSame(checkpointFailure(ofSqlite(1034, 'disk I/O error')), { failure: 'disk I/O error', isForGood: true });
+  for (const errcode of [5, 10, 13, 266, 778]) {
+    t.strictSame(checkpointFailure(ofSqlite(errcode, 'no')), { failure: 'no', isForGood: false });
+  }
+  t.strictSame(checkpointFailure(new Error('1034')), { failure: '1034', isForGood: false });
+  t.strictSame(checkpointFailure('odd'), { failure: 'odd', isForGood: false });
+  t.end();
 });

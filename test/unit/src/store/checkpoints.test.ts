@@ -7,6 +7,7 @@ import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promi
 import { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
 import { createLog } from '../../../../src/observability/log.ts';
+import type { CheckpointAnswer } from '../../../../src/store/checkpointer.ts';
 import { Checkpoints, type StartCheckpointThread, startCheckpointThread } from '../../../../src/store/checkpoints.ts';
 
 /** Pages of 4 KiB; a checkpoint is due after a thousand. */
@@ -31,7 +32,7 @@ function open(t: Test, start: StartCheckpointThread = startCheckpointThread) {
   const database = new DatabaseSync(path);
   database.exec('pragma journal_mode = wal; pragma synchronous = off; pragma wal_autocheckpoint = 0');
   database.exec('create table things (bytes blob) strict');
-  const lines: { msg: string; err?: { message: string } }[] = [];
+  const lines: { level: number; msg: string; err?: { message: string } }[] = [];
   const log = createLog('debug', { write: (line) => void lines.push(JSON.parse(line)) });
   const threads: Worker[] = [];
   const checkpoints = new Checkpoints(path, log, (file) => {
@@ -70,6 +71,14 @@ function open(t: Test, start: StartCheckpointThread = startCheckpointThread) {
     },
   };
 }
+
+/** A thread that answers each job so. */
+const answering = (answer: CheckpointAnswer) =>
+  new Worker(
+    `const { parentPort, workerData } = require('node:worker_threads');
+    parentPort.on('message', (order) => order === 'end' ? parentPort.close() : parentPort.postMessage(workerData));`,
+    { eval: true, workerData: answer },
+  );
 
 t.test('nothing is started before the log is long enough', async (t) => {
   const { write, threads, pages } = open(t);
@@ -140,12 +149,7 @@ t.test('a thread that cannot start or fails is said, and writing goes on', async
       throw new Error('no thread to be had');
     },
     () => new Worker('throw new Error("it cannot open the file")', { eval: true }),
-    () =>
-      new Worker(
-        `const { parentPort } = require('node:worker_threads');
-        parentPort.on('message', (order) => order === 'end' ? parentPort.close() : parentPort.postMessage({ failure: 'disk full' }));`,
-        { eval: true },
-      ),
+    () => answering({ failure: 'disk full', isForGood: false }),
   ];
   const { write, lines } = open(t, (path) => answers.shift()?.() ?? startCheckpointThread(path));
   for (const said of [/no thread/, /cannot open/, /disk full/]) {
@@ -154,6 +158,28 @@ t.test('a thread that cannot start or fails is said, and writing goes on', async
     await untilSo(() => lines.length > before);
     t.match(lines.at(-1), { msg: /its log grows until one succeeds/, err: { message: said } });
   }
+});
+
+t.test('a flush that failed is not tried again: the log may be all that is left', async (t) => {
+  let asked = 0;
+  const { write, checkpoints, lines, pages } = open(t, () => {
+    const thread = answering({ failure: 'disk I/O error', isForGood: true });
+    const post = thread.postMessage.bind(thread);
+    thread.postMessage = (order) => {
+      asked += 1;
+      post(order);
+    };
+    return thread;
+  });
+  t.equal(checkpoints.failure, undefined);
+  await write(1001);
+  await untilSo(() => checkpoints.failure !== undefined);
+  t.match(checkpoints.failure, { message: 'disk I/O error' });
+  for (let commit = 0; commit < 5; commit += 1) await write(1001);
+  t.equal(asked, 1);
+  t.ok(pages() > 6000);
+  t.match(lines, [{ level: 50, msg: /the disk failed/, err: { message: 'disk I/O error' } }]);
+  t.equal(lines.length, 1);
 });
 
 t.test('a log that cannot be measured is said too', async (t) => {

@@ -1,13 +1,16 @@
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
 import { createLog } from '../../../../src/observability/log.ts';
-import { Checkpoints } from '../../../../src/store/checkpoints.ts';
+import { Checkpoints, type StartCheckpointThread } from '../../../../src/store/checkpoints.ts';
 import { DurableCommits } from '../../../../src/store/durable-commits.ts';
 import { HeldWal } from '../../../support/held-wal.ts';
 
 /** Commits over a table of numbers on a real file, with a log whose flushes the test holds. */
-function open(t: Test) {
+function open(t: Test, start?: StartCheckpointThread) {
   const path = join(t.testdir(), 'a.db');
   const writing = new DatabaseSync(path);
   writing.exec('pragma journal_mode = wal; create table things (id integer primary key) strict');
@@ -15,7 +18,7 @@ function open(t: Test) {
   const reading = new DatabaseSync(path, { readOnly: true });
   const lines: { level: number; msg: string }[] = [];
   const log = createLog('debug', { write: (line) => void lines.push(JSON.parse(line)) });
-  const commits = new DurableCommits({ writing, reading, wal, checkpoints: new Checkpoints(path, log), log });
+  const commits = new DurableCommits({ writing, reading, wal, checkpoints: new Checkpoints(path, log, start), log });
   t.teardown(async () => {
     await commits.close();
     reading.close();
@@ -113,6 +116,32 @@ t.test('after a flush that failed nothing is written, and readers stay where the
     [[50, 'the disk failed while the database was written; restart when it is well']],
     'said once',
   );
+});
+
+t.test('after a checkpoint whose flush failed nothing is written, and what was is kept', async (t) => {
+  const program = `
+    const { parentPort } = require('node:worker_threads');
+    parentPort.on('message', (order) => order === 'end' ? parentPort.close()
+      : parentPort.postMessage({ failure: 'disk I/O error', isForGood: true }));`;
+  const threads: Worker[] = [];
+  const { writing, commits, seen } = open(t, () => {
+    const thread = new Worker(program, { eval: true });
+    threads.push(thread);
+    return thread;
+  });
+  writing.exec('create table bytes (bytes blob) strict');
+  commits.begin();
+  writing.exec('insert into things values (1); insert into bytes values (zeroblob(5000000))');
+  await commits.commit();
+  t.equal(commits.isIntact, true);
+  const [thread] = threads;
+  if (thread === undefined) throw new Error('no checkpoint was begun');
+  await once(thread, 'message');
+  await nextTurn();
+  t.equal(commits.isIntact, false);
+  t.throws(() => commits.begin(), { code: 'UNAVAILABLE', cause: { message: 'disk I/O error' } });
+  await commits.ready();
+  t.strictSame(seen(), [1]);
 });
 
 t.test('a commit that SQLite refuses is undone, and holds no reader', async (t) => {

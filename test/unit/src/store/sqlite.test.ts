@@ -176,8 +176,10 @@ t.test('a disk that fails ends all writing until a restart, and the start keeps 
     ['relayer-1'],
     'what was reported can be read',
   );
+  const { size } = statSync(`${path}-wal`);
   await store.close();
   await store.close();
+  t.equal(statSync(`${path}-wal`).size, size, 'the log is left to the start');
   const again = await openSqliteStore({ path, ...options });
   t.strictSame((await again.read.allRelayers()).map(({ id }) => id).sort(), ['relayer-1', 'second']);
   await again.close();
