@@ -3,7 +3,7 @@ import type { Death, Limits } from '../protocol.ts';
 import { CpuAccount, type Share } from './cpu-account.ts';
 import { Growth } from './growth.ts';
 import { type ChildPids, Niceness } from './niceness.ts';
-import { Priority } from './priority.ts';
+import { type ChildNiceness, Priority } from './priority.ts';
 import { ProcessorTime } from './processor-time.ts';
 import { NO_CALL, Pulse } from './pulse.ts';
 
@@ -36,13 +36,18 @@ export class Judge {
   readonly #priority: Priority;
   readonly #startedAt = performance.now();
   #lookedAt = 0;
+  /** How long a stretch may take, as of the last look. */
+  #sliceMs = 0;
 
-  /** @param child that is judged, and was started just now */
-  constructor(child: ChildPids) {
+  /**
+   * @param child that is judged, and was started just now
+   * @param niceness how the system is told of it
+   */
+  constructor(child: ChildPids, niceness: ChildNiceness = new Niceness(child)) {
     this.pulse = new Pulse(this.#startedAt);
     this.account = new CpuAccount(this.#startedAt);
     this.#processor = new ProcessorTime(() => child.memoryPid);
-    this.#priority = new Priority(new Niceness(child), this.#startedAt);
+    this.#priority = new Priority(niceness, this.#startedAt);
   }
 
   /** The call that is inside the guest or, since a child is looked at now and then only, was there last. */
@@ -61,7 +66,7 @@ export class Judge {
       this.account.made();
       return ms;
     }
-    this.#priority.prove();
+    if (ms < this.#sliceMs) this.#priority.prove();
     this.#growth.ran(call, now - Math.max(now - ms, this.#lookedAt));
     return ms;
   }
@@ -75,7 +80,9 @@ export class Judge {
   /** Why the child has to go, or null. */
   look({ now, rssBytes, ready, limits, owesASign }: Look): Death | null {
     const insideSince = this.pulse.entered === null ? null : this.pulse.enteredSince(0);
-    this.#priority.look({ now, starting: !ready, insideSince, takenMs: this.#processor.read() });
+    const evaluating = this.pulse.entered === NO_CALL;
+    this.#priority.look({ now, starting: !ready, insideSince, evaluating, takenMs: this.#processor.read() });
+    this.#sliceMs = limits.slice_ms;
     if (!ready && now - this.#startedAt > START_MS) {
       return { cause: 'start', detail: `it was not ready within ${START_MS} ms`, culprit: NO_CALL };
     }

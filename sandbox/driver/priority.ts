@@ -8,6 +8,8 @@ export interface Exertion {
   starting: boolean;
   /** Since when it has been inside the guest, on the same clock; null when it is outside. */
   insideSince: number | null;
+  /** Whether it is inside to evaluate a module, on no call's behalf. */
+  evaluating: boolean;
   /** Processor time of its process so far, in milliseconds; 0 where it cannot be told. */
   takenMs: number;
 }
@@ -46,7 +48,8 @@ const PATIENT_START_MS = 500;
  * it is behind them. Most of what attacks goes at it at once, in a process that is new, for each is killed.
  *
  * Where the nice value of a process may not be raised again, that of a child is by as much behind for good, and goes
- * down further only on the account of what the process really took.
+ * down further only on the account of what the process really took. What it takes to load its plugin, before the first
+ * call, is not held against it: that happens once, and has a limit of its own, by the clock on the wall as that of calls.
  */
 export class Priority {
   readonly #niceness: ChildNiceness;
@@ -73,30 +76,31 @@ export class Priority {
     niceness.setProcess(BEHIND);
   }
 
-  /** A call has left the guest, and by itself. */
+  /** A call has left the guest, and by itself: not because its time was over. */
   prove(): void {
     this.#proven = true;
   }
 
   /** Judges the child by what is seen of it, and tells the system. */
-  look({ now, starting, insideSince, takenMs }: Exertion): void {
+  look({ now, starting, insideSince, evaluating, takenMs }: Exertion): void {
     if (starting) {
-      this.#takenMs = takenMs;
-      this.#lookedAt = now;
+      this.#pass(now, takenMs);
       return this.#niceness.setGroup(now - this.#beganAt > PATIENT_START_MS ? USUAL : BEHIND);
     }
     const stretchMs = this.#stretchOf(now, insideSince, takenMs);
-    this.#weigh(now, takenMs);
+    const loads = evaluating && !this.#proven;
+    if (loads) this.#pass(now, takenMs);
+    else this.#weigh(now, takenMs);
     const takesMuch = this.#share > MUCH;
     const [, nice] = BY_STRETCH.find(([ms]) => stretchMs > ms) ?? [0, takesMuch ? BEHIND : USUAL];
     if (nice >= this.#nice || now - this.#setAt >= HOLD_MS) {
       this.#nice = nice;
       this.#setAt = now;
     }
-    const due = this.#proven ? this.#nice : this.#nice + BEHIND;
+    const due = this.#due(loads);
     this.#niceness.setGroup(due);
     // The processor time was read of the process itself: its id is not another's yet.
-    if (takenMs > 0) this.#niceness.setProcess(this.#niceness.comesBack ? due : this.#lasting(takesMuch));
+    if (takenMs > 0) this.#niceness.setProcess(this.#niceness.comesBack ? due : this.#lasting(loads ? USUAL : nice));
   }
 
   /** Nothing more is looked at: lets the process end in good time. Safe to call twice. */
@@ -104,10 +108,15 @@ export class Priority {
     this.#niceness.close(BEHIND);
   }
 
+  #due(loads: boolean): number {
+    if (this.#proven) return this.#nice;
+    return loads ? Math.max(BEHIND, this.#nice) : this.#nice + BEHIND;
+  }
+
   /** What is due to it for good: an honest call that was long once must not keep its plugin behind all others. */
-  #lasting(takesMuch: boolean): number {
-    if (takesMuch) return BEHIND + Math.min(this.#nice, MOST_FOR_GOOD);
-    return this.#nice > BEHIND ? 2 * BEHIND : BEHIND;
+  #lasting(nice: number): number {
+    if (this.#share > MUCH) return BEHIND + Math.min(nice, MOST_FOR_GOOD);
+    return nice > (this.#proven ? MOST_FOR_GOOD : BEHIND) ? 2 * BEHIND : BEHIND;
   }
 
   /** What of the processor the present stretch has taken, as far as looks can tell: never less. */
@@ -123,6 +132,11 @@ export class Priority {
     if (pastMs <= 0) return;
     const share = Math.max(0, takenMs - this.#takenMs) / pastMs;
     this.#share += (share - this.#share) * (1 - Math.exp(-pastMs / MEAN_MS));
+    this.#pass(now, takenMs);
+  }
+
+  /** What was taken until now is not weighed later. */
+  #pass(now: number, takenMs: number): void {
     this.#lookedAt = now;
     this.#takenMs = takenMs;
   }

@@ -2,6 +2,7 @@
 import { performance } from 'node:perf_hooks';
 import t from 'tap';
 import { Judge } from '../../../../sandbox/driver/judge.ts';
+import type { ChildNiceness } from '../../../../sandbox/driver/priority.ts';
 import { NO_CALL } from '../../../../sandbox/driver/pulse.ts';
 import { DEFAULT_LIMITS } from '../../../../sandbox/protocol.ts';
 
@@ -9,11 +10,18 @@ const MIB = 1_048_576;
 const limits = { process_mb: 512, slice_ms: 500 };
 
 function setUp() {
-  const judge = new Judge({ startedPid: undefined, memoryPid: undefined });
+  const groups: number[] = [];
+  const niceness: ChildNiceness = {
+    comesBack: true,
+    setGroup: (nice) => void groups.push(nice),
+    setProcess: () => undefined,
+    close: () => undefined,
+  };
+  const judge = new Judge({ startedPid: undefined, memoryPid: undefined }, niceness);
   const start = performance.now();
   const look = (ms: number, change: { rssBytes?: number; ready?: boolean; owesASign?: boolean } = {}) =>
     judge.look({ now: start + ms, rssBytes: 50 * MIB, ready: true, limits, owesASign: false, ...change });
-  return { judge, start, look };
+  return { judge, start, look, group: () => groups.at(-1) };
 }
 
 t.test('a child has its time to start, and nobody is to blame when it does not', async (t) => {
@@ -52,4 +60,22 @@ t.test('where the processor time cannot be told nobody is judged by it', async (
   t.equal(judge.overspent(start + 1000, [judge.account.begin(DEFAULT_LIMITS)]), null);
   judge.close();
   judge.close();
+});
+
+t.test('a child earns its place by a call that leaves the guest before its time is over', async (t) => {
+  const { judge, start, look, group } = setUp();
+  look(0);
+  judge.pulse.enter(NO_CALL, start);
+  judge.left(NO_CALL, start + 10);
+  look(25);
+  t.equal(group(), 5, 'not by a module');
+  judge.pulse.enter(1, start + 30);
+  look(400);
+  judge.left(1, start + 531);
+  look(550);
+  t.equal(group(), 5, 'nor by a call that was put out');
+  judge.pulse.enter(2, start + 550);
+  judge.left(2, start + 560);
+  look(575);
+  t.equal(group(), 0);
 });

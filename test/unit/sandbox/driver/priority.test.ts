@@ -28,7 +28,7 @@ function setUp({ comesBack = true, proven = true } = {}) {
   const looks = (from: number, to: number, share: number, change: Partial<Exertion> = {}) => {
     for (let now = from; now <= to; now += LOOK_MS) {
       takenMs += share * LOOK_MS;
-      priority.look({ now, starting: false, insideSince: null, takenMs, ...change });
+      priority.look({ now, starting: false, insideSince: null, evaluating: false, takenMs, ...change });
     }
     return to;
   };
@@ -115,11 +115,48 @@ t.test(
   },
 );
 
+t.test('what a child takes to load its plugin is not held against it for good', async (t) => {
+  const { told, priority, looks } = setUp({ comesBack: false, proven: false });
+  looks(25, 400, 1, { insideSince: 0, evaluating: true });
+  t.match(told, { group: 19, process: 5 }, 'a module that takes long');
+  looks(425, 450, 0);
+  looks(475, 550, 1, { insideSince: 450 });
+  t.equal(told.process, 5, 'nor does it make a first call too long');
+  priority.prove();
+  looks(575, 800, 1, { insideSince: 0, evaluating: true });
+  t.equal(told.process, 15, 'once it is known, the isolates that it makes are its own doing');
+});
+
+t.test(
+  'a child that loads is no further behind than one that runs, so that it comes to an end in its time',
+  async (t) => {
+    const { told, looks } = setUp({ proven: false });
+    const inside = { insideSince: 0, evaluating: true };
+    looks(25, 100, 1, inside);
+    t.match(told, { group: 5, process: 5 });
+    looks(125, 250, 1, inside);
+    t.match(told, { group: 10, process: 10 });
+    looks(275, 275, 1, inside);
+    t.match(told, { group: 19, process: 19 });
+  },
+);
+
+t.test('a call of more than 100 ms does not keep a child behind for good that has proven itself', async (t) => {
+  const { told, looks } = setUp({ comesBack: false });
+  for (let now = 0; now < 3000; now += 600) {
+    looks(now + 25, now + 400, 0.4, { insideSince: now + 10 });
+    looks(now + 425, now + 600, 0);
+  }
+  t.match(told, { process: 5 });
+  looks(3025, 3800, 0.4, { insideSince: 3010 });
+  t.equal(told.process, 10, 'one of more than 250 ms does');
+});
+
 t.test('a process whose time cannot be told may be gone: another may have its id', async (t) => {
   const { told, priority } = setUp();
   told.process = null;
   for (let now = 25; now < 1000; now += LOOK_MS) {
-    priority.look({ now, starting: false, insideSince: 0, takenMs: 0 });
+    priority.look({ now, starting: false, insideSince: 0, evaluating: false, takenMs: 0 });
   }
   t.equal(told.process, null);
 });
