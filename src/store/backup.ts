@@ -11,16 +11,27 @@ export async function backupSqlite(path: string, target: string): Promise<void> 
   try {
     // Made beforehand: a backup holds what the database holds, so it is its owner's alone too.
     closeSync(openSync(target, 'wx', 0o600));
+    const sides = [`${target}-wal`, `${target}-shm`];
     try {
+      holdMoment(source);
       await backup(source, target);
       assertWhole(target);
     } catch (cause) {
-      for (const file of [target, `${target}-wal`, `${target}-shm`]) rmSync(file, { force: true });
+      for (const file of [target, ...sides]) rmSync(file, { force: true });
       throw cause;
     }
+    // The look at the copy has left them, empty.
+    for (const file of sides) rmSync(file, { force: true });
   } finally {
     source.close();
   }
+}
+
+/** Without it SQLite begins again after each commit of another process, and beside a busy service never ends. */
+function holdMoment(source: DatabaseSync): void {
+  source.exec('begin');
+  // The transaction begins with the first read.
+  source.prepare('select 1 from sqlite_schema limit 1').get();
 }
 
 function assertWhole(path: string): void {

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { systemClock } from '../../../../src/domain/clock.ts';
@@ -28,6 +28,27 @@ t.test('a backup taken while bodies are written holds whole bodies, and all that
   t.ok(total >= 300, `${total} transactions`);
   const attempts = await Promise.all(items.map(({ id }) => copy.read.attempts(id)));
   t.ok(attempts.every(({ length }) => length === 1));
+});
+
+t.test('a backup ends however busy the store is, and leaves one file', async (t) => {
+  const { store, path, remove } = await temporaryStore();
+  t.teardown(remove);
+  const large = JSON.stringify('x'.repeat(100_000));
+  for (let key = 0; key < 600; key += 1) await store.write((writer) => writer.kvSet('plugin', `key-${key}`, large));
+  const dir = t.testdir();
+  let hasEnded = false;
+  const copying = backupSqlite(path, join(dir, 'backup.db')).finally(() => {
+    hasEnded = true;
+  });
+  const late = performance.now() + 20_000;
+  let writes = 0;
+  while (!hasEnded && performance.now() < late) {
+    await store.write((writer) => writer.kvSet('plugin', 'count', String(writes)));
+    writes += 1;
+  }
+  t.ok(hasEnded, `beside ${writes} commits`);
+  await copying;
+  t.strictSame(readdirSync(dir), ['backup.db']);
 });
 
 t.test('nothing is overwritten, and nothing is left of a failure', async (t) => {
