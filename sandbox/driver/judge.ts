@@ -36,8 +36,6 @@ export class Judge {
   readonly #priority: Priority;
   readonly #startedAt = performance.now();
   #lookedAt = 0;
-  /** How long a stretch may take, as of the last look. */
-  #sliceMs = 0;
 
   /**
    * @param child that is judged, and was started just now
@@ -66,7 +64,7 @@ export class Judge {
       this.account.made();
       return ms;
     }
-    if (ms < this.#sliceMs) this.#priority.prove();
+    this.#priority.prove();
     this.#growth.ran(call, now - Math.max(now - ms, this.#lookedAt));
     return ms;
   }
@@ -82,7 +80,6 @@ export class Judge {
     const insideSince = this.pulse.entered === null ? null : this.pulse.enteredSince(0);
     const evaluating = this.pulse.entered === NO_CALL;
     this.#priority.look({ now, starting: !ready, insideSince, evaluating, takenMs: this.#processor.read() });
-    this.#sliceMs = limits.slice_ms;
     if (!ready && now - this.#startedAt > START_MS) {
       return { cause: 'start', detail: `it was not ready within ${START_MS} ms`, culprit: NO_CALL };
     }

@@ -76,7 +76,7 @@ export class Priority {
     niceness.setProcess(BEHIND);
   }
 
-  /** A call has left the guest, and by itself: not because its time was over. */
+  /** A call has left the guest. One that was put out counts too: it may be an honest one that was kept waiting. */
   prove(): void {
     this.#proven = true;
   }

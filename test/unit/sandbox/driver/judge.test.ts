@@ -62,7 +62,7 @@ t.test('where the processor time cannot be told nobody is judged by it', async (
   judge.close();
 });
 
-t.test('a child earns its place by a call that leaves the guest before its time is over', async (t) => {
+t.test('a child earns its place by a call that leaves the guest, also one that was put out', async (t) => {
   const { judge, start, look, group } = setUp();
   look(0);
   judge.pulse.enter(NO_CALL, start);
@@ -71,11 +71,8 @@ t.test('a child earns its place by a call that leaves the guest before its time 
   t.equal(group(), 5, 'not by a module');
   judge.pulse.enter(1, start + 30);
   look(400);
+  t.equal(group(), 5);
   judge.left(1, start + 531);
   look(550);
-  t.equal(group(), 5, 'nor by a call that was put out');
-  judge.pulse.enter(2, start + 550);
-  judge.left(2, start + 560);
-  look(575);
-  t.equal(group(), 0);
+  t.equal(group(), 0, 'it may be an honest one that others kept waiting');
 });
