@@ -39,6 +39,8 @@ export function lockDataDir(dataDir: string): DataDirLock {
   return { release };
 }
 
-function isBusy(cause: unknown): boolean {
-  return cause instanceof Error && 'errcode' in cause && cause.errcode === BUSY;
+/** Whether an error of SQLite says that another process has what it takes. */
+export function isBusy(cause: unknown): boolean {
+  // The low byte is the code, the others say which kind of it.
+  return cause instanceof Error && 'errcode' in cause && (Number(cause.errcode) & 0xff) === BUSY;
 }

@@ -1,5 +1,7 @@
 import { closeSync, copyFileSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
+import { isBusy } from './lock.ts';
 import { assertKnownSteps } from './migrate.ts';
 import { migrations } from './migrations.ts';
 
@@ -34,10 +36,14 @@ const GIVEN_UP = 'Restored from a backup: it is not sent, because it may have be
 /**
  * Puts a backup in the place of a database, as a whole or not at all: there is a database at every moment.
  * @throws UnsignedTransactions, or an error when the source is no whole backup of a version that this one knows, or
- *   the target exists and is not to be kept
+ *   the target exists and is not to be kept, or another process has it open
  */
 export async function restoreSqlite({ source, target, keepAs, unsigned }: RestoreOptions): Promise<void> {
   if (keepAs === undefined && existsSync(target)) throw new Error(`${target} exists`);
+  if (!existsSync(target) && existsSync(`${target}-wal`)) {
+    // SQLite would take it for the log of what is restored.
+    throw new Error(`${target}-wal is the log of a database that is not there; move it elsewhere first`);
+  }
   const draft = `${target}.restoring`;
   const sweep = () => {
     for (const file of [draft, `${draft}-wal`, `${draft}-shm`]) rmSync(file, { force: true });
@@ -49,6 +55,7 @@ export async function restoreSqlite({ source, target, keepAs, unsigned }: Restor
     flush(draft);
     if (keepAs !== undefined && existsSync(target)) setAside(target, keepAs);
     renameSync(draft, target);
+    flush(dirname(target));
   } finally {
     sweep();
   }
@@ -101,26 +108,34 @@ function settleUnsigned(path: string, unsigned: Unsigned | undefined): void {
   }
 }
 
-/** Its log is written back first: a log beside another database would be taken for that one's. */
+/**
+ * Its log is written back first: a log beside another database would be taken for that one's.
+ * @throws when another process has it open: that one would go on with the log, and mix both databases
+ */
 function setAside(target: string, keepAs: string): void {
+  const old = new DatabaseSync(target);
   try {
-    const old = new DatabaseSync(target);
-    old.exec('pragma wal_checkpoint(truncate)');
-    old.close();
-  } catch {
-    // It is damaged, which may be why a backup is restored. What can be kept is kept.
+    // In one file; only who has it alone can.
+    old.exec('pragma journal_mode = delete');
+  } catch (cause) {
+    if (isBusy(cause)) throw new Error(`Another process has ${target} open; it must be closed first`, { cause });
+    // It is damaged, which may be why a backup is restored. What can be kept is kept, before the closing sweeps it away.
     for (const side of ['-wal', '-shm']) if (existsSync(target + side)) renameSync(target + side, keepAs + side);
+  } finally {
+    old.close();
   }
   try {
     linkSync(target, keepAs);
   } catch {
     // Not every file system has hard links.
     copyFileSync(target, keepAs);
+    flush(keepAs);
   }
 }
 
+/** A file, or the names in a folder. */
 function flush(path: string): void {
-  const file = openSync(path, 'r+');
+  const file = openSync(path, 'r');
   try {
     fsyncSync(file);
   } finally {

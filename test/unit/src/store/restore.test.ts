@@ -61,6 +61,39 @@ t.test('a damaged database is kept as it is', async (t) => {
   );
 });
 
+t.test('a database that another process reads is not replaced: that one would go on with its log', async (t) => {
+  const { store, path, source } = await backedUp(t, [{ id: 'a', status: 'confirmed' }]);
+  // Another connection of this process has to SQLite the same locks as one of another process.
+  const other = new DatabaseSync(path, { readOnly: true });
+  t.teardown(() => {
+    if (other.isOpen) other.close();
+  });
+  const keepAs = `${path}.old`;
+  for (const isReading of [true, false]) {
+    other.exec(isReading ? 'begin' : 'commit');
+    other.prepare('select count(*) from transactions').get();
+    if (isReading) {
+      await store.write((writer) => writer.insertTransaction(transactionOf({ id: 'later', status: 'confirmed' })));
+      await store.close();
+    }
+    await t.rejects(restoreSqlite({ source, target: path, keepAs }), { message: /Another process has .* open/ });
+    t.notOk(existsSync(keepAs));
+    t.notOk(existsSync(`${path}.restoring`));
+  }
+  other.close();
+  await restoreSqlite({ source, target: path, keepAs });
+  t.equal(await (await open(t, path)).read.transaction('relayer-1', 'later'), undefined);
+  t.ok(await (await open(t, keepAs)).read.transaction('relayer-1', 'later'), 'nothing was lost meanwhile');
+});
+
+t.test('a log without its database is not given to another', async (t) => {
+  const { source, target } = await backedUp(t, []);
+  writeFileSync(`${target}-wal`, 'a log');
+  await t.rejects(restoreSqlite({ source, target }), { message: /log of a database that is not there/ });
+  t.notOk(existsSync(target));
+  t.ok(existsSync(`${target}-wal`));
+});
+
 t.test('what nobody had signed is neither sent nor dropped without being asked', async (t) => {
   const { source, target } = await backedUp(t, [
     { id: 'unsigned', status: 'pending' },
