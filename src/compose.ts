@@ -25,12 +25,14 @@ import { createMetricsServer } from './http/metrics-server.ts';
 import { RateLimitOfInstances } from './http/rate-limit-of-instances.ts';
 import { createHttpServer, HTTP_LIMITS } from './http/server.ts';
 import { TokenBuckets } from './http/token-buckets.ts';
+import { meteredStore } from './metered-store.ts';
 import { logEndpoint } from './observability/endpoint-log.ts';
 import { createHealth } from './observability/health.ts';
 import type { Log } from './observability/log.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { createPluginHost } from './plugin-host/host.ts';
 import type { PluginHost } from './plugin-host/plugin-host.ts';
+import { sampleAtScrape } from './scrape-samples.ts';
 import { applyDeclarations, type DeclaredRelayer } from './services/declarations.ts';
 import { IdempotencyKeys } from './services/idempotency-keys.ts';
 import { applyNotifications } from './services/notification-declarations.ts';
@@ -126,8 +128,9 @@ async function build(
   const apiKey = await openApiKey(environment.API_KEY, dataDir);
   const keys = loadSealingKey({ dataDir, configured: environment.STORAGE_ENCRYPTION_KEY, randomBytes, log });
   const sealer = createSealer(keys, randomBytes);
-  const store = await openStore(environment.DATABASE_URL, { dataDir, log, sealer, cut: cutOff.signal });
-  opened.later('store', () => store.close());
+  const bare = await openStore(environment.DATABASE_URL, { dataDir, log, sealer, cut: cutOff.signal });
+  opened.later('store', () => bare.close());
+  const store = meteredStore(bare, metrics.store, clock);
 
   const secretOf = createSecretResolver(variables);
   const keyRing = await openKeyRing(signerKinds, configuration.signers, secretOf);
@@ -258,12 +261,7 @@ async function build(
     newId: randomUUID,
   });
 
-  metrics.atScrape(async () => metrics.engine.open(await store.read.openCounts(), await store.now()));
-  metrics.atScrape(async () => metrics.engine.intentsWaiting(await store.read.waitingIntents()));
-  metrics.atScrape(() => metrics.engine.parked(engine.parked()));
-  metrics.atScrape(() => metrics.rpc.endpoints(connections.endpoints()));
-  metrics.atScrape(() => metrics.plugins.uses(pluginHost.status().uses));
-  metrics.atScrape(() => metrics.plugins.usage(pluginHost.usage()));
+  sampleAtScrape(metrics, { store, engine, connections, pluginHost });
 
   delivery.start();
   retention.start();

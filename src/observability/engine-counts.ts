@@ -16,6 +16,7 @@ export class EngineCounts {
   readonly #oldest;
   readonly #intents;
   readonly #healthy;
+  readonly #checks;
 
   constructor(instruments: Instruments) {
     this.#created = instruments.counter('transactions_created_total');
@@ -32,6 +33,7 @@ export class EngineCounts {
     this.#oldest = instruments.gauge('oldest_open_transaction_age_seconds');
     this.#intents = instruments.gauge('intents_waiting');
     this.#healthy = instruments.gauge('relayer_healthy');
+    this.#checks = instruments.counter('relayer_checks_total');
   }
 
   accepted({ relayerId, networkType }: { relayerId: string; networkType: string }): void {
@@ -91,7 +93,13 @@ export class EngineCounts {
   }
 
   relayerChecked(relayerId: string, healthy: boolean): void {
-    this.#healthy.set({ relayer_id: relayerId }, healthy ? 1 : 0);
+    this.#checks.inc({ relayer_id: relayerId, result: healthy ? 'passed' : 'failed' });
+  }
+
+  /** Replaces what was known of the relayers: another instance may have checked one since, or it may be gone. */
+  relayers(all: readonly { id: string; disabledReason: unknown }[]): void {
+    this.#healthy.reset();
+    for (const { id, disabledReason } of all) this.#healthy.set({ relayer_id: id }, disabledReason === null ? 1 : 0);
   }
 }
 

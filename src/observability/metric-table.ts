@@ -101,6 +101,11 @@ export const METRICS = {
     help: 'Resident memory of the processes of a plugin as last metered; plugin_id is empty for the spare.',
     labels: ['plugin_id'],
   },
+  plugin_refused: {
+    kind: 'gauge',
+    help: '1 while the calls of a plugin are backed off, all of them or those of an API key, else 0.',
+    labels: ['plugin_id'],
+  },
   transactions_created_total: {
     kind: 'counter',
     help: 'Transactions accepted.',
@@ -168,8 +173,13 @@ export const METRICS = {
   },
   relayer_healthy: {
     kind: 'gauge',
-    help: '1 when the latest check of a relayer passed, else 0.',
+    help: '1 when a relayer takes transactions, 0 when its checks have disabled it, as the store has it.',
     labels: ['relayer_id'],
+  },
+  relayer_checks_total: {
+    kind: 'counter',
+    help: 'Checks of relayers by this instance, by result: passed, failed.',
+    labels: ['relayer_id', 'result'],
   },
   rpc_call_latency_seconds: {
     kind: 'histogram',
@@ -201,6 +211,17 @@ export const METRICS = {
     kind: 'counter',
     help: 'Requests with an Idempotency-Key by result: first, again, replayed, mismatch, in-progress.',
     labels: ['result'],
+  },
+  store_healthy: {
+    kind: 'gauge',
+    help: '1 when the store answers and has not stopped taking writes, else 0.',
+    labels: [],
+  },
+  store_write_seconds: {
+    kind: 'histogram',
+    help: 'From asking for a write to its being on disk or not, by outcome: kept, undone, failed, in seconds.',
+    labels: ['outcome'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
   },
   webhook_delivery_seconds: {
     kind: 'histogram',

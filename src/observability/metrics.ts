@@ -4,6 +4,7 @@ import { HttpCounts } from './http-counts.ts';
 import { Instruments } from './instruments.ts';
 import { PluginCounts } from './plugin-counts.ts';
 import { RpcCounts } from './rpc-counts.ts';
+import { StoreCounts } from './store-counts.ts';
 import { WebhookCounts } from './webhook-counts.ts';
 
 /** Gauges of prom-client that are named like counters, and say what others of its gauges say by type. */
@@ -36,6 +37,7 @@ export class Metrics implements Exposition {
   readonly plugins: PluginCounts;
   readonly engine: EngineCounts;
   readonly rpc: RpcCounts;
+  readonly store: StoreCounts;
   readonly webhooks: WebhookCounts;
   readonly #registry: Registry;
   readonly #samples: (() => unknown)[] = [];
@@ -47,6 +49,7 @@ export class Metrics implements Exposition {
     this.plugins = new PluginCounts(instruments);
     this.engine = new EngineCounts(instruments);
     this.rpc = new RpcCounts(instruments);
+    this.store = new StoreCounts(instruments);
     this.webhooks = new WebhookCounts(instruments);
     this.#registry = registry;
   }

@@ -16,6 +16,7 @@ export class PluginCounts {
   readonly #bytesIn;
   readonly #bytesOut;
   readonly #heapPeaks;
+  readonly #refused;
 
   constructor(instruments: Instruments) {
     instruments.counter('plugin_call_outcomes_total', (counter) =>
@@ -33,6 +34,7 @@ export class PluginCounts {
     this.#bytesIn = instruments.counter('plugin_in_bytes_total');
     this.#bytesOut = instruments.counter('plugin_out_bytes_total');
     this.#heapPeaks = instruments.gauge('plugin_heap_peak_bytes');
+    this.#refused = instruments.gauge('plugin_refused');
   }
 
   callEnded(pluginId: string, end: string, seconds: number): void {
@@ -65,6 +67,12 @@ export class PluginCounts {
     }
     this.#heapPeaks.reset();
     for (const [pluginId, bytes] of heapPeaks) this.#heapPeaks.set({ plugin_id: pluginId }, bytes);
+  }
+
+  /** Replaces what was known of the plugins: those that are gone are no labels any more. */
+  standings(plugins: readonly { id: string; refused: boolean }[]): void {
+    this.#refused.reset();
+    for (const { id, refused } of plugins) this.#refused.set({ plugin_id: id }, refused ? 1 : 0);
   }
 
   /** Replaces what was known of the processes; those of one plugin are added up. */

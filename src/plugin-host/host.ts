@@ -282,11 +282,12 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
 
 function statusOf({ entry, serving, failure }: CatalogPlugin, quarantine: Quarantine): PluginStatus {
   const version = serving?.version.version ?? null;
+  const refused = quarantine.isRefusing(entry.id);
   const backOff = quarantine.backOff(entry.id);
-  if (backOff !== undefined) return { id: entry.id, state: 'backing-off', reason: backOff.reason, version };
+  if (backOff !== undefined) return { id: entry.id, state: 'backing-off', reason: backOff.reason, version, refused };
   const state = stateOf({ serving, failure });
   const reason = state === 'compiling' ? 'it is still being compiled' : (failure?.message ?? null);
-  return { id: entry.id, state, reason, version };
+  return { id: entry.id, state, reason, version, refused };
 }
 
 /** Resolves when the condition holds, or after `ms`. */

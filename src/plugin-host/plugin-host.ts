@@ -87,4 +87,6 @@ export interface PluginStatus {
   /** Why it does not serve, or not its newest version. */
   reason: string | null;
   version: string | null;
+  /** Whether calls are backed off now: all of them, which is its state then, or those of an API key. */
+  refused: boolean;
 }

@@ -198,6 +198,17 @@ export class Quarantine {
     return leftMs > 0 ? { reason: known.whole.reason, leftMs } : undefined;
   }
 
+  /**
+   * Whether callers are refused who may have done nothing: everybody, or all that one API key asks. Who repeats a call
+   * that kills is not counted.
+   */
+  isRefusing(pluginId: string): boolean {
+    const known = this.cases.get(pluginId);
+    if (known === undefined) return false;
+    const now = this.clock.elapsed();
+    return [known.whole, ...known.keys.values()].some(({ until }) => until > now);
+  }
+
   /** Forgets what is held against a plugin: it is another one now. */
   forget(pluginId: string): void {
     this.cases.delete(pluginId);

@@ -51,6 +51,11 @@ t.test('scrapes under load are whole, clean, and count every call', async (t) =>
   t.equal(sum('plugin_call_outcomes_total', { plugin_id: 'work', outcome: 'threw' }), CALLS / 4);
   t.equal(sum('requests_total', { endpoint: '/api/v1/plugins/:id/call', method: 'POST' }), CALLS);
   t.ok(sum('plugin_processes', {}) >= 1);
+  t.strictSame(
+    families.get('plugin_refused')?.samples.map(({ labels, value }) => [labels['plugin_id'], value]),
+    [['work', 0]],
+  );
+  t.equal(sum('store_healthy', {}), 1);
   t.ok(sum('plugin_resident_memory_bytes', {}) > 1_000_000);
   t.ok(sum('process_resident_memory_bytes', {}) > 1_000_000);
 

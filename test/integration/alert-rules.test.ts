@@ -12,6 +12,7 @@ import type { WebhookEnd } from '../../src/domain/webhook-event.ts';
 import type { RpcVerdict } from '../../src/egress/rpc-verdict.ts';
 import type { ParkCause } from '../../src/engine/offer-book.ts';
 import { defaultWebhookTiming } from '../../src/engine/webhook-delivery.ts';
+import type { WriteOutcome } from '../../src/metered-store.ts';
 import { METRICS } from '../../src/observability/metric-table.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { parseExposition } from '../support/exposition.ts';
@@ -52,6 +53,7 @@ const VALUES: Record<string, readonly string[]> = {
   'transaction_decisions_total kind': decisionKindSchema.options,
   'rpc_endpoints state': ENDPOINT_STATES,
   'api_rpc_failures_total error_type': ['endpoint', 'transport'] satisfies RpcVerdict['meaning'][],
+  'store_write_seconds_count outcome': ['failed'] satisfies WriteOutcome[],
   'webhook_events_ended_total end': ['dead'] satisfies WebhookEnd[],
   'plugin_process_ends_total cause': ['start'] satisfies Death['cause'][],
   'plugin_process_ends_total plugin_id': [''],
@@ -141,7 +143,7 @@ t.test('the guide names metrics that there are', (t) => {
   const names = new Set(createMetrics().names());
   const named = [...guide.matchAll(/`([a-z]+(?:_[a-z0-9]+)+)(?:\{[^`]*\})?`/g)].map(([, name = '']) => name);
   t.ok(named.length > 10);
-  const others = ['min_balance', 'status_reason', 'gas_price_cap', 'disabled_reason', 'process_mb'];
+  const others = ['min_balance', 'status_reason', 'gas_price_cap', 'disabled_reason', 'process_mb', 'back_off'];
   for (const name of named) t.ok(names.has(name) || others.includes(name), name);
   t.end();
 });

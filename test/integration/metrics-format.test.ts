@@ -18,6 +18,7 @@ function exercise(metrics: Metrics): void {
   metrics.plugins.load({ processes: 1, running: 0, queued: 0 });
   const totals = [{ pluginId: 'p', outcome: 'returned', cpuMs: 5, bytesIn: 2, bytesOut: 1 }];
   metrics.plugins.usage({ totals, heapPeaks: new Map([['p', 1000]]) });
+  metrics.plugins.standings([{ id: 'p', refused: true }]);
   metrics.plugins.uses([{ pluginId: 'p', isolates: 1, residentBytes: 5 }]);
   metrics.engine.accepted(relayer);
   metrics.engine.moved({ ...relayer, from: 'sent', to: 'submitted' });
@@ -31,10 +32,13 @@ function exercise(metrics: Metrics): void {
   metrics.engine.stepFailed('evm');
   metrics.engine.decided({ relayerId: 'r1', networkType: 'evm', kind: 'bumped' });
   metrics.engine.relayerChecked('r1', true);
+  metrics.engine.relayers([{ id: 'r1', disabledReason: null }]);
   metrics.rpc.called({ endpoint: 'https://a.test', method: 'eth_call', outcome: 'transport', ms: 3 });
   metrics.rpc.endpoints([{ network: 'n', endpoint: 'https://a.test', state: 'ready', concurrency: 16 }]);
   metrics.rpc.endpointChanged('n', { kind: 'paused', endpoint: 'https://a.test' });
   metrics.http.keyed('first');
+  metrics.store.stands(true);
+  metrics.store.wrote('kept', 0.004);
   metrics.webhooks.tried({ outcome: 'taken', seconds: 0.1 });
   metrics.webhooks.ended('delivered');
   metrics.webhooks.waiting(0);

@@ -21,8 +21,9 @@ t.test('transactions and relayers', async (t) => {
   t.match(text, `transaction_transitions_total{${labels},from="mined",to="submitted"} 1`);
   t.match(text, `transaction_decisions_total{${labels},kind="gap-filled"} 1`);
   t.match(text, 'lane_faults_total{network_type="evm"} 1');
-  t.match(text, 'relayer_healthy{relayer_id="r1"} 1');
-  t.match(text, 'relayer_healthy{relayer_id="r2"} 0');
+  t.match(text, 'relayer_checks_total{relayer_id="r1",result="passed"} 1');
+  t.match(text, 'relayer_checks_total{relayer_id="r2",result="failed"} 1');
+  t.notMatch(text, 'relayer_healthy{', 'which are well the store knows');
 });
 
 t.test('accepted ones are counted, open ones are what the store says now', async (t) => {
@@ -66,4 +67,17 @@ t.test('versions, offers, wishes, and what waits for another moment', async (t) 
   t.match(text, `transactions_parked{${labels},reason="balance"} 1`);
   metrics.engine.parked([]);
   t.notMatch(await metrics.text(), 'transactions_parked{');
+});
+
+t.test('relayers are told of as they are now, and no more once they are gone', async (t) => {
+  const metrics = createMetrics();
+  metrics.engine.relayers([
+    { id: 'r1', disabledReason: null },
+    { id: 'r2', disabledReason: { type: 'BalanceCheckFailed' } },
+  ]);
+  const text = await metrics.text();
+  t.match(text, 'relayer_healthy{relayer_id="r1"} 1');
+  t.match(text, 'relayer_healthy{relayer_id="r2"} 0');
+  metrics.engine.relayers([{ id: 'r1', disabledReason: null }]);
+  t.notMatch(await metrics.text(), 'relayer_healthy{relayer_id="r2"}');
 });

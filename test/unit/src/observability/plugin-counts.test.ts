@@ -45,3 +45,14 @@ t.test('usage is taken over as it stands: sums since the start, and the latest p
   t.match(shown, 'plugin_heap_peak_bytes{plugin_id="b"} 7');
   t.notMatch(shown, 'plugin_heap_peak_bytes{plugin_id="a"}');
 });
+
+t.test('a plugin is 1 while it is refused, else 0, and no label once it is gone', async (t) => {
+  const metrics = createMetrics();
+  const bad = { id: 'bad', refused: true };
+  metrics.plugins.standings([bad, { id: 'good', refused: false }]);
+  t.match(await metrics.text(), 'plugin_refused{plugin_id="bad"} 1');
+  t.match(await metrics.text(), 'plugin_refused{plugin_id="good"} 0');
+  metrics.plugins.standings([{ ...bad, refused: false }]);
+  t.match(await metrics.text(), 'plugin_refused{plugin_id="bad"} 0');
+  t.notMatch(await metrics.text(), 'plugin_refused{plugin_id="good"}');
+});

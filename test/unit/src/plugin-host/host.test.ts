@@ -25,7 +25,7 @@ t.test('wires a call from its request to its answer', async (t) => {
     confinement: { permission: true },
     plugins: [
       { id: 'broken', state: 'broken', reason: /broken\.ts/, version: null },
-      { id: 'get', state: 'serving', reason: null, version: String },
+      { id: 'get', state: 'serving', reason: null, version: String, refused: false },
     ],
   });
 });
@@ -43,7 +43,7 @@ t.test('a plugin that loses its process again and again is backed off, which is 
     () => host.status().plugins.find(({ id }) => id === 'echo'),
     (plugin) => plugin?.state === 'backing-off',
   );
-  t.match(status, { state: 'backing-off', reason: 'died: asked to' });
+  t.match(status, { state: 'backing-off', reason: 'died: asked to', refused: true });
   t.match(await call('echo'), { status: 503, retryAfter: 1 });
   t.match(log(), 'last words');
   t.equal(kills(), 3);

@@ -55,6 +55,27 @@ t.test('the third kill within a minute starts a back-off, which ends by itself',
   t.equal(ask(), undefined);
 });
 
+t.test('it is refusing while all are refused, or an API key is, and not for calls alike', async (t) => {
+  const { time, quarantine, kill, killBy } = setUp();
+  t.equal(quarantine.isRefusing('p'), false, 'nothing is known of it');
+  kill();
+  killBy('same', 'key-1');
+  t.ok(quarantine.refusal('p', 'key-1', () => 'same'));
+  t.equal(quarantine.isRefusing('p'), false, 'only who repeats what kills');
+  killBy('second', 'key-1');
+  killBy('third', 'key-1');
+  t.equal(quarantine.backOff('p'), undefined);
+  t.equal(quarantine.isRefusing('p'), true, 'all that one key asks');
+  t.equal(quarantine.isRefusing('other'), false);
+  time.now = 1000;
+  t.equal(quarantine.isRefusing('p'), false, 'the back-off of the key is over');
+  kill();
+  t.ok(quarantine.backOff('p'));
+  t.equal(quarantine.isRefusing('p'), true, 'everybody');
+  quarantine.forget('p');
+  t.equal(quarantine.isRefusing('p'), false);
+});
+
 t.test('kills that lie far apart are no pattern', async (t) => {
   const { time, kill } = setUp();
   for (let minute = 0; minute < 10; minute++) {

@@ -1,0 +1,41 @@
+import type { Clock } from './domain/clock.ts';
+import { AppError } from './domain/errors.ts';
+import type { Store } from './store/store.ts';
+
+/**
+ * What became of a write: it is on disk (`kept`), its body threw or its lease was lost (`undone`), or the store could
+ * not write it (`failed`).
+ */
+export type WriteOutcome = 'kept' | 'undone' | 'failed';
+
+/** Counts what becomes of writes. */
+interface WriteMetrics {
+  /** `seconds` from the asking on, with the time in the queue. */
+  wrote(outcome: WriteOutcome, seconds: number): void;
+}
+
+/** The same store, each of whose writes is counted when it has ended. */
+export function meteredStore(store: Store, metrics: WriteMetrics, clock: Pick<Clock, 'elapsed'>): Store {
+  const metered = async <T>(write: () => Promise<T>): Promise<T> => {
+    const began = clock.elapsed();
+    let outcome: WriteOutcome = 'kept';
+    try {
+      return await write();
+    } catch (cause) {
+      outcome = cause instanceof AppError && cause.code === 'UNAVAILABLE' ? 'failed' : 'undone';
+      throw cause;
+    } finally {
+      metrics.wrote(outcome, (clock.elapsed() - began) / 1000);
+    }
+  };
+  return {
+    read: store.read,
+    write: (body) => metered(() => store.write(body)),
+    writeUnder: (lease, body) => metered(() => store.writeUnder(lease, body)),
+    leases: store.leases,
+    buckets: store.buckets,
+    hints: store.hints,
+    now: () => store.now(),
+    close: () => store.close(),
+  };
+}

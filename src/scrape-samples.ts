@@ -1,0 +1,42 @@
+import type { EndpointStatus } from './domain/endpoint-news.ts';
+import type { Engine } from './engine/engine.ts';
+import type { Metrics } from './observability/metrics.ts';
+import type { PluginHost } from './plugin-host/plugin-host.ts';
+import type { Store } from './store/store.ts';
+
+/** What is looked at when somebody asks for the metrics. */
+interface SampledParts {
+  store: Pick<Store, 'read' | 'now'>;
+  engine: Pick<Engine, 'parked'>;
+  connections: { endpoints(): readonly (EndpointStatus & { network: string })[] };
+  pluginHost: Pick<PluginHost, 'status' | 'usage'>;
+}
+
+/**
+ * Has gauges say what is so at a scrape: of each part as a whole, so that nothing stays behind of what is gone. What the
+ * store knows comes from there and not from what this instance has seen: another one may have changed it since.
+ */
+export function sampleAtScrape(metrics: Metrics, { store, engine, connections, pluginHost }: SampledParts): void {
+  metrics.atScrape(async () => metrics.store.stands(await answers(store)));
+  metrics.atScrape(async () => metrics.engine.open(await store.read.openCounts(), await store.now()));
+  metrics.atScrape(async () => metrics.engine.intentsWaiting(await store.read.waitingIntents()));
+  metrics.atScrape(async () => metrics.engine.relayers(await store.read.allRelayers()));
+  metrics.atScrape(() => metrics.engine.parked(engine.parked()));
+  metrics.atScrape(() => metrics.rpc.endpoints(connections.endpoints()));
+  metrics.atScrape(() => metrics.plugins.usage(pluginHost.usage()));
+  metrics.atScrape(() => {
+    const { uses, plugins } = pluginHost.status();
+    metrics.plugins.uses(uses);
+    metrics.plugins.standings(plugins);
+  });
+}
+
+/** The store that takes no writes any more does not tell the time either. */
+async function answers(store: Pick<Store, 'now'>): Promise<boolean> {
+  try {
+    await store.now();
+    return true;
+  } catch {
+    return false;
+  }
+}

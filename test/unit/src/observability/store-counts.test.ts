@@ -1,0 +1,22 @@
+import t from 'tap';
+import { createMetrics } from '../../../../src/observability/metrics.ts';
+
+t.test('how the store is, and what becomes of writes', async (t) => {
+  const metrics = createMetrics();
+  t.match(
+    await metrics.text(),
+    'store_write_seconds_count{outcome="failed"} 0',
+    'there before the first failure, which were no increase otherwise',
+  );
+  metrics.store.stands(true);
+  metrics.store.wrote('kept', 0.004);
+  metrics.store.wrote('failed', 6);
+  const text = await metrics.text();
+  t.match(text, /^store_healthy 1$/m);
+  t.match(text, 'store_write_seconds_bucket{le="0.0025",outcome="kept"} 0');
+  t.match(text, 'store_write_seconds_bucket{le="0.005",outcome="kept"} 1');
+  t.match(text, 'store_write_seconds_sum{outcome="failed"} 6');
+  t.match(text, 'store_write_seconds_count{outcome="failed"} 1');
+  metrics.store.stands(false);
+  t.match(await metrics.text(), /^store_healthy 0$/m);
+});

@@ -1,0 +1,96 @@
+import t, { type Test } from 'tap';
+import { createMetrics } from '../../../src/observability/metrics.ts';
+import type { PluginStatus } from '../../../src/plugin-host/plugin-host.ts';
+import { sampleAtScrape } from '../../../src/scrape-samples.ts';
+import { FakePluginHost } from '../../support/fake-plugin-host.ts';
+import { relayerOf, storeFor, transactionOf } from '../../support/store.ts';
+
+/** The metrics of an instance on a store of its own, in which the test writes as another instance would. */
+async function stage(t: Test) {
+  const store = await storeFor(t);
+  const metrics = createMetrics();
+  const plugins: PluginStatus[] = [];
+  const state = { isAway: false, plugins };
+  const pluginHost = new FakePluginHost();
+  pluginHost.status = () => ({
+    ...FakePluginHost.prototype.status.call(pluginHost),
+    uses: [{ pluginId: 'p', isolates: 2, residentBytes: 100 }],
+    plugins: state.plugins,
+  });
+  sampleAtScrape(metrics, {
+    store: {
+      read: store.read,
+      now: async () => {
+        if (state.isAway) throw new Error('nothing is written any more');
+        return store.now();
+      },
+    },
+    engine: { parked: () => [{ relayerId: 'r', networkType: 'evm', cause: 'price' }] },
+    connections: {
+      endpoints: () => [{ network: 'n', endpoint: 'https://a.test', state: 'ready', concurrency: 16 }],
+    },
+    pluginHost,
+  });
+  return { store, metrics, state };
+}
+
+t.test('a relayer that another instance found well, or took away, is told of as it is', async (t) => {
+  const { store, metrics } = await stage(t);
+  const disabledReason = { type: 'BalanceCheckFailed', details: 'Insufficient balance' } as const;
+  const unwell = relayerOf({ id: 'r1', disabledReason });
+  await store.write(async (writer) => {
+    await writer.putRelayer(unwell);
+    await writer.putRelayer({ ...unwell, id: 'r2' });
+  });
+  // What this instance has seen itself must not outlive what another one wrote.
+  metrics.engine.relayerChecked('r1', false);
+  metrics.engine.relayerChecked('r2', false);
+  t.match(await metrics.text(), 'relayer_healthy{relayer_id="r1"} 0');
+  await store.write(async (writer) => {
+    await writer.putRelayer({ ...unwell, disabledReason: null });
+    await writer.deleteRelayer('r2');
+  });
+  const text = await metrics.text();
+  t.match(text, 'relayer_healthy{relayer_id="r1"} 1');
+  t.notMatch(text, 'relayer_healthy{relayer_id="r2"}');
+});
+
+t.test('no gauge by relayer stays when its transactions have ended and it is gone', async (t) => {
+  const { store, metrics } = await stage(t);
+  const transaction = transactionOf({ relayerId: 'gone' });
+  await store.write(async (writer) => {
+    await writer.putRelayer(relayerOf({ id: 'gone' }));
+    await writer.insertTransaction(transaction);
+  });
+  const gauges = /^(?!transaction\w*_total)\w+\{.*relayer_id="gone"/m;
+  t.match(await metrics.text(), gauges);
+  await store.write(async (writer) => {
+    await writer.updateTransaction(transaction.id, 'pending', { status: 'failed', nextActionAt: null });
+    await writer.deleteRelayer('gone');
+  });
+  t.notMatch(await metrics.text(), gauges);
+});
+
+t.test('a store that takes no writes is told of, and is well again when it says so', async (t) => {
+  const { metrics, state } = await stage(t);
+  t.match(await metrics.text(), /^store_healthy 1$/m);
+  state.isAway = true;
+  t.match(await metrics.text(), /^store_healthy 0$/m);
+  state.isAway = false;
+  t.match(await metrics.text(), /^store_healthy 1$/m);
+});
+
+t.test('plugins, endpoints and what waits are told of as their parts say', async (t) => {
+  const { metrics, state } = await stage(t);
+  const plugin: PluginStatus = { id: 'p', state: 'backing-off', reason: 'died', version: null, refused: true };
+  state.plugins = [plugin, { ...plugin, id: 'q', state: 'serving', refused: false }];
+  const text = await metrics.text();
+  t.match(text, 'plugin_refused{plugin_id="p"} 1');
+  t.match(text, 'plugin_refused{plugin_id="q"} 0');
+  t.match(text, 'plugin_isolates{plugin_id="p"} 2');
+  t.match(text, 'rpc_concurrency_limit{network="n",endpoint="https://a.test"} 16');
+  t.match(text, 'transactions_parked{relayer_id="r",network_type="evm",reason="price"} 1');
+  t.match(text, /^intents_waiting 0$/m);
+  state.plugins = [];
+  t.notMatch(await metrics.text(), 'plugin_refused{');
+});
