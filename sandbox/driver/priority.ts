@@ -45,7 +45,8 @@ const PATIENT_START_MS = 500;
  * on a machine with time to spare nothing changes for it.
  *
  * A child has to earn its place beside the service and the others: until a call has left its guest for the first time
- * it is behind them. Most of what attacks goes at it at once, in a process that is new, for each is killed.
+ * it is behind them. Most of what attacks goes at it at once, in a process that is new, for each is killed. A new one is no
+ * further behind than others who work as long: an honest call would not come to its end, and be killed as well.
  *
  * Where the nice value of a process may not be raised again, that of a child is by as much behind for good, and goes
  * down further only on the account of what the process really took. What it takes to load its plugin, before the first
@@ -97,7 +98,7 @@ export class Priority {
       this.#nice = nice;
       this.#setAt = now;
     }
-    const due = this.#due(loads);
+    const due = this.#proven ? this.#nice : Math.max(BEHIND, this.#nice);
     this.#niceness.setGroup(due);
     // The processor time was read of the process itself: its id is not another's yet.
     if (takenMs > 0) this.#niceness.setProcess(this.#niceness.comesBack ? due : this.#lasting(loads ? USUAL : nice));
@@ -106,11 +107,6 @@ export class Priority {
   /** Nothing more is looked at: lets the process end in good time. Safe to call twice. */
   close(): void {
     this.#niceness.close(BEHIND);
-  }
-
-  #due(loads: boolean): number {
-    if (this.#proven) return this.#nice;
-    return loads ? Math.max(BEHIND, this.#nice) : this.#nice + BEHIND;
   }
 
   /** What is due to it for good: an honest call that was long once must not keep its plugin behind all others. */
