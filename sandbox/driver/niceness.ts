@@ -107,7 +107,7 @@ function isPrivileged(nice: number): boolean {
 
 /** The limit as Linux tells it; 0, the usual one, elsewhere. */
 function niceLimit(): number {
-  return numberIn('/proc/self/limits', /^Max nice priority +(\d+)/m);
+  return numberIn('/proc/self/limits', /^Max nice priority +(\d+|unlimited)/m);
 }
 
 function ownGroupNice(): number {
@@ -116,7 +116,8 @@ function ownGroupNice(): number {
 
 function numberIn(file: string, pattern: RegExp): number {
   try {
-    return Number(pattern.exec(readFileSync(file, 'utf8'))?.[1] ?? 0);
+    const [, text = '0'] = pattern.exec(readFileSync(file, 'utf8')) ?? [];
+    return text === 'unlimited' ? Number.POSITIVE_INFINITY : Number(text);
   } catch {
     return 0;
   }
