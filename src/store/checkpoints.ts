@@ -9,6 +9,9 @@ const PAGES_BETWEEN = 1000;
 /** After so many the writing waits for the copying, where the disk is slower at one than at the other. */
 const PAGES_AHEAD = 4 * PAGES_BETWEEN;
 
+/** So many are there after a checkpoint only when somebody else reads: 64 MiB. */
+const PAGES_HELD_BACK = 16 * PAGES_BETWEEN;
+
 /** Starts the thread for a database; tests start another one. */
 export type StartCheckpointThread = (path: string) => Worker;
 
@@ -29,6 +32,7 @@ export class Checkpoints {
   /** What the log has at present, and what it had after the last checkpoint. */
   #pages = 0;
   #pagesThen = 0;
+  #isHeldBack = false;
   #closed = false;
   #failure: unknown;
 
@@ -69,7 +73,7 @@ export class Checkpoints {
     if (!this.#isCopied || this.#closed) return;
     this.#copying = undefined;
     this.#isCopied = false;
-    await this.#run('finish');
+    if (await this.#run('finish')) this.#lookAtLength();
   }
 
   async #copy(): Promise<void> {
@@ -95,6 +99,17 @@ export class Checkpoints {
       this.#missed(error);
       return false;
     }
+  }
+
+  /** Says once that the log has grown long, and again when it was short meanwhile. */
+  #lookAtLength(): void {
+    const isHeldBack = this.#pagesThen >= PAGES_HELD_BACK;
+    if (isHeldBack && !this.#isHeldBack) {
+      const said =
+        'another process reads the database and holds its log back, which grows on the disk until that one ends';
+      this.#log.warn({ pages: this.#pagesThen }, said);
+    }
+    this.#isHeldBack = isHeldBack;
   }
 
   #growth(): number {

@@ -125,6 +125,25 @@ t.test('while a reader holds the log back, it is tried now and then and not afte
   t.strictSame(lines, []);
 });
 
+t.test('a log that a reader makes long is said, once until it was short', async (t) => {
+  const { write, until, hold, lines } = open(t);
+  for (let round = 0; round < 2; round += 1) {
+    await write(1);
+    const reader = hold();
+    await write(16_000);
+    await until(() => lines.length > round);
+    for (let commit = 0; commit < 3; commit += 1) {
+      await write(1001);
+      await until((pages) => pages > 16_000);
+    }
+    t.match(lines[round], { level: 40, msg: /another process reads the database/ });
+    t.equal(lines.length, round + 1);
+    reader.close();
+    await write(1001);
+    await until((pages) => pages < 10);
+  }
+});
+
 t.test('a thread that was killed is replaced when the next checkpoint is due, at rest or at work', async (t) => {
   const silent = () => new Worker("require('node:worker_threads').parentPort.on('message', () => {})", { eval: true });
   const starts: StartCheckpointThread[] = [startCheckpointThread, silent];
