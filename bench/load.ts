@@ -25,15 +25,6 @@ export interface Round {
   cpu: number;
 }
 
-/** One line of the result. */
-export interface Row {
-  name: string;
-  /** 32 connections kept busy. */
-  busy: Round;
-  /** A steady, low rate. */
-  quiet: Round;
-}
-
 /** Keeps 32 connections busy for the given seconds; any answer but a 2xx fails the benchmark. */
 export async function saturate(target: Target, seconds: number): Promise<Round> {
   const before = await cpuMicrosOf(target.pid);
@@ -102,24 +93,55 @@ export async function warmUp(targets: readonly Target[]): Promise<void> {
   for (const target of targets) await saturate(target, WARM_SECONDS);
 }
 
-/** Measures the targets round by round in alternation, so that a drift of the machine hits them all. */
+/** The rounds of several targets, which were measured in alternation. */
+export interface Turns {
+  /** The medians of a target, figure by figure. */
+  of(target: Target): Round;
+  /** A target's rate as a ratio to another's, round by round. */
+  rateTo(target: Target, base: Target): Ratio;
+}
+
+/** The median of ratios, and the quarters of them that are lowest and highest. */
+export interface Ratio {
+  low: number;
+  median: number;
+  high: number;
+}
+
+/**
+ * Measures the targets round by round in alternation, so that a drift of the machine hits them all. Machines also have
+ * seconds in which all is slower by a third: many short rounds, each compared in itself, tell more than a few long ones.
+ */
 export async function inTurns(
   targets: readonly Target[],
   count: number,
   measure: (target: Target) => Promise<Round>,
-): Promise<(target: Target) => Round> {
+): Promise<Turns> {
   const rounds = new Map<Target, Round[]>(targets.map((target) => [target, []]));
   for (let round = 0; round < count; round++) {
     for (const target of targets) rounds.get(target)?.push(await measure(target));
   }
-  return (target) => medianOf(rounds.get(target) ?? []);
+  const roundsOf = (target: Target) => rounds.get(target) ?? [];
+  return {
+    of: (target) => medianOf(roundsOf(target)),
+    rateTo: (target, base) => {
+      const bases = roundsOf(base);
+      const ratios = roundsOf(target).map(({ rate }, round) => rate / (bases[round]?.rate ?? Number.NaN));
+      return { low: quantile(ratios, 0.25), median: quantile(ratios, 0.5), high: quantile(ratios, 0.75) };
+    },
+  };
 }
 
 /** The median of some rounds, figure by figure. */
 function medianOf(rounds: readonly Round[]): Round {
-  const of = (figure: keyof Round): number => {
-    const sorted = rounds.map((round) => round[figure]).sort((a, b) => a - b);
-    return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
-  };
+  const of = (figure: keyof Round): number =>
+    quantile(
+      rounds.map((round) => round[figure]),
+      0.5,
+    );
   return { rate: of('rate'), p50: of('p50'), p99: of('p99'), cpu: of('cpu') };
+}
+
+function quantile(values: readonly number[], share: number): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? Number.NaN;
 }

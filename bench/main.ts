@@ -12,11 +12,12 @@ import { printEvmTable, printService, printTable, printWaiting } from './table.t
 import { benchWaiting } from './waiting.ts';
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 4);
-const RUN = { seconds: SECONDS, rounds: 3, steadyRate: 50 };
+const RUN = { seconds: SECONDS, rounds: 3 };
+const PLUGINS = { seconds: SECONDS / 2, rounds: 9, steadySeconds: SECONDS, steadyRounds: 3, steadyRate: 50 };
 const EVM = { transactions: 4_000, accounts: [1, 4, 16], steadyRate: 20, seconds: 2 * SECONDS };
 
 const BENCHES: { [name: string]: () => Promise<void> } = {
-  plugins: async () => printTable(await benchPlugins(RUN), RUN),
+  plugins: async () => printTable(await benchPlugins(PLUGINS), PLUGINS),
   waiting: async () => printWaiting(await benchWaiting(1000)),
   service: async () => printService(await benchService(RUN)),
   evm: async () => printEvmTable(await benchEvm(EVM), EVM),

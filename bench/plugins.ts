@@ -6,18 +6,34 @@ import { readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startService } from '../test/support/service.ts';
 import { createWorkspace } from '../test/support/workspace.ts';
-import { inTurns, type Row, saturate, steady, type Target, warmUp } from './load.ts';
+import { inTurns, type Ratio, type Round, saturate, steady, type Target, warmUp } from './load.ts';
 import { startEmptyRoute, startWorkerd } from './peers.ts';
 
 export interface PluginBench {
-  seconds: number;
+  /** Of each target under full load: how often it has its turn, and for how long. */
   rounds: number;
+  seconds: number;
+  /** The same at the steady rate. */
+  steadyRounds: number;
+  steadySeconds: number;
   /** Calls per second while the latency is measured. */
   steadyRate: number;
 }
 
+/** One line of the result. */
+export interface PluginRow {
+  name: string;
+  /** 32 connections kept busy. */
+  busy: Round;
+  /** Their rate as a ratio to that of the empty route, and of workerd. */
+  toEmpty: Ratio;
+  toWorkerd: Ratio;
+  /** A steady, low rate. */
+  quiet: Round;
+}
+
 /** Runs all targets in turns; the empty route comes first, workerd second. */
-export async function benchPlugins({ seconds, rounds, steadyRate }: PluginBench): Promise<Row[]> {
+export async function benchPlugins(run: PluginBench): Promise<PluginRow[]> {
   const stops: (() => Promise<unknown>)[] = [];
   try {
     const empty = await startEmptyRoute();
@@ -26,9 +42,17 @@ export async function benchPlugins({ seconds, rounds, steadyRate }: PluginBench)
     stops.push(() => workerd.stop());
     const targets = [empty.target, workerd.target, ...(await startPlugins(stops))];
     await warmUp(targets);
-    const busy = await inTurns(targets, rounds, (target) => saturate(target, seconds));
-    const quiet = await inTurns(targets, rounds, (target) => steady(target, seconds, steadyRate));
-    return targets.map((target) => ({ name: target.name, busy: busy(target), quiet: quiet(target) }));
+    const busy = await inTurns(targets, run.rounds, (target) => saturate(target, run.seconds));
+    const quiet = await inTurns(targets, run.steadyRounds, (target) =>
+      steady(target, run.steadySeconds, run.steadyRate),
+    );
+    return targets.map((target) => ({
+      name: target.name,
+      busy: busy.of(target),
+      toEmpty: busy.rateTo(target, empty.target),
+      toWorkerd: busy.rateTo(target, workerd.target),
+      quiet: quiet.of(target),
+    }));
   } finally {
     for (const stop of stops.reverse()) await stop();
   }

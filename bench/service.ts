@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Wallet } from 'ethers';
 import { type RunningService, startService } from '../test/support/service.ts';
 import { createWorkspace } from '../test/support/workspace.ts';
-import { inTurns, type Row, saturate, type Target, warmUp } from './load.ts';
+import { inTurns, type Ratio, type Round, saturate, type Target, warmUp } from './load.ts';
 import { startEmptyRoute } from './peers.ts';
 import { familyOf, memoryBelow, memoryOf } from './process-figures.ts';
 
@@ -17,7 +17,8 @@ export interface ServiceFigures {
   /** What each further active plugin adds, in MiB of `Pss`. */
   pluginMib: number;
   /** An empty GET route, and a read of the REST API. */
-  reads: Row[];
+  /** 32 connections kept busy, and their rate as a ratio to that of the empty route. */
+  reads: { name: string; busy: Round; toEmpty: Ratio }[];
 }
 
 const PLUGINS = 10;
@@ -41,10 +42,15 @@ export async function benchService({ seconds, rounds }: { seconds: number; round
   try {
     const mainMib = await memoryOf(service.pid, 'Rss');
     const pluginMib = await perPlugin(service, ids);
-    const targets = [{ ...empty.target, method: 'GET' as const }, readOf(service)];
+    const route = { ...empty.target, method: 'GET' as const };
+    const targets = [route, readOf(service)];
     await warmUp(targets);
     const busy = await inTurns(targets, rounds, (target) => saturate(target, seconds));
-    const reads = targets.map((target) => ({ name: target.name, busy: busy(target), quiet: busy(target) }));
+    const reads = targets.map((target) => ({
+      name: target.name,
+      busy: busy.of(target),
+      toEmpty: busy.rateTo(target, route),
+    }));
     return { firstReadySeconds: first.seconds, readySeconds, mainMib, pluginMib, reads };
   } finally {
     await service.stop();

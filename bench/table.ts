@@ -1,23 +1,25 @@
 import type { EvmBench, EvmFigures } from './evm.ts';
-import type { Row } from './load.ts';
+import type { PluginBench, PluginRow } from './plugins.ts';
 import type { ServiceFigures } from './service.ts';
 import type { WaitingFigures } from './waiting.ts';
 
 /** Prints the rows, and each as a ratio to the first (an empty route) and to the second (workerd). */
-export function printTable(rows: readonly Row[], run: { seconds: number; rounds: number; steadyRate: number }): void {
-  const [empty, workerd] = rows;
-  if (empty === undefined || workerd === undefined) throw new Error('nothing to compare with');
+export function printTable(rows: readonly PluginRow[], run: PluginBench): void {
+  const [, workerd] = rows;
+  if (workerd === undefined) throw new Error('nothing to compare with');
   process.stdout.write(
-    `\nMedians of ${run.rounds} rounds of ${run.seconds} s, taken in turns; the load generator shares the cores.\n\n`,
+    `\nMedians of ${run.rounds} rounds of ${run.seconds} s, taken in turns; the load generator shares the cores. A ratio is the median of\n` +
+      'those of each round, with where the middle half of them lies.\n\n',
   );
   const steady = `p50 at ${run.steadyRate}/s`;
-  line(['', 'calls/s', 'to empty', 'to workerd', 'CPU µs/call', 'p50 ms', 'p99 ms', steady, 'p99', 'to workerd']);
-  for (const { name, busy, quiet } of rows) {
+  line(['', 'calls/s', 'to empty', 'to workerd', '', 'CPU µs/call', 'p50 ms', 'p99 ms', steady, 'p99', 'to workerd']);
+  for (const { name, busy, toEmpty, toWorkerd, quiet } of rows) {
     line([
       name,
       busy.rate.toFixed(0),
-      `${(busy.rate / empty.busy.rate).toFixed(2)}×`,
-      `${(busy.rate / workerd.busy.rate).toFixed(2)}×`,
+      `${toEmpty.median.toFixed(2)}×`,
+      `${toWorkerd.median.toFixed(2)}×`,
+      `${toWorkerd.low.toFixed(2)}–${toWorkerd.high.toFixed(2)}`,
       busy.cpu.toFixed(0),
       busy.p50.toFixed(0),
       busy.p99.toFixed(0),
@@ -43,9 +45,8 @@ export function printService({ firstReadySeconds, readySeconds, mainMib, pluginM
       `main process idle ${mainMib.toFixed(0)} MiB; each further active plugin ${pluginMib.toFixed(0)} MiB.\n\n`,
   );
   line(['', 'reads/s', 'to empty', 'CPU µs/read', 'p50 ms', 'p99 ms']);
-  for (const { name, busy } of reads) {
-    const ratio = busy.rate / (reads[0]?.busy.rate ?? Number.NaN);
-    const figures = [busy.rate.toFixed(0), `${ratio.toFixed(2)}×`, busy.cpu.toFixed(0)];
+  for (const { name, busy, toEmpty } of reads) {
+    const figures = [busy.rate.toFixed(0), `${toEmpty.median.toFixed(2)}×`, busy.cpu.toFixed(0)];
     line([name, ...figures, busy.p50.toFixed(0), busy.p99.toFixed(0)]);
   }
 }
