@@ -2,13 +2,14 @@ import { availableParallelism } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { listFiles } from '../check/project-files.ts';
-import { describeSuite } from './report.ts';
+import type { FileOutcome } from './outcome.ts';
+import { describeSuite, describeTimes } from './report.ts';
 import { makeRunFolder } from './run-folder.ts';
 import { runSuites, type SuiteFiles } from './run-suites.ts';
 import { suiteOf, suites } from './suites.ts';
 import { writeTestLibrary } from './test-library.ts';
 
-const USAGE = 'npm test [-- [--timeout=<seconds per file>] <test files or folders>...]';
+const USAGE = 'npm test [-- [--timeout=<seconds per file>] [--times] <test files or folders>...]';
 const root = join(import.meta.dirname, '..', '..');
 const { values, positionals } = readArguments();
 
@@ -35,11 +36,14 @@ const options = { root, filesAtOnce: filesAtOnce(), library: await writeTestLibr
 
 let passed = 0;
 let failed = 0;
-for await (const { suite, files, outcome, seconds } of runSuites(chosen, options)) {
+const ran: FileOutcome[] = [];
+for await (const { suite, files, outcome, seconds, each } of runSuites(chosen, options)) {
   console.log(describeSuite(suite.name, outcome, files.length, seconds));
   passed += outcome.passed;
   failed += outcome.failures.length;
+  ran.push(...each);
 }
+if (values.times === true) console.log(describeTimes(ran));
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
 
@@ -50,7 +54,7 @@ function filesAtOnce(): number {
 
 function readArguments() {
   try {
-    return parseArgs({ allowPositionals: true, options: { timeout: { type: 'string' } } });
+    return parseArgs({ allowPositionals: true, options: { timeout: { type: 'string' }, times: { type: 'boolean' } } });
   } catch (error) {
     return fail(error instanceof Error ? error.message : String(error));
   }

@@ -24,6 +24,9 @@ export interface Outcome {
 
 /** How one file went, and when: in milliseconds of one clock. */
 export interface FileOutcome extends Outcome {
+  readonly file: string;
   readonly began: number;
   readonly ended: number;
+  /** Seconds of processor time, with those of processes that it started; absent where the system does not tell. */
+  readonly spent: number | undefined;
 }

@@ -5,6 +5,7 @@ import { toolEnvironment } from '../check/command.ts';
 import { sideBySide } from '../check/side-by-side.ts';
 import type { FileOutcome, RunOptions, TimedFile } from './outcome.ts';
 import { isGroupAlive, killGroup } from './process-group.ts';
+import { spentByChildren } from './spent.ts';
 import { nodeOptions } from './suites.ts';
 import { type Failure, TapReader } from './tally.ts';
 
@@ -25,16 +26,36 @@ const OUTPUT_MS = 5_000;
  */
 export async function* runPlain(files: readonly TimedFile[], options: RunOptions): AsyncGenerator<FileOutcome> {
   const running = new Set<number>();
+  const spent = spentMeter();
   const interrupted = () => {
     for (const group of running) killGroup(group);
     process.exit(130);
   };
   process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
-  yield* sideBySide(files, options.filesAtOnce, (file) => runFile(file, options, running));
+  yield* sideBySide(files, options.filesAtOnce, (file) => runFile(file, options, { running, spent }));
   process.off('SIGINT', interrupted).off('SIGTERM', interrupted);
 }
 
-async function runFile({ file, seconds }: TimedFile, options: RunOptions, running: Set<number>): Promise<FileOutcome> {
+interface Run {
+  /** The groups of the files that run. */
+  readonly running: Set<number>;
+  readonly spent: () => number | undefined;
+}
+
+/** Tells at each end of a child what the ended ones took since the last time. */
+function spentMeter(): () => number | undefined {
+  let last = spentByChildren() ?? 0;
+  return () => {
+    const sum = spentByChildren();
+    if (sum === undefined) return undefined;
+    const spent = sum - last;
+    last = sum;
+    return spent;
+  };
+}
+
+async function runFile({ file, seconds }: TimedFile, options: RunOptions, run: Run): Promise<FileOutcome> {
+  const { running } = run;
   const began = performance.now();
   const child = spawn(process.execPath, [...nodeOptions(file), entry, options.library, file], {
     cwd: options.root,
@@ -57,6 +78,7 @@ async function runFile({ file, seconds }: TimedFile, options: RunOptions, runnin
   const closed = new Promise((resolveClosed) => child.once('close', resolveClosed));
   const outOfTime = setTimeout(() => killGroup(group), seconds * 1000 + GRACE_MS);
   const exit = await exited;
+  const spent = run.spent();
   clearTimeout(outOfTime);
   const leftover = await endLeftover(group);
   // What the file started may have held its output open until now.
@@ -77,7 +99,7 @@ async function runFile({ file, seconds }: TimedFile, options: RunOptions, runnin
   if (leftover) add('left a process running');
   if (isHeld) add('left a process running that holds its output');
   const output = `${file} printed:\n${stderr}${extra}\n`;
-  return { passed, failures: found, output, began, ended: performance.now() };
+  return { file, passed, failures: found, output, began, ended: performance.now(), spent };
 }
 
 /** Whether something of the file's group outlived it; it does not any more. */

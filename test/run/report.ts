@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import type { Outcome } from './outcome.ts';
+import type { FileOutcome, Outcome } from './outcome.ts';
 import type { Failure } from './tally.ts';
 
 /** How much of a failed suite's other output is worth reading. */
@@ -21,6 +21,30 @@ export function describeSuite(name: string, outcome: Outcome, files: number, sec
     `FAILED ${name} (${figures})`,
     ...failures.map(describeFailure),
     ...(tail === '' ? [] : [indent(`What was printed besides:\n${tail}`)]),
+  ].join('\n');
+}
+
+/** How many files are worth a look, when it is asked what takes long. */
+const SLOWEST = 30;
+
+/** Which files took the most: processor time, which does not depend on what else the machine does, and real time. */
+export function describeTimes(files: readonly FileOutcome[]): string {
+  const seconds = ({ began, ended }: FileOutcome) => (ended - began) / 1000;
+  const weight = (one: FileOutcome) => one.spent ?? seconds(one);
+  const sum = (of: (one: FileOutcome) => number) => files.reduce((total, one) => total + of(one), 0);
+  const line = (spent: number | undefined, real: number, name: string) =>
+    `${(spent?.toFixed(1) ?? '?').padStart(8)} ${real.toFixed(1).padStart(8)}  ${name}`;
+  return [
+    'cpu secs     secs  file',
+    ...files
+      .toSorted((a, b) => weight(b) - weight(a))
+      .slice(0, SLOWEST)
+      .map((one) => line(one.spent, seconds(one), one.file)),
+    line(
+      sum(({ spent }) => spent ?? 0),
+      sum(seconds),
+      `all ${files.length}`,
+    ),
   ].join('\n');
 }
 

@@ -14,6 +14,8 @@ export interface SuiteFiles {
 export interface SuiteOutcome extends SuiteFiles {
   readonly outcome: Outcome;
   readonly seconds: number;
+  /** Each of its files. */
+  readonly each: readonly FileOutcome[];
 }
 
 /**
@@ -30,10 +32,10 @@ export async function* runSuites(all: readonly SuiteFiles[], options: RunOptions
   await outcomes.next();
 }
 
-type Collected = Pick<SuiteOutcome, 'outcome' | 'seconds'>;
+type Collected = Pick<SuiteOutcome, 'outcome' | 'seconds' | 'each'>;
 
 async function collect(outcomes: AsyncGenerator<FileOutcome>, { suite, files }: SuiteFiles): Promise<Collected> {
-  if (files.length === 0) return { outcome: broken(`${suite.folder} holds no test.`), seconds: 0 };
+  if (files.length === 0) return { outcome: broken(`${suite.folder} holds no test.`), seconds: 0, each: [] };
   const all: FileOutcome[] = [];
   while (all.length < files.length) {
     const { done, value } = await outcomes.next();
@@ -42,7 +44,7 @@ async function collect(outcomes: AsyncGenerator<FileOutcome>, { suite, files }: 
   }
   const began = Math.min(...all.map((outcome) => outcome.began));
   const ended = Math.max(...all.map((outcome) => outcome.ended));
-  return { outcome: together(all, suite.folder), seconds: (ended - began) / 1000 };
+  return { outcome: together(all, suite.folder), seconds: (ended - began) / 1000, each: all };
 }
 
 function together(all: readonly Outcome[], folder: string): Outcome {
