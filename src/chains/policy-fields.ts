@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { amountOf, amountUpTo, type JsonAmount } from '../domain/amount.ts';
 import type { Json, JsonObject, WireObject } from '../domain/json.ts';
+import { strictForm } from '../domain/unknown-field.ts';
 import { isCronSchedule } from './cron-schedule.ts';
 
 /** A whole number of the seed's format `int32`, not negative. */
@@ -32,16 +33,8 @@ export const cronSchedule = z
 /** Why a relayer whose own account pays has no use for swaps. */
 export const SWAP_NEEDS_USER_FEES = 'Swap config only supported for user fee payment strategy';
 
-/** An object of policies, in which an unknown key is refused with the reference's text. */
-export function policyObject<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
-  return z.strictObject(shape, {
-    error: (issue) =>
-      issue.code === 'unrecognized_keys' ? unknownField(String(issue.keys[0]), Object.keys(shape)) : undefined,
-  });
-}
-
 /** How one allowed token is swapped. */
-export const tokenSwapConfig = policyObject({
+export const tokenSwapConfig = strictForm({
   slippage_percentage: slippage.nullish(),
   min_amount: uint64.nullish(),
   max_amount: uint64.nullish(),
@@ -79,10 +72,4 @@ function setParts(value: unknown): Json {
   return typeof value === 'object' && value !== null
     ? withoutUnset(value as Readonly<Record<string, unknown>>)
     : (value as Json);
-}
-
-function unknownField(name: string, known: readonly string[]): string {
-  const names = known.map((one) => `\`${one}\``);
-  const expected = names.length <= 2 ? names.join(' or ') : `one of ${names.join(', ')}`;
-  return `unknown field \`${name}\`, expected ${expected}`;
 }

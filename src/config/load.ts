@@ -1,11 +1,11 @@
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import { didYouMean } from '../domain/nearest.ts';
 import { checkCaveats } from './caveats.ts';
 import type { KnownChains, KnownSignerKinds } from './chain-schemas.ts';
 import type { Configuration } from './configuration.ts';
 import { readEnvironment } from './environment.ts';
 import { readJsonFile, shownPath } from './json-file.ts';
-import { didYouMean } from './nearest.ts';
 import { readNetworkEntries } from './network-files.ts';
 import { resolveNetworks } from './networks.ts';
 import { Findings, textOf } from './problems.ts';

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../domain/json.ts';
+import { didYouMean } from '../domain/nearest.ts';
 import type { RpcUrl } from '../domain/relayer.ts';
-import { didYouMean } from './nearest.ts';
 import type { NetworkEntry } from './network-entry.ts';
 import type { Findings } from './problems.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { didYouMean } from '../domain/nearest.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { Place } from './check.ts';
 import { SECRET_VARIABLES } from './environment.ts';
-import { didYouMean } from './nearest.ts';
 import type { Findings } from './problems.ts';
 
 /** What entries may refer to. Names of entries that have other faults are among them, so that one fault is one line. */

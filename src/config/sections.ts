@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { Json, JsonObject } from '../domain/json.ts';
+import { didYouMean } from '../domain/nearest.ts';
 import { networkTypeSchema } from '../domain/network-type.ts';
 import { type PluginEntry, pluginEntrySchema } from '../domain/plugin.ts';
 import type { KnownChains, KnownSignerKinds } from './chain-schemas.ts';
 import { check, type Place, pathOf } from './check.ts';
 import type { RelayerEntry, SignerEntry } from './configuration.ts';
 import { LEAST_KEY_LENGTH } from './environment.ts';
-import { didYouMean } from './nearest.ts';
 import type { Findings } from './problems.ts';
 import { type NotificationEntry, notificationEntrySchema, relayerEntrySchema, signerEntrySchema } from './schema.ts';
 import type { Variables } from './secrets.ts';

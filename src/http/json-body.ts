@@ -48,3 +48,9 @@ export function bodyOf(request: FastifyRequest): unknown {
   if (request.body === undefined) throw invalidRequest('The body is missing: send a JSON object');
   return request.body;
 }
+
+/** For what takes no body: whoever sends one means it to narrow down what happens, and it would not. */
+export function assertNoBody({ body }: FastifyRequest): void {
+  if (body == null || (typeof body === 'object' && Object.keys(body).length === 0)) return;
+  throw invalidRequest('This takes no body, and what the one that came says would not be heeded: send none');
+}

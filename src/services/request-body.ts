@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { invalidRequest } from '../domain/errors.ts';
+import { unknownFields } from '../domain/unknown-field.ts';
 
 /** A client's own key may stand in the reason, and may be a megabyte long. */
 const LONGEST_REASON = 1_000;
@@ -16,7 +17,7 @@ export function parseBody<S extends z.ZodType>(
   body: unknown,
   base: readonly PropertyKey[] = [],
 ): z.output<S> {
-  const parsed = schema.safeParse(body);
+  const parsed = schema.safeParse(body, { error: (issue) => unknownFields(issue) });
   if (parsed.success) return parsed.data;
   const faults = parsed.error.issues.slice(0, MOST_FAULTS);
   const reason = faults.map((issue) => reasonOf(issue, base)).join('; ');
@@ -25,13 +26,7 @@ export function parseBody<S extends z.ZodType>(
 
 function reasonOf(issue: z.core.$ZodIssue, base: readonly PropertyKey[]): string {
   const path = [...base, ...issue.path].map(String);
-  // A schema may have its own text, which also names the keys that it knows.
-  if (issue.code === 'unrecognized_keys' && issue.message.startsWith('Unrecognized key')) {
-    return issue.keys
-      .slice(0, MOST_FAULTS)
-      .map((key) => `${[...path, key].join('.')}: unknown key`)
-      .join('; ');
-  }
+  if (path.length === 0 && issue.code === 'unrecognized_keys') return issue.message;
   const place = path.length === 0 ? 'the body' : path.join('.');
   const isMissing = issue.code === 'invalid_type' && issue.message.endsWith('received undefined');
   return `${place}: ${isMissing ? 'missing' : issue.message}`;

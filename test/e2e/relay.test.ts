@@ -66,10 +66,24 @@ t.test('sent over HTTP, mined, confirmed', async (t) => {
   t.equal((await service.request('POST', '/api/v1/relayers/nobody/transactions', TRANSFER)).status, 404);
 });
 
+const PASSES_ON = `export async function handler({ api, params }) {
+  return api.useRelayer('local-1').sendTransaction(params);
+}`;
+
 t.test('sent by a plugin, with its logs and traces', async (t) => {
-  const { service, node } = await stage(t, {
+  const { service, node, address } = await stage(t, {
     plugins: [{ id: 'pay', path: 'sponsored-transfer/index.ts', emit_logs: true, emit_traces: true }],
+    pluginFiles: { 'passes-on.ts': PASSES_ON },
   });
+  const misspelt = { ...TRANSFER, gas_limit: undefined, gasLimit: 21_000 };
+  const byPlugin = await service.call('passes-on', misspelt);
+  t.match(byPlugin.body.error, 'Relayer error: Bad Request: unknown field `gasLimit`, did you mean `gas_limit`?');
+  const overHttp = await service.request('POST', transactions, misspelt);
+  t.same(
+    [overHttp.status, overHttp.body.message, overHttp.body.error],
+    [400, 'Bad Request', 'unknown field `gasLimit`, did you mean `gas_limit`?'],
+  );
+  t.equal(await node.getTransactionCount(address, 'pending'), 0, 'no money moved by either way');
   const answer = await service.call('pay', { relayerId: 'local-1', to: RECEIVER, value: '5' });
   t.equal(answer.status, 200, JSON.stringify(answer.body));
   t.match(answer.body.data, { status: /mined|confirmed/, nonce: 0, hash: /^0x[0-9a-f]{64}$/ });

@@ -14,11 +14,15 @@ const storageKey = z
 const storageKeys = z.array(storageKey).max(MOST_ENTRIES);
 
 const entrySchema = z
-  .object({
+  .strictObject({
     address: z.string().refine(isAddress, 'expected an address of 20 bytes in hexadecimal').transform(normalAddress),
     storage_keys: storageKeys.optional(),
     storageKeys: storageKeys.optional().meta({ description: 'The same, as JSON-RPC calls it' }),
   })
+  .refine(
+    ({ storage_keys, storageKeys: camelCase }) => storage_keys === undefined || camelCase === undefined,
+    'give storage_keys or storageKeys, not both',
+  )
   .transform(({ address, storage_keys, storageKeys: camelCase }): StoredAccess => {
     return { address, storage_keys: storage_keys ?? camelCase ?? [] };
   });

@@ -18,22 +18,27 @@ const chainId = integerUpTo((1n << 256n) - 1n, 'expected a chain id, or 0 for an
 const yParity = integerUpTo(1n, 'expected 0 or 1').optional();
 
 const entrySchema = z
-  .object({
+  .strictObject({
     chain_id: chainId,
     chainId: chainId.meta({ description: 'The same, as JSON-RPC calls it' }),
     address: z.string().refine(isAddress, 'expected an address of 20 bytes in hexadecimal').transform(normalAddress),
     nonce: integerUpTo((1n << 64n) - 2n, 'expected a nonce below 2^64 - 1'),
     y_parity: yParity,
     yParity: yParity.meta({ description: 'The same, as JSON-RPC calls it' }),
+    v: integerUpTo(28n, 'expected 27 or 28').optional().meta({ description: 'Beside it, as some libraries have it' }),
     r: word(ORDER - 1n, 'expected r below the order of secp256k1'),
     s: word(ORDER / 2n, 'expected s in the lower half of the order of secp256k1'),
   })
   .transform((given, context): StoredAuthorization => {
-    const { address, nonce, r, s } = given;
+    const { address, nonce, r, s, v } = given;
+    const fault = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
     const chain = given.chain_id ?? given.chainId;
     const parity = given.y_parity ?? given.yParity;
-    if (chain === undefined) context.addIssue({ code: 'custom', path: ['chain_id'], message: 'missing' });
-    if (parity === undefined) context.addIssue({ code: 'custom', path: ['y_parity'], message: 'missing' });
+    if (chain === undefined) fault('chain_id', 'missing');
+    if (parity === undefined) fault('y_parity', 'missing');
+    if ((given.chainId ?? chain) !== chain) fault('chainId', 'chain_id is another one');
+    if ((given.yParity ?? parity) !== parity) fault('yParity', 'y_parity is another one');
+    if (v !== undefined && Number(v) !== 27 + Number(parity)) fault('v', 'expected 27 more than y_parity');
     return { chain_id: chain ?? 0, address, nonce, y_parity: Number(parity ?? 0), r, s };
   });
 

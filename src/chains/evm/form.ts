@@ -1,8 +1,10 @@
 import type { z } from 'zod';
 import { invalidRequest } from '../../domain/errors.ts';
+import { unknownFields } from '../../domain/unknown-field.ts';
 
 /**
- * Takes a body apart, naming the first fault as the reference does.
+ * Takes a body apart, naming the first fault as the reference does; an unknown key before that, for what is missing may
+ * be what is misspelt.
  * @throws AppError `INVALID_REQUEST`
  */
 export function readForm<S extends z.ZodType>(schema: S, body: unknown): z.output<S> {
@@ -11,8 +13,9 @@ export function readForm<S extends z.ZodType>(schema: S, body: unknown): z.outpu
   return parsed.data;
 }
 
-function failureOf({ issues: [issue] }: z.ZodError, body: unknown): string {
-  const { path = [], message = 'expected a JSON object' } = issue ?? {};
+function failureOf({ issues }: z.ZodError, body: unknown): string {
+  const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0];
+  const { path = [], message = 'expected an object' } = issue ?? {};
   const place = path.join('.');
   if (place === '') return message;
   return isAbsent(body, path) ? `missing field \`${place}\`` : `invalid \`${place}\`: ${message}`;
@@ -32,6 +35,8 @@ function isAbsent(body: unknown, path: readonly PropertyKey[]): boolean {
 /** What is said where a schema has no words of its own. */
 function textOf(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
+    case 'unrecognized_keys':
+      return unknownFields(issue) ?? '';
     case 'invalid_type':
       return `expected ${KINDS[issue.expected] ?? `a ${issue.expected}`}, not ${kindOf(issue.input)}`;
     case 'invalid_value':

@@ -7,14 +7,10 @@ import { readForm } from './form.ts';
 import { shownSignature, signDigest } from './signing.ts';
 import { typedDataDigest } from './typed-data.ts';
 
-/** Unknown keys are ignored, as the reference does. */
-const messageSchema = z.object(
-  {
-    // Half of a surrogate pair has no UTF-8: what would be signed is not what was sent.
-    message: z.string().refine((text) => text.isWellFormed(), 'expected a text that UTF-8 can hold'),
-  },
-  'expected a JSON object',
-);
+const messageSchema = z.strictObject({
+  // Half of a surrogate pair has no UTF-8: what would be signed is not what was sent.
+  message: z.string().refine((text) => text.isWellFormed(), 'expected a text that UTF-8 can hold'),
+});
 
 /**
  * Signs the UTF-8 bytes of a text as a personal message (EIP-191, version `E`); a text that begins with `0x` is a text.

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { amountOf, amountSchema } from '../../domain/amount.ts';
 import type { JsonObject, WireObject } from '../../domain/json.ts';
-import { policyObject } from '../policy-fields.ts';
+import { strictForm } from '../../domain/unknown-field.ts';
 import { isAddress, normalAddress } from './address.ts';
 
 const address = z.string().refine(isAddress, { error: ({ input }) => `${JSON.stringify(input)} is not an address` });
@@ -10,7 +10,7 @@ const address = z.string().refine(isAddress, { error: ({ input }) => `${JSON.str
 const MOST_RECEIVERS = 4_096;
 
 /** In the order in which answers show them. */
-const fields = policyObject({
+const fields = strictForm({
   min_balance: amountSchema(128).nullish(),
   gas_limit_estimation: z.boolean().nullish(),
   gas_price_cap: amountSchema(128).nullish(),

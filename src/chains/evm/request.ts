@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { amountSchema } from '../../domain/amount.ts';
 import { invalidRequest } from '../../domain/errors.ts';
 import type { Timestamp } from '../../domain/transaction.ts';
+import { strictForm } from '../../domain/unknown-field.ts';
 import type { Account, ParsedRequest } from '../chain.ts';
 import { accessListSchema } from './access-list.ts';
 import { addressFault, normalAddress } from './address.ts';
@@ -27,7 +28,7 @@ const valueSchema = z.union([z.number(), z.string()], IN_WEI).transform((value, 
   return z.NEVER;
 });
 
-/** Empty strings stand for absent ones; unknown keys are ignored, as the reference does. */
+/** Null stands for absent. */
 const optionalText = z
   .string()
   .nullish()
@@ -36,10 +37,34 @@ const optionalText = z
 const price = amountSchema(128).nullish().transform(orNull);
 const accessList = accessListSchema.nullish();
 const authorizationList = authorizationListSchema.nullish();
+const callDataText = optionalText.refine(
+  (data) => data === null || (data.length % 2 === 0 && /^(0x)?[0-9a-fA-F]*$/.test(data)),
+  'expected an even number of hexadecimal digits',
+);
 const asJsonRpc = { description: 'The same, as JSON-RPC calls it' };
 
-/** The form of a send request; what must hold between its fields is checked by {@link parseRequest}. */
-export const requestSchema = z.object(
+const NO_BLOBS = 'blob transactions (EIP-4844) are not supported';
+
+/** What JSON-RPC and its libraries call what a request has, or has not. */
+const ADVICE: ReadonlyMap<string, string> = new Map([
+  ['nonce', 'a relayer gives each transaction its nonce itself; `sign-transaction` takes one of your own'],
+  ['from', 'a relayer sends from its own address'],
+  ['gas', 'did you mean `gas_limit`?'],
+  ['chainId', 'the network of the relayer decides it'],
+  ['chain_id', 'the network of the relayer decides it'],
+  ['type', 'the fields for prices and lists decide it'],
+  ...['blobs', 'blob_versioned_hashes', 'blobVersionedHashes', 'max_fee_per_blob_gas', 'maxFeePerBlobGas'].map(
+    (key): [string, string] => [key, NO_BLOBS],
+  ),
+]);
+
+/**
+ * The form of a send request; what must hold between its fields is checked by {@link parseRequest}. This is the list of
+ * all that is taken, and whatever else is refused: dropped without a word, a misspelt limit would let money move that
+ * it was to hold. The reference's public client (1.10.0) sends `to`, `value`, `data`, the five fields for gas and
+ * prices, `speed` and `valid_until`, and nothing beside them; the rest is ours.
+ */
+export const requestSchema = strictForm(
   {
     to: optionalText
       .transform((to) => (to === '' ? null : to))
@@ -49,10 +74,8 @@ export const requestSchema = z.object(
       })
       .meta({ description: '20 bytes in hexadecimal; where it is absent, `data` creates a contract' }),
     value: valueSchema.meta({ description: 'In wei; decimal, or hexadecimal after 0x' }),
-    data: optionalText.refine(
-      (data) => data === null || (data.length % 2 === 0 && /^(0x)?[0-9a-fA-F]*$/.test(data)),
-      'expected an even number of hexadecimal digits',
-    ),
+    data: callDataText,
+    input: callDataText.meta(asJsonRpc),
     gas_limit: amountSchema(64)
       .nullish()
       .transform(orNull)
@@ -77,7 +100,7 @@ export const requestSchema = z.object(
       .nullish()
       .meta({ description: 'ABI of the called contract; its errors make the reason of a revert readable' }),
   },
-  'expected a JSON object',
+  ADVICE,
 );
 
 type Body = z.output<typeof requestSchema>;
@@ -89,7 +112,6 @@ type Body = z.output<typeof requestSchema>;
  * @throws AppError `INVALID_REQUEST`
  */
 export function parseRequest(body: unknown, account: Account, now: Timestamp): ParsedRequest {
-  refuseBlobs(body);
   const parsed = readForm(requestSchema, body);
   const stored = storedForm(parsed);
   const request = readRequest(stored);
@@ -112,6 +134,7 @@ export function parseRequest(body: unknown, account: Account, now: Timestamp): P
 function storedForm(body: Body): StoredRequest {
   const {
     valid_until: _,
+    input,
     access_list,
     accessList: access,
     authorization_list,
@@ -119,10 +142,13 @@ function storedForm(body: Body): StoredRequest {
     ...rest
   } = body;
   const { abi, ...request } = rest;
+  // Libraries that do not know which one a node reads send both.
+  const data = input !== null && request.data === input ? input : oneOf('data', request.data, 'input', input);
   const accesses = oneOf('access_list', access_list, 'accessList', access);
   const authorizations = oneOf('authorization_list', authorization_list, 'authorizationList', list);
   return {
     ...request,
+    data: data ?? null,
     ...(accesses === undefined || accesses.length === 0 ? {} : { access_list: accesses }),
     ...(authorizations === undefined ? {} : { authorization_list: authorizations }),
     ...(abi == null || abi.length === 0 ? {} : { abi }),
@@ -132,15 +158,6 @@ function storedForm(body: Body): StoredRequest {
 function oneOf<T>(name: string, value: T | null | undefined, other: string, also: T | null | undefined): T | undefined {
   if (value != null && also != null) throw invalidRequest(`Give ${name} or ${other}, not both`);
   return value ?? also ?? undefined;
-}
-
-const BLOB_KEYS = ['blob_versioned_hashes', 'blobVersionedHashes', 'blobs', 'max_fee_per_blob_gas', 'maxFeePerBlobGas'];
-
-/** Without its blobs the transaction would be another one than was asked for, so these keys are not ignored. */
-function refuseBlobs(body: unknown): void {
-  if (typeof body !== 'object' || body === null) return;
-  const key = BLOB_KEYS.find((name) => (body as Record<string, unknown>)[name] != null);
-  if (key !== undefined) throw invalidRequest(`Blob transactions (EIP-4844) are not supported: remove ${key}`);
 }
 
 function checkPrice(body: Body, policy: EvmPolicy): void {

@@ -5,15 +5,15 @@ import { invalidRequest } from '../../domain/errors.ts';
 import { readForm } from './form.ts';
 
 const digest = z.string().meta({ description: '32 bytes in hexadecimal, 0x optional' });
-const digestsSchema = z.object({ domain_separator: digest, hash_struct_message: digest }, 'expected a JSON object');
+const digestsSchema = z.strictObject({ domain_separator: digest, hash_struct_message: digest });
 
 const name = z.string().max(256);
-const fieldSchema = z.object({ name, type: name });
+const fieldSchema = z.strictObject({ name, type: name });
 /** No struct of a contract has so many. */
 const MOST_FIELDS = 1_024;
 
 /** The form of `eth_signTypedData_v4`. */
-const wholeSchema = z.object({
+const wholeSchema = z.strictObject({
   domain: z.record(z.string(), z.unknown()),
   types: z.record(z.string(), z.array(fieldSchema).max(MOST_FIELDS)),
   primaryType: name,

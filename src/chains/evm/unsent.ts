@@ -11,20 +11,17 @@ import { parseRequest, requestSchema } from './request.ts';
 import { type EvmFields, readFields, readRequest } from './schema.ts';
 import { signTransaction } from './signing.ts';
 
-/** What the body has beyond a send request; EIP-2681 has the highest nonce. */
-const unsentSchema = z.object(
-  {
-    nonce: amountUpTo((1n << 64n) - 2n).meta({
-      description: 'Of the caller’s choice',
-      anyOf: [
-        { type: 'integer', minimum: 0 },
-        { type: 'string', pattern: '^\\d{1,20}$' },
-      ],
-    }),
-    gas_limit: amountSchema(64).meta({ description: 'In units of gas' }),
-  },
-  'expected a JSON object',
-);
+/** What the body has beyond a send request, which is looked at after it; EIP-2681 has the highest nonce. */
+const unsentSchema = z.looseObject({
+  nonce: amountUpTo((1n << 64n) - 2n).meta({
+    description: 'Of the caller’s choice',
+    anyOf: [
+      { type: 'integer', minimum: 0 },
+      { type: 'string', pattern: '^\\d{1,20}$' },
+    ],
+  }),
+  gas_limit: amountSchema(64).meta({ description: 'In units of gas' }),
+});
 
 /** The whole form, for who describes the API; what has no meaning without a network is left out. */
 export const unsentRequestSchema: z.ZodType = requestSchema
@@ -49,13 +46,15 @@ export async function signUnsent(
     );
   }
   refuseOtherFamilies(body);
-  const { nonce, gas_limit } = readForm(unsentSchema, body);
-  const { request, validUntil } = parseRequest(body, account, 0);
+  const { nonce, ...others } = readForm(unsentSchema, body);
+  const { gas_limit } = others;
+  const { request, validUntil } = parseRequest(others, account, 0);
   const { price, ...asked } = readRequest(request);
   if (price.kind === 'speed') {
     throw invalidRequest('`speed` needs a network to ask for prices: give gas_price or EIP1559 parameters');
   }
   if (validUntil !== null) throw invalidRequest('`valid_until` cannot be kept: a signature does not expire');
+  if (asked.abi.length > 0) throw invalidRequest('`abi` has no use: nobody looks what becomes of a signature');
   const chainId = account.identity === undefined ? declaredChainId : BigInt(account.identity);
   if (chainId === null) throw new AppError('RELAYER_DISABLED', {});
 
@@ -84,7 +83,7 @@ export async function signUnsent(
   };
 }
 
-/** Their keys would be ignored like all unknown ones, and what is missing instead would help nobody. */
+/** That their keys are unknown here, and what is missing instead, would help nobody. */
 function refuseOtherFamilies(body: unknown): void {
   if (typeof body !== 'object' || body === null || !('unsigned_xdr' in body || 'transaction' in body)) return;
   throw invalidRequest(

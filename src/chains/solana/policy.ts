@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { JsonObject, WireObject } from '../../domain/json.ts';
+import { strictForm } from '../../domain/unknown-field.ts';
 import {
   cronSchedule,
   feeMargin,
   feePaymentStrategy,
   int32,
   int64,
-  policyObject,
   SWAP_NEEDS_USER_FEES,
   shown,
   tokenSwapConfig,
@@ -21,7 +21,7 @@ const address = z.string().refine(isAddress, 'Public key must be a valid Solana 
 
 const addresses = z.array(address).nullish();
 
-const allowedToken = policyObject({
+const allowedToken = strictForm({
   mint: address,
   decimals: z.int().min(0).max(255).nullish(),
   symbol: z.string().nullish(),
@@ -31,7 +31,7 @@ const allowedToken = policyObject({
 
 const PRIORITY_LEVELS = ['medium', 'high', 'veryHigh'] as const;
 
-const jupiterSwapOptions = policyObject({
+const jupiterSwapOptions = strictForm({
   priority_fee_max_lamports: uint64.refine((most) => most !== 0, 'Max lamports must be greater than 0').nullish(),
   priority_level: z
     .enum(PRIORITY_LEVELS, {
@@ -52,7 +52,7 @@ const jupiterSwapOptions = policyObject({
     error: 'Priority level must be set if priority fee max lamports is set',
   });
 
-const swapConfig = policyObject({
+const swapConfig = strictForm({
   strategy: z.enum(['jupiter-swap', 'jupiter-ultra', 'noop']).nullish(),
   cron_schedule: cronSchedule.nullish(),
   min_balance_threshold: uint64.nullish(),
@@ -63,7 +63,7 @@ const swapConfig = policyObject({
 });
 
 /** In the order in which answers show them. */
-const fields = policyObject({
+const fields = strictForm({
   allowed_programs: addresses,
   allowed_accounts: addresses,
   disallowed_accounts: addresses,

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { JsonObject, WireObject } from '../../domain/json.ts';
+import { strictForm } from '../../domain/unknown-field.ts';
 import {
   cronSchedule,
   feeMargin,
   feePaymentStrategy,
   int32,
   int64,
-  policyObject,
   SWAP_NEEDS_USER_FEES,
   shown,
   slippage,
@@ -38,24 +38,24 @@ function assetFault(text: string): string | null {
 }
 
 /** What the service finds out about an asset. */
-const assetMetadata = policyObject({
+const assetMetadata = strictForm({
   kind: z.union([
     z.literal('native'),
-    policyObject({ classic: policyObject({ code: z.string(), issuer: z.string() }) }),
-    policyObject({ contract: policyObject({ contract_id: z.string() }) }),
+    strictForm({ classic: strictForm({ code: z.string(), issuer: z.string() }) }),
+    strictForm({ contract: strictForm({ contract_id: z.string() }) }),
   ]),
   decimals: z.int().min(0).max(4_294_967_295),
   canonical_asset_id: z.string(),
 });
 
-const allowedToken = policyObject({
+const allowedToken = strictForm({
   asset,
   metadata: assetMetadata.nullish(),
   max_allowed_fee: uint64.nullish(),
   swap_config: tokenSwapConfig.nullish(),
 });
 
-const swapConfig = policyObject({
+const swapConfig = strictForm({
   /** The first that can handle an asset is used. */
   strategies: z.array(z.enum(['order-book', 'soroswap'])).nullish(),
   cron_schedule: cronSchedule.nullish(),
@@ -66,7 +66,7 @@ const swapConfig = policyObject({
 });
 
 /** In the order in which answers show them. */
-const fields = policyObject({
+const fields = strictForm({
   fee_payment_strategy: feePaymentStrategy.nullish(),
   min_balance: int64.nullish(),
   max_fee: int32.nullish(),

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { LifecycleService } from '../../services/services.ts';
 import { success } from '../envelope.ts';
 import { effectOf } from '../idempotency.ts';
-import { bodyOf } from '../json-body.ts';
+import { assertNoBody, bodyOf } from '../json-body.ts';
 
 const HIGHEST_NONCE = 2n ** 64n - 1n;
 
@@ -27,13 +27,15 @@ export function lifecycleRoutes(app: FastifyInstance, lifecycle: LifecycleServic
     ),
   );
 
-  routes.delete('/relayers/:id/transactions/:transactionId', { schema: { params: one } }, async (request) =>
-    success(await lifecycle.cancel(request.params.id, request.params.transactionId, effectOf(request))),
-  );
+  routes.delete('/relayers/:id/transactions/:transactionId', { schema: { params: one } }, async (request) => {
+    assertNoBody(request);
+    return success(await lifecycle.cancel(request.params.id, request.params.transactionId, effectOf(request)));
+  });
 
-  routes.delete('/relayers/:id/transactions/pending', { schema: { params: ofRelayer } }, async (request) =>
-    success(await lifecycle.cancelPending(request.params.id)),
-  );
+  routes.delete('/relayers/:id/transactions/pending', { schema: { params: ofRelayer } }, async (request) => {
+    assertNoBody(request);
+    return success(await lifecycle.cancelPending(request.params.id));
+  });
 
   routes.get('/relayers/:id/transactions/by-nonce/:nonce', { schema: { params: byNonce } }, async (request) =>
     success(await lifecycle.byNonce(request.params.id, BigInt(request.params.nonce))),

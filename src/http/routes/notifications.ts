@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { NotificationsService } from '../../services/services.ts';
 import { success, successPage } from '../envelope.ts';
 import { effectOf } from '../idempotency.ts';
-import { bodyOf } from '../json-body.ts';
+import { assertNoBody, bodyOf } from '../json-body.ts';
 import { pageQuerySchema, pageRequest } from '../paging.ts';
 
 const params = z.object({ id: z.string() });
@@ -31,6 +31,7 @@ export function notificationRoutes(app: FastifyInstance, notifications: Notifica
   );
 
   routes.delete('/notifications/:id', { schema: { params } }, async (request) => {
+    assertNoBody(request);
     await notifications.remove(request.params.id, effectOf(request));
     return success('Notification deleted successfully');
   });

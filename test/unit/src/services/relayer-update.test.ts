@@ -91,8 +91,11 @@ t.test('a refused body changes nothing and names the place', async (t) => {
     [null, /^the body: /],
     [[], /^the body: /],
     ['x', /^the body: /],
-    [{ signer_id: 's' }, /^signer_id: unknown key$/],
-    [{ id: 'x', network: 'y', address: 'z' }, /^id: unknown key; network: unknown key; address: unknown key$/],
+    [{ signer_id: 's' }, /^unknown field `signer_id`, expected one of `name`, `paused`, /],
+    [
+      { id: 'x', network: 'y', address: 'z' },
+      /^unknown field `id`; unknown field `network`; unknown field `address`, expected one of /,
+    ],
     [{ name: '' }, /^name: Name cannot be empty$/],
     [{ name: 7 }, /^name: /],
     [{ name: 'x'.repeat(300) }, /^name: must have at most 256 characters$/],
@@ -109,7 +112,10 @@ t.test('a refused body changes nothing and names the place', async (t) => {
     [{ custom_rpc_urls: [{ url: 'ws://rpc.example' }] }, /^custom_rpc_urls\.0\.url: must be an http or https URL/],
     [{ custom_rpc_urls: [{ url: `https://rpc.example/${'x'.repeat(3_000)}` }] }, /at most 2048 characters/],
     [{ custom_rpc_urls: [{ url: 'https://rpc.example/***' }] }, /is hidden in part/],
-    [{ custom_rpc_urls: [{ url: 'https://rpc.example', wieght: 1 }] }, /^custom_rpc_urls\.0\.wieght: unknown key$/],
+    [
+      { custom_rpc_urls: [{ url: 'https://rpc.example', wieght: 1 }] },
+      /^custom_rpc_urls\.0: unknown field `wieght`, did you mean `weight`\?$/,
+    ],
     ...[-1, 101, 1.5, '5', null, 2 ** 53].map(
       (weight) =>
         [{ custom_rpc_urls: [{ url: 'https://rpc.example', weight }] }, /^custom_rpc_urls\.0\.weight: /] as const,

@@ -21,10 +21,13 @@ t.test('what is right comes through', (t) => {
 t.test('each place is named with what is wrong there', (t) => {
   t.equal(reasonOf({}), 'url: missing');
   t.equal(reasonOf({ url: 7 }), 'url: Invalid input: expected string, received number');
-  t.equal(reasonOf({ url: 'x', ur1: 1, more: 2 }), 'ur1: unknown key; more: unknown key');
+  t.equal(
+    reasonOf({ url: 'x', ur1: 1, more: 2 }),
+    'unknown field `ur1`, did you mean `url`?; unknown field `more`, expected `url` or `list`',
+  );
   t.match(
     reasonOf({ url: 'x', list: [{ weight: 1 }, { weight: '1', extra: 1 }] }),
-    /^list\.1\.weight: .*; list\.1\.extra: unknown key$/,
+    /^list\.1\.weight: .*; list\.1: unknown field `extra`, expected `weight`$/,
   );
   t.equal(reasonOf({}, ['policies']), 'policies.url: missing');
   for (const body of [null, [], 'text', 7]) t.match(reasonOf(body), /^the body: Invalid input: expected object/);
@@ -32,7 +35,8 @@ t.test('each place is named with what is wrong there', (t) => {
 });
 
 t.test('a reason stays short, whatever a client writes into its keys', (t) => {
-  t.equal(reasonOf({ url: 'x', ['k'.repeat(100_000)]: 1 }).length, 1_001);
+  const many = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`${index}`.padEnd(100, 'k'), 1]));
+  t.equal(reasonOf({ url: 'x', ...many }).length, 1_001);
   t.throws(() => parseBody(schema, {}), { code: 'INVALID_REQUEST', status: 400, publicMessage: 'Bad Request' });
   t.end();
 });

@@ -25,6 +25,8 @@ t.test('what is no access list', async (t) => {
     [[{ storage_keys: [] }], '0.address', /expected string/],
     [[{ address: '0x12' }], '0.address', /20 bytes/],
     [[{ address: ADDRESS, storage_keys: ['0x1'] }], '0.storage_keys.0', /32 bytes/],
+    [[{ address: ADDRESS, storage_keys: [KEY], storageKeys: [] }], '0', /not both/],
+    [[{ address: ADDRESS, storageKey: [KEY] }], '0', /[Uu]nrecognized key/],
     [[{ address: ADDRESS, storageKeys: 'x' }], '0.storageKeys', /expected array/],
     [Array.from({ length: 4_097 }, () => ({ address: ADDRESS })), '', /<=4096/],
   ] as const) {

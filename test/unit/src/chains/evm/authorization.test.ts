@@ -48,7 +48,12 @@ t.test('every spelling becomes one, with each word at its full length', async (t
   t.match(stored, { chain_id: 31_337, address: CODE.toLowerCase(), nonce: 7, y_parity: given.yParity });
   const { chainId, yParity, ...rest } = given;
   const snake = { ...rest, chain_id: BigInt(chainId).toString(), y_parity: String(yParity) };
-  t.same(parsed({ ...snake, r: BigInt(given.r).toString(), more: 'ignored' }), stored);
+  t.same(parsed({ ...snake, r: BigInt(given.r).toString() }), stored);
+  t.same(
+    parsed({ ...snake, chainId, yParity, v: 27 + yParity }),
+    stored,
+    'as libraries have it that write all of them',
+  );
   t.same(storedAuthorizationListSchema.parse([stored]), [stored]);
   t.match(stored.r, /^0x[0-9a-f]{64}$/);
   t.same(rpcAuthorizationList([stored]), [
@@ -74,6 +79,10 @@ t.test('what the protocol would pass over is refused', async (t) => {
     [[noChain], '0.chain_id', /missing/],
     [[noParity], '0.y_parity', /missing/],
     [[{ ...good, yParity: 27 }], '0.yParity', /0 or 1/],
+    [[{ ...good, v: 28 - good.yParity }], '0.v', /27 more than y_parity/],
+    [[{ ...good, y_parity: 1 - good.yParity }], '0.yParity', /y_parity is another one/],
+    [[{ ...good, chain_id: 0 }], '0.chainId', /chain_id is another one/],
+    [[{ ...good, chainID: 5 }], '0', /[Uu]nrecognized key/],
     [[{ ...good, s: highS }], '0.s', /lower half/],
     [[{ ...good, r: `0x${ORDER.toString(16)}` }], '0.r', /below the order/],
     [[{ ...good, nonce: '18446744073709551615' }], '0.nonce', /below 2\^64 - 1/],

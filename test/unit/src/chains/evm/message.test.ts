@@ -14,7 +14,7 @@ const EMPTY_HASH = `0x${'00'.repeat(32)}`;
 t.test('a text is signed as its UTF-8 bytes, whatever it looks like', async (t) => {
   const text = fc.oneof(fc.string({ unit: 'grapheme' }), fc.constantFrom('', '0x1234', 'ä€😀', '\u0000\n'));
   const property = fc.asyncProperty(text, async (message) => {
-    const { r, s, v, sig } = await signMessage({ message, more: 'ignored' }, account, signer);
+    const { r, s, v, sig } = await signMessage({ message }, account, signer);
     const isForm = /^[0-9a-f]{130}$/.test(String(sig)) && (v === 27 || v === 28);
     const isWhole = sig === `${r}${s}${Number(v).toString(16)}`;
     return isForm && isWhole && verifyMessage(message, `0x${sig}`).toLowerCase() === address;
@@ -28,8 +28,9 @@ t.test('what is no text', async (t) => {
     [{}, 'missing field `message`'],
     [{ message: 5 }, 'invalid `message`: expected a string, not a number'],
     [{ message: '\ud800' }, 'invalid `message`: expected a text that UTF-8 can hold'],
-    [[], 'expected a JSON object'],
-    [null, 'expected a JSON object'],
+    [{ message: 'x', massage: 'y' }, 'unknown field `massage`, did you mean `message`?'],
+    [[], 'expected an object, not a list'],
+    [null, 'expected an object, not null'],
   ] as const) {
     await t.rejects(signMessage(body, account, signer), { code: 'INVALID_REQUEST', status: 400, message: said });
   }

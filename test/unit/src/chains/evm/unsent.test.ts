@@ -58,10 +58,12 @@ t.test('what is missing, and what has no meaning without a network', async (t) =
     [{ ...unpriced, speed: 'fast' }, /^`speed` needs a network/],
     [unpriced, /must specify either/],
     [{ ...LEGACY, valid_until: '2099-01-01T00:00:00Z' }, /^`valid_until` cannot be kept/],
-    [{ ...LEGACY, blobs: [] }, /^Blob transactions/],
+    [{ ...LEGACY, blobs: [] }, /blob transactions \(EIP-4844\) are not supported$/],
     [{ unsigned_xdr: 'AAAA' }, otherFamily],
     [{ ...LEGACY, transaction: 'AQID' }, otherFamily],
-    ['text', 'expected a JSON object'],
+    [{ ...LEGACY, abi: ['error No()'] }, /^`abi` has no use/],
+    [{ ...LEGACY, gasPrice: 5 }, 'unknown field `gasPrice`, did you mean `gas_price`?'],
+    ['text', 'expected an object, not a string'],
   ] as const) {
     await t.rejects(sign(body), { code: 'INVALID_REQUEST', message: said });
   }

@@ -36,6 +36,21 @@ t.test('DELETE cancels one, and all that are pending under a path of its own', a
   ]);
 });
 
+t.test('DELETE takes no body: one that names some of them would cancel all', async (t) => {
+  const { call, services } = await startHttp(t);
+  const headers = { 'content-type': 'application/json' };
+  for (const path of ['/tx-1', '/pending']) {
+    const answer = await call(`${PATH}${path}`, { method: 'DELETE', headers, body: '{"ids":["tx-1"]}' });
+    t.match(answer, { status: 400, json: { error: /^This takes no body/ } });
+    t.equal(
+      (await call(`${PATH}${path}`, { method: 'DELETE', headers, body: '{}' })).status,
+      200,
+      'an empty one is none',
+    );
+  }
+  t.equal(services.lifecycle.wishes.length, 2);
+});
+
 t.test('what the lane refuses says why', async (t) => {
   const { call, services } = await startHttp(t);
   services.lifecycle.onWish = () => {

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { didYouMean, nearestName } from '../../../../src/config/nearest.ts';
+import { didYouMean, nearestName } from '../../../../src/domain/nearest.ts';
 
 t.test('a slip finds the name that was meant', (t) => {
   const known = ['paused', 'policies', 'signer_id', 'name'];
@@ -7,6 +7,8 @@ t.test('a slip finds the name that was meant', (t) => {
   t.equal(nearestName('signerId', known), 'signer_id');
   t.equal(nearestName('POLICIES', known), 'policies');
   t.equal(nearestName('nam', known), 'name');
+  t.equal(nearestName('nmae', known), 'name', 'two letters exchanged');
+  t.equal(nearestName('p'.repeat(1_000_000), known), undefined, 'and takes no time');
   t.equal(didYouMean('polices', known), 'Did you mean "policies"?');
   t.end();
 });

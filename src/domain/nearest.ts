@@ -4,8 +4,12 @@ export function didYouMean(name: string, known: Iterable<string>): string | unde
   return nearest === undefined ? undefined : `Did you mean "${nearest}"?`;
 }
 
+/** Of a longer name no known one is a slip, and comparing takes time for each pair of letters. */
+const LONGEST_COMPARED = 64;
+
 /** The known name that is fewest slips away, if that is at most a third of the name. */
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
+  if (name.length > LONGEST_COMPARED) return undefined;
   let best: { name: string; distance: number } | undefined;
   for (const candidate of known) {
     const distance = distanceOf(name.toLowerCase(), candidate.toLowerCase());
@@ -16,15 +20,19 @@ export function nearestName(name: string, known: Iterable<string>): string | und
   return best?.name;
 }
 
-/** Levenshtein distance: letters added, dropped or changed. */
+/** Letters added, dropped, changed, or exchanged with the next one (the distance of optimal string alignment). */
 function distanceOf(from: string, to: string): number {
+  let before: number[] = [];
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (const [i, letter] of [...from].entries()) {
+  for (let i = 0; i < from.length; i++) {
     const next = [i + 1];
-    for (const [j, other] of [...to].entries()) {
-      const changed = (row[j] ?? 0) + (letter === other ? 0 : 1);
-      next.push(Math.min(changed, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
+    for (let j = 0; j < to.length; j++) {
+      const changed = (row[j] ?? 0) + (from[i] === to[j] ? 0 : 1);
+      const isExchanged = i > 0 && j > 0 && from[i] === to[j - 1] && from[i - 1] === to[j];
+      const exchanged = isExchanged ? (before[j - 1] ?? 0) + 1 : Infinity;
+      next.push(Math.min(changed, exchanged, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
     }
+    before = row;
     row = next;
   }
   return row.at(-1) ?? 0;
