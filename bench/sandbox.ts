@@ -6,6 +6,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type CallReport, type DriverMessage, PROTOCOL_VERSION } from '../sandbox/protocol.ts';
 import { createLog } from '../src/observability/log.ts';
+import { nativeAddon } from '../src/plugin-host/child-program.ts';
 import { createDriverPool } from '../src/plugin-host/pool.ts';
 import { contextText, guestRuntime, plugin, SANDBOX_DIR, sandboxProgram, TestSlot } from '../test/support/sandbox.ts';
 
@@ -39,7 +40,7 @@ async function throughThread(): Promise<void> {
   const pool = await createDriverPool(
     {
       filename: path.join(SANDBOX_DIR, 'driver', 'driver.ts'),
-      data: { protocol: PROTOCOL_VERSION, runtime, program: await sandboxProgram() },
+      data: { protocol: PROTOCOL_VERSION, runtime, program: await sandboxProgram(), addon: nativeAddon() },
       threads: 1,
       log: createLog('warn'),
     },

@@ -284,6 +284,8 @@ export interface DriverData {
   runtime: string;
   /** The child's program: a script that evaluates to a function of Node's `require`, which runs it. */
   program: string;
+  /** Absolute path of the native module that the program loads. */
+  addon: string;
 }
 
 /** How far the operating system confines a child; probed when a driver thread starts, shown in `/ready`. */
@@ -300,12 +302,24 @@ export interface Confinement {
   oom_first: boolean;
   /** It has users, processes and a network of its own. */
   namespaces: boolean;
+  /** It can open no file but what it runs on, whatever runs in it. */
+  files_hidden: boolean;
+  /** The kernel refuses it what no sandbox needs: io_uring, ptrace, bpf, mounts, user namespaces. */
+  syscalls_filtered: boolean;
   /** Why what is false is so. */
   missing: { [R in Restriction]?: string };
 }
 
 /** What the operating system can add to Node's own restrictions. */
-export type Restriction = 'pdeathsig' | 'no_new_privs' | 'core_dumps_off' | 'few_files' | 'oom_first' | 'namespaces';
+export type Restriction =
+  | 'pdeathsig'
+  | 'no_new_privs'
+  | 'core_dumps_off'
+  | 'few_files'
+  | 'oom_first'
+  | 'namespaces'
+  | 'files_hidden'
+  | 'syscalls_filtered';
 
 /** One call for one slot; a {@link ReportMessage} answers it. */
 export interface CallTask {

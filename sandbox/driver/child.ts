@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { Socket } from 'node:net';
+import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
 import { FIXED_LIMITS } from '../protocol.ts';
 import { encodeFrame, ProtocolViolation } from './frames.ts';
@@ -32,6 +33,8 @@ const FOLLOW_MS = 500;
 /** How long a child may live on without its channel: one that dies closes it first. */
 const MUTE_MS = 1000;
 const CHANNEL_FD = 3;
+/** What is added to a signal's number to make an exit code of it. */
+const SIGNALED = 128;
 
 /** One child process as the driver holds it: its channel, its standard error, its process ids, its end. */
 export class Child {
@@ -196,17 +199,21 @@ export class Child {
     this.#exited = true;
     this.#channel.destroy();
     this.#journal?.close();
-    this.#events.onGone(endOfNode({ code, signal, stderr: this.#stderr.toString('utf8') }));
+    this.#events.onGone(endOfNode({ code, signal, stderr: this.#stderr.toString('utf8') }, this.#launcher));
   }
 }
 
 /**
- * `unshare` ends as node ended, but for SIGKILL, which no process can pass on by setting its handler first: then it
- * complains and exits with 1 (util-linux 2.38, sys-utils/unshare.c).
+ * The tool before node ends in its own way when a signal ended node. `bwrap` exits with 128 and the signal's number.
+ * `unshare` ends by the same signal, but for SIGKILL, which it cannot set a handler for: then it complains and exits
+ * with 1 (util-linux 2.38, sys-utils/unshare.c).
  */
-function endOfNode(gone: Gone): Gone {
-  const killed = gone.code === 1 && /^unshare: sigprocmask unblock failed/m.test(gone.stderr);
-  return killed ? { ...gone, code: null, signal: 'SIGKILL' } : gone;
+function endOfNode(gone: Gone, launcher: Launcher): Gone {
+  if (!launcher.confinement.namespaces || gone.code === null) return gone;
+  const isKilled = gone.code === 1 && /^unshare: sigprocmask unblock failed/m.test(gone.stderr);
+  const number = isKilled ? constants.signals.SIGKILL : gone.code - SIGNALED;
+  const [signal] = Object.entries(constants.signals).find(([, known]) => known === number) ?? [];
+  return signal === undefined ? gone : { ...gone, code: null, signal: signal as NodeJS.Signals };
 }
 
 function killPid(pid: number): void {

@@ -47,7 +47,7 @@ function flush(): void {
 
 allowTimerSlack();
 
-const slots = new Slots(data, await probeLauncher(process.platform), post);
+const slots = new Slots(data, await probeLauncher(process.platform, data.addon), post);
 mine.on('message', (messages: ToDriver) => {
   for (const message of messages) {
     if (message.type === 'run') run(message);

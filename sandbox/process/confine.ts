@@ -51,7 +51,8 @@ export function missingRestriction(started: StartedProcess): string | null {
   if (allowed !== undefined) return `the permission model allows ${allowed}`;
   // A right to read everything would show as the right to read the root folder.
   if (permission.has('fs.read')) return 'the permission model allows fs.read everywhere';
-  const name = Object.keys(started.env)[0];
+  // bwrap says where it put the process.
+  const name = Object.keys(started.env).find((key) => key !== 'PWD' || started.env[key] !== '/');
   return name === undefined ? null : `its environment holds ${name}`;
 }
 
@@ -64,6 +65,11 @@ export function confine(): () => never {
   // The one that this process needs is loaded.
   process.permission?.drop('addon');
   for (const name of REMOVED) remove(process, name);
+  // Where a program is given as text, Node leaves its module system in sight of all code.
+  for (const name of ['require', 'module', 'exports', '__filename', '__dirname']) {
+    Reflect.deleteProperty(globalThis, name);
+  }
+  delete process.env['PWD'];
   // os.setPriority would slow any process of the same user, and no permission covers it.
   remove(os, 'setPriority');
   // With `--log --logfile=…` the next isolate would overwrite any file, past the permission model.

@@ -10,6 +10,7 @@ import { RunningCalls } from './call-record.ts';
 import { CallRunner } from './call-runner.ts';
 import { bindCapabilities } from './capabilities/table.ts';
 import { Catalog, type CatalogPlugin, pluginsRoot } from './catalog.ts';
+import { nativeAddon } from './child-program.ts';
 import { type Compiler, createCompiler } from './compiler.ts';
 import type { WatchTiming } from './folder-watch.ts';
 import { Gateway } from './gateway.ts';
@@ -219,7 +220,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     pool = await createDriverPool(
       {
         filename: deps.driverFile ?? join(deps.sandboxDir, 'driver', 'driver.ts'),
-        data: { protocol: PROTOCOL_VERSION, runtime, program },
+        data: { protocol: PROTOCOL_VERSION, runtime, program, addon: nativeAddon() },
         threads: deps.threads,
         log,
       },

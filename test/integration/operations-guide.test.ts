@@ -29,7 +29,7 @@ t.test('the table has every variable with its default, and no other', (t) => {
 });
 
 t.test('the table of restrictions has each that /ready shows, and the tool that brings it', async (t) => {
-  const { missing, ...shown } = (await probeLauncher('darwin')).confinement;
+  const { missing, ...shown } = (await probeLauncher('darwin', '')).confinement;
   const part = /### What confines plugin processes\n([^]*?)\n#/.exec(guide)?.[1] ?? '';
   const rows = [...part.matchAll(/^\| `(\w+)` \|.*\| (.*) \|$/gm)];
   t.strictSame(rows.map(([, name = '']) => name).toSorted(), Object.keys(shown).toSorted());

@@ -10,6 +10,7 @@ import os from 'node:os';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { type Launcher, launch, nodeArguments, probeLauncher, start } from '../../sandbox/driver/launch.ts';
+import { nativeAddon } from '../../src/plugin-host/child-program.ts';
 import { hostileProgram } from '../support/hostile-sandbox.ts';
 import { plugin, ROOT, runs, sandboxProgram, TestSlot } from '../support/sandbox.ts';
 
@@ -20,7 +21,7 @@ function loadedAddon(): string {
   return locate.path(path.dirname(require.resolve('isolated-vm')));
 }
 
-const full = await probeLauncher(process.platform);
+const full = await probeLauncher(process.platform, nativeAddon());
 const hostile = await hostileProgram();
 /** Node's own restrictions alone, as on a system that allows nothing else. */
 const bare: Launcher = { prefix: [], confinement: { ...full.confinement, namespaces: false } };
@@ -117,7 +118,7 @@ t.test('a child without its restrictions refuses to run guests', async (t) => {
   const program = await sandboxProgram();
   for (const [reason, weaken] of weaker) {
     const line = [process.execPath, ...weaken(nodeArguments())];
-    const slot = new TestSlot('', () => start(line, undefined, program), bare);
+    const slot = new TestSlot('', () => start(line, { input: program }), bare);
     const closed = await slot.message('closed');
     t.match(closed, { cause: 'start', stderr: /refuses to run guest code/ });
     t.ok(closed.stderr.includes(reason), closed.stderr);
@@ -181,7 +182,9 @@ t.test('the network of the machine is out of sight where the system allows', asy
   const { logs } = await slot.call({
     script: "export const attempt = async () => JSON.stringify((await import('node:os')).networkInterfaces());",
   });
-  t.equal(logs[0]?.message, full.confinement.namespaces ? 'succeeded: {}' : logs[0]?.message);
+  t.match(logs[0]?.message, /^succeeded: /);
+  // A network of its own has at most a loopback with nobody behind it.
+  if (full.confinement.namespaces) t.notMatch(logs[0]?.message, '"internal":false');
   const status = await readFile(`/proc/${(await slot.pids()).at(-1)}/status`, 'utf8');
   if (full.confinement.no_new_privs) t.match(status, /NoNewPrivs:\t1/);
   const limits = await readFile(`/proc/${(await slot.pids()).at(-1)}/limits`, 'utf8');

@@ -8,6 +8,7 @@ import { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
 import { type DriverMessage, type HostMessage, PROTOCOL_VERSION } from '../../sandbox/protocol.ts';
 import { createLog } from '../../src/observability/log.ts';
+import { nativeAddon } from '../../src/plugin-host/child-program.ts';
 import { createDriverPool } from '../../src/plugin-host/pool.ts';
 import { descendantsOf, survivors } from '../support/processes.ts';
 import { contextText, guestRuntime, plugin, SANDBOX_DIR, sandboxProgram } from '../support/sandbox.ts';
@@ -24,7 +25,7 @@ async function openPool(t: Test) {
   const pool = await createDriverPool(
     {
       filename: path.join(SANDBOX_DIR, 'driver', 'driver.ts'),
-      data: { protocol: PROTOCOL_VERSION, runtime, program },
+      data: { protocol: PROTOCOL_VERSION, runtime, program, addon: nativeAddon() },
       threads: 1,
       log: createLog('silent'),
     },
@@ -85,7 +86,7 @@ t.test('the end of a thread ends its spinning child', async (t) => {
 
 t.test('a thread does not start with a host of another protocol, nor outside of a thread', async (t) => {
   const driver = path.join(SANDBOX_DIR, 'driver', 'driver.ts');
-  const workerData = { protocol: PROTOCOL_VERSION + 1, runtime, program };
+  const workerData = { protocol: PROTOCOL_VERSION + 1, runtime, program, addon: nativeAddon() };
   const [error] = (await once(new Worker(driver, { workerData }), 'error').catch((thrown: unknown) => [thrown])) as [
     Error,
   ];

@@ -11,6 +11,8 @@ const CONFINEMENT: Confinement = {
   pdeathsig: false,
   no_new_privs: true,
   namespaces: false,
+  files_hidden: false,
+  syscalls_filtered: false,
   core_dumps_off: true,
   few_files: true,
   oom_first: true,

@@ -27,7 +27,11 @@ export class HostileSlots {
   }
 
   static async create(): Promise<HostileSlots> {
-    return new HostileSlots(await hostileProgram(), await guestRuntime(), await probeLauncher(process.platform));
+    return new HostileSlots(
+      await hostileProgram(),
+      await guestRuntime(),
+      await probeLauncher(process.platform, nativeAddon()),
+    );
   }
 
   /** One that is ready, and has no plugin yet. */

@@ -12,6 +12,7 @@ import {
   type LoadedMessage,
   type PluginVersion,
 } from '../../sandbox/protocol.ts';
+import { nativeAddon } from '../../src/plugin-host/child-program.ts';
 import { createCompiler } from '../../src/plugin-host/compiler.ts';
 
 /** The folder of the checkout. */
@@ -101,7 +102,7 @@ export class TestSlot {
 
   /** Starts a child as the service does, and waits until it is ready. */
   static async open(runtime: string): Promise<TestSlot> {
-    const launcher = await probeLauncher(process.platform);
+    const launcher = await probeLauncher(process.platform, nativeAddon());
     const text = await sandboxProgram();
     const journal = openJournal(launcher);
     const slot = new TestSlot(runtime, () => launch(launcher, text, journal?.fd), launcher, journal);

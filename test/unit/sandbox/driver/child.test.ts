@@ -6,7 +6,7 @@ import { probeLauncher, start } from '../../../../sandbox/driver/launch.ts';
 import { FIXED_LIMITS } from '../../../../sandbox/protocol.ts';
 import { runs } from '../../../support/sandbox.ts';
 
-const launcher = await probeLauncher('darwin');
+const launcher = await probeLauncher('darwin', '');
 
 /** A child that runs a script instead of our own. */
 function scripted(script: string, onBytes: (chunk: Buffer, child: Child) => void = () => {}) {

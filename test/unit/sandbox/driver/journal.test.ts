@@ -15,6 +15,8 @@ const launcher = (coreDumpsOff: boolean): Launcher => ({
     pdeathsig: false,
     no_new_privs: false,
     namespaces: false,
+    files_hidden: false,
+    syscalls_filtered: false,
     core_dumps_off: coreDumpsOff,
     few_files: coreDumpsOff,
     oom_first: false,

@@ -1,9 +1,11 @@
 /** Threat: a child that keeps something of the server's, or that runs with fewer restrictions than reported. */
 import { once } from 'node:events';
-import { readFile, readlink } from 'node:fs/promises';
+import { access, readFile, readlink } from 'node:fs/promises';
+import path from 'node:path';
 import t from 'tap';
 import { launch, nodeArguments, nodePid, probeLauncher, start } from '../../../../sandbox/driver/launch.ts';
-import { runs, sandboxProgram } from '../../../support/sandbox.ts';
+import { nativeAddon } from '../../../../src/plugin-host/child-program.ts';
+import { ROOT, runs, sandboxProgram } from '../../../support/sandbox.ts';
 
 t.test('no flag of the permission model is missing, none that voids it is there', async (t) => {
   const line = nodeArguments();
@@ -15,7 +17,7 @@ t.test('no flag of the permission model is missing, none that voids it is there'
 });
 
 t.test('elsewhere than on Linux there is only what Node itself does', async (t) => {
-  const { prefix, confinement } = await probeLauncher('darwin');
+  const { prefix, confinement } = await probeLauncher('darwin', '');
   t.same(prefix, []);
   t.match(confinement, { permission: true, pdeathsig: false, namespaces: false });
   t.same(confinement.missing, {
@@ -25,21 +27,24 @@ t.test('elsewhere than on Linux there is only what Node itself does', async (t) 
     few_files: 'only Linux has it',
     oom_first: 'only Linux has it',
     namespaces: 'only Linux has it',
+    files_hidden: 'only Linux has it',
+    syscalls_filtered: 'only Linux has it',
   });
 });
 
 t.test('a child has an empty environment, and what is reported of it is true', async (t) => {
-  const launcher = await probeLauncher(process.platform);
+  const launcher = await probeLauncher(process.platform, nativeAddon());
   const child = launch(launcher, await sandboxProgram());
   t.teardown(() => child.kill('SIGKILL'));
   await once(child, 'spawn');
   const started = child.pid ?? 0;
   let pid = nodePid(launcher, started);
-  for (let left = 500; left > 0 && !(await commandOf(pid)).includes('--permission'); left -= 1) {
+  for (let left = 500; left > 0 && !(await commandOf(pid)).startsWith(process.execPath); left -= 1) {
     await new Promise((resolve) => setTimeout(resolve, 10));
     pid = nodePid(launcher, started);
   }
-  t.equal(await readFile(`/proc/${pid}/environ`, 'utf8'), '');
+  // bwrap says where it put the process.
+  t.match(await readFile(`/proc/${pid}/environ`, 'utf8'), /^(PWD=\/\0)?$/);
   if (launcher.confinement.no_new_privs) t.match(await readFile(`/proc/${pid}/status`, 'utf8'), /NoNewPrivs:\t1/);
   if (launcher.confinement.core_dumps_off) t.match(await readFile(`/proc/${pid}/limits`, 'utf8'), /core file size +0/);
   if (launcher.confinement.few_files) t.match(await readFile(`/proc/${pid}/limits`, 'utf8'), /open files +64 +64/);
@@ -48,6 +53,12 @@ t.test('a child has an empty environment, and what is reported of it is true', a
     t.not(pid, started);
     for (const kind of ['user', 'pid', 'net']) {
       t.not(await readlink(`/proc/${pid}/ns/${kind}`), await readlink(`/proc/self/ns/${kind}`), `a ${kind} of its own`);
+    }
+  }
+  if (launcher.confinement.syscalls_filtered) t.match(await readFile(`/proc/${pid}/status`, 'utf8'), /Seccomp:\t2/);
+  if (launcher.prefix.some((part) => part.endsWith('/bwrap'))) {
+    for (const file of ['/etc/passwd', '/proc/self', path.join(ROOT, 'package.json'), process.env['HOME'] ?? '/root']) {
+      await t.rejects(access(`/proc/${pid}/root${file}`), { code: 'ENOENT' }, file);
     }
   }
   const { missing, ...granted } = launcher.confinement;
@@ -60,15 +71,16 @@ t.test('a child has an empty environment, and what is reported of it is true', a
 });
 
 t.test('where the system allows, a child ends with whoever started it', async (t) => {
-  const launcher = await probeLauncher(process.platform);
+  const launcher = await probeLauncher(process.platform, nativeAddon());
   if (!launcher.confinement.pdeathsig) {
     t.notOk(launcher.confinement.pdeathsig, 'this system has no such signal; the host sweeps instead');
     return;
   }
   // It speaks once it runs: a parent that dies before is noticed by the closed channel instead.
-  const spin = [...launcher.prefix, process.execPath, '-e', "require('fs').writeSync(3, 'x'); for (;;);"];
-  const code = `import('${import.meta.resolve('../../../../sandbox/driver/launch.ts')}').then(({ start }) => {
-    const child = start(${JSON.stringify(spin)});
+  const spin = [process.execPath, '-e', "require('fs').writeSync(3, 'x'); for (;;);"];
+  const code = `import('${import.meta.resolve('../../../../sandbox/driver/launch.ts')}').then(async ({ probeLauncher, start }) => {
+    const launcher = await probeLauncher(process.platform, ${JSON.stringify(nativeAddon())});
+    const child = start([...launcher.prefix, ...${JSON.stringify(spin)}], { filterFd: launcher.filterFd });
     child.stdio[3].once('data', () => process.stderr.write(child.pid + '\\n'));
     setInterval(() => {}, 1000);
   })`;
@@ -86,7 +98,7 @@ t.test('where the system allows, a child ends with whoever started it', async (t
 });
 
 t.test('a child that nobody speaks to any more ends itself', async (t) => {
-  const child = launch(await probeLauncher(process.platform), await sandboxProgram());
+  const child = launch(await probeLauncher(process.platform, nativeAddon()), await sandboxProgram());
   child.stdio[3]?.destroy();
   const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
   t.not(code, 0);
@@ -98,7 +110,7 @@ t.test(
   async (t) => {
     const program = "(function (load) { load('node:fs').writeSync(3, 'it ran'); })";
     const outcomes = [program, program.slice(0, -2), ''].map(async (text) => {
-      const child = start([process.execPath, ...nodeArguments()], undefined, text);
+      const child = start([process.execPath, ...nodeArguments()], { input: text });
       const said = { channel: '', stderr: '' };
       child.stdio[3]?.on('data', (chunk: Buffer) => {
         said.channel += chunk.toString();
@@ -117,7 +129,7 @@ t.test(
 );
 
 t.test('a child that ends without taking its program does no harm to who started it', async (t) => {
-  const child = start(['/bin/true'], undefined, ' '.repeat(4_000_000));
+  const child = start(['/bin/true'], { input: ' '.repeat(4_000_000) });
   const [code] = (await once(child, 'close')) as [number];
   t.equal(code, 0);
 });

@@ -3,7 +3,7 @@ import t from 'tap';
 import { probeLauncher, start } from '../../../../sandbox/driver/launch.ts';
 import { guestRuntime, plugin, runs, TestSlot } from '../../../support/sandbox.ts';
 
-const bare = await probeLauncher('darwin');
+const bare = await probeLauncher('darwin', '');
 const runtime = await guestRuntime();
 
 t.test('opens, loads, runs, closes', async (t) => {

@@ -5,13 +5,19 @@ import t from 'tap';
 import { probeLauncher } from '../../../../sandbox/driver/launch.ts';
 import { Slots } from '../../../../sandbox/driver/slots.ts';
 import { type DriverMessage, PROTOCOL_VERSION } from '../../../../sandbox/protocol.ts';
+import { nativeAddon } from '../../../../src/plugin-host/child-program.ts';
 import { contextText, guestRuntime, plugin, runs, sandboxProgram } from '../../../support/sandbox.ts';
 
 t.test('slots are opened, fed and closed by their numbers', async (t) => {
-  const data = { protocol: PROTOCOL_VERSION, runtime: await guestRuntime(), program: await sandboxProgram() };
+  const data = {
+    protocol: PROTOCOL_VERSION,
+    runtime: await guestRuntime(),
+    program: await sandboxProgram(),
+    addon: nativeAddon(),
+  };
   const messages: DriverMessage[] = [];
   const waiting: (() => void)[] = [];
-  const slots = new Slots(data, await probeLauncher(process.platform), (message) => {
+  const slots = new Slots(data, await probeLauncher(process.platform, nativeAddon()), (message) => {
     messages.push(message);
     for (const wake of waiting.splice(0)) wake();
   });
@@ -60,9 +66,9 @@ t.test('slots are opened, fed and closed by their numbers', async (t) => {
 });
 
 t.test('a child that cannot even be tried ends alone, and leaves nothing open', async (t) => {
-  const data = { protocol: PROTOCOL_VERSION, runtime: '', program: '' };
+  const data = { protocol: PROTOCOL_VERSION, runtime: '', program: '', addon: '' };
   const messages: DriverMessage[] = [];
-  const { confinement } = await probeLauncher(process.platform);
+  const { confinement } = await probeLauncher(process.platform, nativeAddon());
   // No program has such a name, so that spawn throws as it does when there is no descriptor left.
   const slots = new Slots(data, { confinement, prefix: ['\0'] }, (message) => messages.push(message));
   const open = () => (process.platform === 'linux' ? readdirSync('/proc/self/fd').length : 0);
@@ -80,7 +86,7 @@ t.test('without a file descriptor left a child ends alone as well, and its threa
     import { setTimeout } from 'node:timers/promises';
     import { probeLauncher } from ${at('launch.ts')};
     import { Slots } from ${at('slots.ts')};
-    const slots = new Slots({ runtime: '', program: '' }, await probeLauncher(process.platform), (message) => said.push(message));
+    const slots = new Slots({ runtime: '', program: '', addon: '' }, await probeLauncher(process.platform, ${JSON.stringify(nativeAddon())}), (message) => said.push(message));
     const said = [];
     const taken = [];
     try { for (;;) taken.push(openSync('/')); } catch {}

@@ -9,6 +9,7 @@ import { openJournal } from '../../../../sandbox/driver/journal.ts';
 import { probeLauncher } from '../../../../sandbox/driver/launch.ts';
 import { FrameReader } from '../../../../sandbox/process/channel.ts';
 import { DOWN, UP } from '../../../../sandbox/protocol.ts';
+import { nativeAddon } from '../../../../src/plugin-host/child-program.ts';
 
 type Frame = [kind: number, call: number, text: string];
 const CHANNEL = JSON.stringify(import.meta.resolve('../../../../sandbox/process/channel.ts'));
@@ -38,7 +39,7 @@ t.test('what was entered is known even if nothing runs afterwards', async (t) =>
 });
 
 t.test('what was noted and not sent is known even if nothing runs afterwards', async (t) => {
-  const journal = openJournal(await probeLauncher(process.platform));
+  const journal = openJournal(await probeLauncher(process.platform, nativeAddon()));
   if (journal === undefined) return t.pass('there is no place for journals');
   t.teardown(() => journal.close());
   const script = `

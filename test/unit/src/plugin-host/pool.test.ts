@@ -16,7 +16,7 @@ async function startPool(threads: number, filename = fileURLToPath(FAKE_DRIVER))
   const pool = await createDriverPool(
     {
       filename,
-      data: { protocol: PROTOCOL_VERSION, runtime: '', program: '' },
+      data: { protocol: PROTOCOL_VERSION, runtime: '', program: '', addon: '' },
       threads,
       log: createLog('silent'),
     },

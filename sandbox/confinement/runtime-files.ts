@@ -1,0 +1,18 @@
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/** What the loader of shared libraries and OpenSSL read at the start; neither holds a secret. */
+const SETTINGS = ['/etc/ld.so.cache', '/etc/ssl/openssl.cnf'];
+
+/** What this program of Node needs to start, as absolute paths: itself, the folders of its libraries, settings. */
+export function runtimeFiles(): string[] {
+  const folders = sharedLibraries().map((file) => dirname(file));
+  return [process.execPath, ...new Set(folders), ...SETTINGS.filter((file) => existsSync(file))];
+}
+
+function sharedLibraries(): string[] {
+  const { sharedObjects } = process.report.getReport() as { sharedObjects?: unknown };
+  if (!Array.isArray(sharedObjects)) return [];
+  // The kernel's own object has no file.
+  return sharedObjects.filter((file): file is string => typeof file === 'string' && existsSync(file));
+}

@@ -1,0 +1,18 @@
+import { mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/**
+ * A file without a name that others can open by its descriptor under `/proc`.
+ * @returns the descriptor
+ */
+export function unnamedFile(bytes: Buffer): number {
+  const folder = mkdtempSync(join(tmpdir(), 'isolayer-'));
+  try {
+    const file = join(folder, 'file');
+    writeFileSync(file, bytes, { mode: 0o400 });
+    return openSync(file, 'r');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
