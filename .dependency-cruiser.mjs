@@ -58,6 +58,8 @@ const DRIVERS =
 const PROTOCOL = '^sandbox/(protocol|capability-contract)\\.ts$';
 /** Calls are kept by their numbers on both sides of the wall. */
 const CALL_TABLE = '^sandbox/call-table\\.ts$';
+/** How the system confines a process: that of a plugin, and the bundler's. */
+const CONFINEMENT = '^sandbox/confinement/';
 
 /** Here the name resolves to the public package; for a plugin the compiler and the host resolve it to our own module. */
 const PLUGIN_SDK = npm('@openzeppelin/relayer-sdk');
@@ -158,9 +160,9 @@ export default {
 
     forbid(
       'wall-from-service',
-      'the protocol, and the table of calls, are all of the sandbox that the service may know',
+      'the protocol, the table of calls and what confines a process are all of the sandbox that the service may know',
       { path: '^src/' },
-      { path: '^sandbox/', pathNot: [PROTOCOL, CALL_TABLE] },
+      { path: '^sandbox/', pathNot: [PROTOCOL, CALL_TABLE, CONFINEMENT] },
     ),
     forbid('wall-from-sandbox', 'the sandbox never knows the service', { path: '^sandbox/' }, { path: '^src/' }),
     forbid(

@@ -1,8 +1,10 @@
+import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 
 /** Where the system's own tools lie; the environment's PATH has no say in how a process is confined. */
 const TOOL_FOLDERS = ['/usr/bin', '/bin', '/usr/sbin', '/sbin'];
+const HELP_MS = 2000;
 
 /** The path of a tool of the system; undefined where it is not installed. */
 export function toolPath(tool: string): string | undefined {
@@ -14,4 +16,9 @@ export function toolPath(tool: string): string | undefined {
       return false;
     }
   });
+}
+
+/** Whether this version of a tool lists an option. */
+export function knowsOption(file: string, option: string): boolean {
+  return spawnSync(file, ['--help'], { encoding: 'utf8', env: {}, timeout: HELP_MS }).stdout.includes(option);
 }

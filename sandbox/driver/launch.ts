@@ -1,10 +1,10 @@
 import type { ChildProcess } from 'node:child_process';
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { runtimeFiles } from '../confinement/runtime-files.ts';
 import { syscallFilter } from '../confinement/syscall-filter.ts';
-import { toolPath } from '../confinement/tool.ts';
+import { knowsOption, toolPath } from '../confinement/tool.ts';
 import { unnamedFile } from '../confinement/unnamed-file.ts';
 import { emptyRoot, fileRules } from '../confinement/wall.ts';
 import { type Confinement, JOURNAL_BYTES, type Restriction } from '../protocol.ts';
@@ -237,15 +237,11 @@ function listsChildren(): boolean {
   }
 }
 
-function helpOf(file: string): string {
-  return spawnSync(file, ['--help'], { encoding: 'utf8', env: {}, timeout: PROBE_MS }).stdout;
-}
-
 /** The link's command line as this system has it, or why it has none. */
 function commandOf({ tool, option, args, grants }: Link): { command: readonly string[] } | { why: string } {
   const file = toolPath(tool);
   if (file === undefined) return { why: `${tool} is not installed` };
-  if (option !== undefined && !helpOf(file).includes(option)) return { why: `this ${tool} has no ${option}` };
+  if (option !== undefined && !knowsOption(file, option)) return { why: `this ${tool} has no ${option}` };
   if (grants.namespaces === true && !listsChildren())
     return { why: 'the kernel does not list the children of a thread' };
   return { command: [file, ...args] };
@@ -290,7 +286,9 @@ async function refusalOf(
   try {
     const [code] = (await once(child, 'close')) as [number | null];
     // The first line only: the others have the paths of this machine.
-    return code === 0 ? null : said.split('\n', 1)[0]?.replaceAll(process.execPath, 'node').slice(0, LONGEST_REASON) || 'it does not start';
+    return code === 0
+      ? null
+      : said.split('\n', 1)[0]?.replaceAll(process.execPath, 'node').slice(0, LONGEST_REASON) || 'it does not start';
   } catch (error) {
     return error instanceof Error && 'code' in error ? String(error.code) : 'it does not start';
   } finally {

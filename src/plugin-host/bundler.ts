@@ -1,5 +1,5 @@
 import type { BuildJob } from './build-request.ts';
-import { type BundlerHold, bundlerHold } from './bundler-launch.ts';
+import type { BundlerHold } from './bundler-launch.ts';
 import { type BuildResult, BundlerLife } from './bundler-life.ts';
 import { BundlerLost } from './bundler-lost.ts';
 import type { FilesRead } from './files-read.ts';
@@ -31,6 +31,7 @@ interface Suspect {
 export class Bundler {
   private readonly limits: BundlerLimits;
   private hold: BundlerHold;
+  private readonly otherHolds: BundlerHold[];
   /** The process for all builds. */
   private shared: BundlerLife | undefined;
   private running = 0;
@@ -41,10 +42,11 @@ export class Bundler {
   private readonly suspects: Suspect[] = [];
   private timesClosed = 0;
 
-  /** @param hold how the system holds a process, if it can */
-  constructor(limits: BundlerLimits, hold = bundlerHold(limits.memoryBytes)) {
+  /** @param holds how the system holds a process, the best one first; one that does not start is not tried again */
+  constructor(limits: BundlerLimits, [hold, ...others]: readonly [BundlerHold, ...BundlerHold[]]) {
     this.limits = limits;
     this.hold = hold;
+    this.otherHolds = others;
   }
 
   /**
@@ -139,7 +141,7 @@ export class Bundler {
   private living(): BundlerLife {
     if (this.shared !== undefined && this.shared.reason === undefined) return this.shared;
     // What restricts the process may be what does not work here.
-    if (this.shared?.reason === 'unstarted') this.hold = { ...this.hold, prefix: [] };
+    if (this.shared?.reason === 'unstarted') this.hold = this.otherHolds.shift() ?? this.hold;
     this.shared = new BundlerLife(this.hold);
     return this.shared;
   }

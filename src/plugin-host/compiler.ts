@@ -3,6 +3,7 @@ import { dirname, join, parse } from 'node:path';
 import { RUNTIME_PART } from '../../sandbox/protocol.ts';
 import type { RuntimeJob } from './build-request.ts';
 import { Bundler } from './bundler.ts';
+import { bundlerHolds } from './bundler-launch.ts';
 import type { BuildResult } from './bundler-life.ts';
 import { BUNDLE_BYTES } from './bundler-limits.ts';
 import { BundlerLost } from './bundler-lost.ts';
@@ -65,7 +66,7 @@ const AGAIN = 'is compiled again when a file that it is made of changes';
 export function createCompiler(deps: CompilerDeps): Compiler {
   const { root, sandboxDir, timeoutMs = COMPILE_MS, memoryBytes = MEMORY_BYTES } = deps;
   const modulesDir = join(sandboxDir, 'guest', 'modules');
-  const bundler = new Bundler({ timeoutMs, memoryBytes, idleMs: IDLE_MS });
+  const bundler = new Bundler({ timeoutMs, memoryBytes, idleMs: IDLE_MS }, bundlerHolds(memoryBytes, [root]));
   /** By plugin: what ended the bundler's process is not tried again as long as its files are the same. */
   const harmful = new Map<string, { read: FilesRead; failure: HostFailure }>();
   /** By plugin, the build that goes on, and what it has read. */

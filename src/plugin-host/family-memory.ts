@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
-/** Generations that are looked at: what is measured starts its children itself. */
-const GENERATIONS = 2;
+/** Generations that are looked at: what confines the bundler's process, that, and esbuild's. */
+const GENERATIONS = 3;
 
 /** The memory of a process and of those that it started, swapped or not, in bytes; 0 where the system does not tell. */
 export function familyMemory(pid: number, generations = GENERATIONS): number {

@@ -33,7 +33,7 @@ t.test('the table of restrictions has each that /ready shows, and the tool that 
   const part = /### What confines plugin processes\n([^]*?)\n#/.exec(guide)?.[1] ?? '';
   const rows = [...part.matchAll(/^\| `(\w+)` \|.*\| (.*) \|$/gm)];
   t.strictSame(rows.map(([, name = '']) => name).toSorted(), Object.keys(shown).toSorted());
-  const tools = ['setpriv', 'prlimit', 'choom', 'unshare'];
+  const tools = ['setpriv', 'prlimit', 'choom', 'unshare', 'bwrap'];
   for (const [, name = '', takes = ''] of rows) {
     const isBuiltIn = !(name in missing);
     t.equal(

@@ -1,34 +1,55 @@
+/** Threat: esbuild, or a fault in it, reads for a plugin's build what lies beside the plugins: keystores, `.env`. */
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { accessSync, readFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import t from 'tap';
-import { bundlerHold, launchBundler } from '../../../../src/plugin-host/bundler-launch.ts';
+import { bundlerHolds, launchBundler } from '../../../../src/plugin-host/bundler-launch.ts';
+import { descendantsOf } from '../../../support/processes.ts';
 
 const MEMORY_BYTES = 600 * 1_048_576;
 const patient = { timeout: 60_000 };
 
-t.test('elsewhere than on Linux nothing stands before node', async (t) => {
-  t.same(bundlerHold(MEMORY_BYTES, 'darwin'), { prefix: [], memoryBytes: MEMORY_BYTES });
+t.test('elsewhere than on Linux only Node itself holds it', async (t) => {
+  const [only, ...others] = bundlerHolds(MEMORY_BYTES, ['/plugins'], 'darwin');
+  t.same(others, []);
+  t.match(only, { prefix: [], memoryBytes: MEMORY_BYTES });
+  t.ok(only.flags.includes('--permission') && only.flags.includes('--allow-fs-read=/plugins'), only.flags.join(' '));
+});
+
+t.test('the last hold is the weakest, and each has the permission model', async (t) => {
+  const holds = bundlerHolds(MEMORY_BYTES, ['/plugins'], 'linux');
+  t.same(holds.at(-1)?.prefix, []);
+  for (const { flags } of holds) t.ok(flags.includes('--permission'));
 });
 
 t.test('the process sees nothing of the environment, leads its own group and is limited', patient, async (t) => {
   if (process.platform !== 'linux') return void t.pass('this system does not tell');
-  const hold = bundlerHold(MEMORY_BYTES);
+  const [hold] = bundlerHolds(MEMORY_BYTES, []);
   const child = launchBundler(hold);
-  const pid = child.pid ?? 0;
+  const started = child.pid ?? 0;
   const channel = child.stdio[3];
   if (!(channel instanceof Socket)) throw new Error('no channel');
   t.teardown(() => channel.destroy());
   // It says that it is ready.
   await once(channel, 'data');
-  t.equal(readFileSync(`/proc/${pid}/environ`, 'utf8'), '');
+  const stat = readFileSync(`/proc/${started}/stat`, 'utf8');
+  t.equal(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[2], String(started), 'its group is its own');
+  const pid =
+    (await descendantsOf(started)).find(({ command }) => command.startsWith(process.execPath))?.pid ?? started;
+  // bwrap says where it put the process.
+  t.match(readFileSync(`/proc/${pid}/environ`, 'utf8'), /^(PWD=\/\0)?$/);
   t.match(readFileSync(`/proc/${pid}/cmdline`, 'utf8'), /--max-old-space-size=600\0.*bundler-process\.ts/);
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  t.equal(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[2], String(pid), 'its group is its own');
-  t.equal(readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8'), '1000\n', 'it goes before the service');
-  if (hold.prefix.some((part) => part.endsWith('prlimit'))) {
+  const has = (tool: string) => hold.prefix.some((part) => part.endsWith(`/${tool}`));
+  if (has('choom')) t.equal(readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8'), '1000\n', 'it goes before the service');
+  if (has('prlimit')) {
     t.match(readFileSync(`/proc/${pid}/limits`, 'utf8'), /Max data size +1166016512 /);
     t.match(readFileSync(`/proc/${pid}/limits`, 'utf8'), /Max core file size +0 /);
+  }
+  if (has('bwrap')) {
+    for (const file of ['/etc/passwd', `${import.meta.dirname}/../../../../config/config.json`]) {
+      accessSync(file);
+      t.throws(() => accessSync(`/proc/${pid}/root${file}`), { code: 'ENOENT' }, file);
+    }
   }
   const exited = once(child, 'exit');
   channel.end();

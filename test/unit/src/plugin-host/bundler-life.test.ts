@@ -1,16 +1,16 @@
 import { join, resolve } from 'node:path';
 import t, { type Test } from 'tap';
 import type { BuildJob } from '../../../../src/plugin-host/build-request.ts';
-import { bundlerHold } from '../../../../src/plugin-host/bundler-launch.ts';
+import { type BundlerHold, bundlerHolds } from '../../../../src/plugin-host/bundler-launch.ts';
 import { BundlerLife } from '../../../../src/plugin-host/bundler-life.ts';
 import { PluginFolder } from '../../../support/plugin-host.ts';
 
 const modulesDir = resolve(import.meta.dirname, '../../../../sandbox/guest/modules');
-const hold = bundlerHold(768 * 1_048_576);
+const holdOf = (folder: string) => bundlerHolds(768 * 1_048_576, [folder])[0];
 
-function open(t: Test, held = hold) {
+function open(t: Test, change: Partial<BundlerHold> = {}) {
   const folder = new PluginFolder({ 'a.ts': 'export const a = 1;', 'b.ts': `export { a } from './a.ts'; let = ;` });
-  const life = new BundlerLife(held);
+  const life = new BundlerLife({ ...holdOf(folder.path), ...change });
   t.teardown(async () => {
     life.end('closed');
     await life.gone;
@@ -60,7 +60,7 @@ t.test('ends at once, twice and late, and says why to each build', { timeout: 60
 
 t.test('what does not come to speak says so', { timeout: 60_000 }, async (t) => {
   for (const prefix of [['/nowhere/at/all'], [process.execPath, '-e', '0', '--']]) {
-    const { life, job } = open(t, { ...hold, prefix });
+    const { life, job } = open(t, { prefix });
     t.match(await errorOf(life.perform(job('a.ts'), new Map(), 50_000)), { reason: 'unstarted', wasAlone: true });
     await life.gone;
   }
@@ -76,7 +76,7 @@ t.test('a process that says what it may not is ended', { timeout: 60_000 }, asyn
     { kind: 'built', build: 0, code: 1, map: null },
     { kind: 'read', build: 0, files: [['x'.repeat(5000), '']] },
   ]) {
-    const { life, job } = open(t, { ...hold, prefix: [process.execPath, '-e', said(message), '--'] });
+    const { life, job } = open(t, { prefix: [process.execPath, '-e', said(message), '--'] });
     const error = await errorOf(life.perform(job('a.ts'), new Map(), 50_000));
     t.match(error, { reason: 'ended' }, JSON.stringify(message).slice(0, 60));
     await life.gone;

@@ -21,7 +21,8 @@ t.test('the process and that of esbuild end with the server, however that ends',
   folder.write(
     'server.mjs',
     `import { Bundler } from ${JSON.stringify(join(sources, 'bundler.ts'))};
-      const bundler = new Bundler({ timeoutMs: 100_000, memoryBytes: 2 ** 30, idleMs: 100_000 });
+      import { bundlerHolds } from ${JSON.stringify(join(sources, 'bundler-launch.ts'))};
+      const bundler = new Bundler({ timeoutMs: 100_000, memoryBytes: 2 ** 30, idleMs: 100_000 }, bundlerHolds(2 ** 30, [${JSON.stringify(folder.path)}]));
       await bundler.build(${job('a.js')});
       void bundler.build(${job('b.js')});
       console.log('builds');`,

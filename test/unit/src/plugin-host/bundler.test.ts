@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import t, { type Test } from 'tap';
 import type { BuildJob } from '../../../../src/plugin-host/build-request.ts';
 import { Bundler } from '../../../../src/plugin-host/bundler.ts';
+import { bundlerHolds } from '../../../../src/plugin-host/bundler-launch.ts';
 import { BundlerLost } from '../../../../src/plugin-host/bundler-lost.ts';
 import { PluginFolder } from '../../../support/plugin-host.ts';
 import { descendantsOf, survivors } from '../../../support/processes.ts';
@@ -17,9 +18,11 @@ const DEEP = `export const x = ${'['.repeat(1_200_000)}${']'.repeat(1_200_000)};
 /** Code of which every word is an error that carries the whole line. */
 const WRONG = 'let a;'.repeat(7000);
 
-function open(t: Test, limits: Partial<ConstructorParameters<typeof Bundler>[0]> = {}) {
+function open(t: Test, limits: Partial<ConstructorParameters<typeof Bundler>[0]> = {}, isWalled = true) {
   const folder = new PluginFolder();
-  const bundler = new Bundler({ timeoutMs: 60_000, memoryBytes: 768 * MIB, idleMs: 60_000, ...limits });
+  const [best, ...others] = bundlerHolds(limits.memoryBytes ?? 768 * MIB, [folder.path]);
+  const holds = [isWalled ? best : (others.at(-1) ?? best), ...others] as const;
+  const bundler = new Bundler({ timeoutMs: 60_000, memoryBytes: 768 * MIB, idleMs: 60_000, ...limits }, holds);
   t.teardown(async () => {
     await bundler.close();
     folder.remove();
@@ -91,7 +94,8 @@ t.test('a package in one long line is built, however many of its calls name no f
 
 t.test('a package.json without end ends its build at its memory', patient, async (t) => {
   if (process.platform !== 'linux') return void t.pass('this system does not tell');
-  const { bundler, folder, job } = open(t, { memoryBytes: 400 * MIB });
+  // Behind a wall there is no such file.
+  const { bundler, folder, job } = open(t, { memoryBytes: 400 * MIB }, false);
   folder.write('node_modules/zero/index.js', '');
   folder.write('node_modules/zero/package.json', '{"main":"./inner"}');
   folder.write('node_modules/zero/inner/index.js', '');
@@ -161,8 +165,9 @@ t.test('a build that is outdated neither waits for its turn by itself nor is gon
 t.test('where what restricts the process does not work, it starts without', patient, async (t) => {
   for (const prefix of [[process.execPath, '-e', 'process.exit(1)', '--'], ['/nowhere/at/all']]) {
     const limits = { timeoutMs: 60_000, memoryBytes: 768 * MIB, idleMs: 60_000 };
-    const bundler = new Bundler(limits, { prefix, memoryBytes: limits.memoryBytes });
-    const { job } = open(t);
+    const { job, folder } = open(t);
+    const [best, ...others] = bundlerHolds(limits.memoryBytes, [folder.path]);
+    const bundler = new Bundler(limits, [{ ...best, prefix, filter: undefined }, best, ...others]);
     const builds = ['k(11);', 'l(12);'].map((text) => bundler.build(job(text)));
     for (const built of await Promise.all(builds)) t.match(built, { kind: 'built' });
     await bundler.close();
