@@ -2,6 +2,7 @@ import { writeSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { Channel } from './channel.ts';
 import { confine, missingRestriction } from './confine.ts';
+import { closeInherited } from './inherited.ts';
 import { loadLateModules } from './late-modules.ts';
 import { PluginProcess } from './plugin-process.ts';
 
@@ -24,6 +25,7 @@ if (reason !== null) {
   process.exit(BADLY_STARTED);
 }
 
+closeInherited();
 setFlagsFromString(`--stack-size=${GUEST_STACK_KB}`);
 const die = confine();
 // Leaving in order would run what a guest left behind, and can hang for ever inside V8.

@@ -1,0 +1,25 @@
+import { closeSync, fstatSync } from 'node:fs';
+
+/** The first descriptor that a child is not given on purpose: below are its streams, its channel and its journal. */
+const FIRST = 5;
+/** The server's own parent may have left any open; beyond this none has been seen. */
+const LAST = 255;
+
+/**
+ * Closes files, folders, devices and sockets that came with the process. Node hands on what its own parent left open.
+ * Node's own descriptors are pipes and kernel objects, which stay.
+ */
+export function closeInherited(): void {
+  for (let fd = FIRST; fd <= LAST; fd += 1) {
+    try {
+      const stat = fstatSync(fd);
+      if (stat.isFile() || stat.isDirectory() || stat.isSocket() || isDevice(stat)) closeSync(fd);
+    } catch {
+      // It is not open.
+    }
+  }
+}
+
+function isDevice(stat: ReturnType<typeof fstatSync>): boolean {
+  return stat.isCharacterDevice() || stat.isBlockDevice();
+}
