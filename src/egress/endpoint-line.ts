@@ -6,7 +6,7 @@ import type { EndpointPool } from './endpoint-pool.ts';
 import { type BatchReading, blamesBatch } from './json-rpc-batch.ts';
 import { type ReadOptions, RpcError } from './rpc-client.ts';
 import { type CallText, createRpcRequest, type RequestParts, type RequestSettings } from './rpc-request.ts';
-import { judgeFailure, speaksAgainst } from './rpc-verdict.ts';
+import { asksForLess, judgeFailure, speaksAgainst } from './rpc-verdict.ts';
 
 /** Limits of one endpoint's line. */
 export interface LineSettings extends RequestSettings {
@@ -18,7 +18,7 @@ export interface LineSettings extends RequestSettings {
 /** What a line is made of. */
 export interface LineParts extends RequestParts {
   /** Learns what speaks against the endpoint, once for each request. */
-  pool: Pick<EndpointPool, 'failed' | 'hold'>;
+  pool: Pick<EndpointPool, 'failed' | 'hold' | 'limited' | 'heldForMs'>;
   settings: LineSettings;
 }
 
@@ -84,6 +84,11 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
   async function drain(): Promise<void> {
     isDraining = true;
     for (let head = waiting[0]; head !== undefined; head = waiting[0]) {
+      const reason = refusal();
+      if (reason !== undefined) {
+        for (const read of waiting.splice(0)) read.reject(reason);
+        break;
+      }
       let batch: WaitingRead[] = [];
       const take = (free: number) => {
         // Others may have come to the front meanwhile.
@@ -92,9 +97,22 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
       };
       const visit = await limit.enter(take, head.expiresAt - clock.elapsed());
       if (visit === undefined) expire();
-      else void carry(batch, visit.leave);
+      else if (pool.heldForMs(endpoint) === 0) void carry(batch, visit.leave);
+      else {
+        visit.leave('other');
+        waiting = [...batch, ...waiting];
+      }
     }
     isDraining = false;
+  }
+
+  /** Why nothing may leave now. */
+  function refusal(): RpcError | undefined {
+    if (isClosed) return closed();
+    const ms = pool.heldForMs(endpoint);
+    if (ms === 0) return undefined;
+    const seconds = Math.ceil(ms / 1000);
+    return new RpcError('limited', `${endpoint.name}: not sent, it is asked too much and left alone for ${seconds} s`);
   }
 
   /** Their time is over in the order in which they came. */
@@ -155,6 +173,8 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
   function note(answers: readonly PromiseSettledResult<Json>[]): void {
     const blame = answers.find((answer) => speaksAgainst(answer));
     if (blame?.status === 'rejected') pool.failed(endpoint, (blame.reason as RpcError).message);
+    const limit = answers.find((answer) => answer.status === 'rejected' && asksForLess(answer.reason));
+    if (limit?.status === 'rejected') pool.limited(endpoint, (limit.reason as RpcError).message);
   }
 
   function noRoom(): RpcError {
@@ -195,9 +215,10 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
       while (rest.length > 0) {
         const count = (free: number) => fitting(rest, Math.min(free, batches.most, most));
         const visit = await limit.enter(count, settings.timeoutMs);
-        if (visit === undefined || isClosed) {
+        const reason = visit === undefined && !isClosed ? noRoom() : refusal();
+        if (visit === undefined || reason !== undefined) {
           visit?.leave('other');
-          return giveUp(isClosed ? closed() : noRoom());
+          return giveUp(reason ?? noRoom());
         }
         const batch = rest.slice(0, visit.places);
         const reading = await ask(batch);

@@ -8,6 +8,9 @@ export interface PoolSettings {
   /** What lies back longer is forgotten: failures, and that it was behind for a moment. */
   failureMemoryMs: number;
   pauseMs: number;
+  /** The first pause after an endpoint said that it is asked too much, and not until when; doubles up to `limitCapMs`. */
+  limitMs: number;
+  limitCapMs: number;
 }
 
 /** The endpoints of one network and how each has behaved of late. */
@@ -28,8 +31,10 @@ export interface EndpointPool {
   lagged(endpoint: Endpoint, reason: string): void;
   /** Notes that the endpoint was found as high as the others: nothing else ends that it is behind. */
   caughtUp(endpoint: Endpoint): void;
-  /** The endpoint asked to be left alone (`Retry-After`). */
+  /** The endpoint asked to be left alone for so long (`Retry-After`). */
   hold(endpoint: Endpoint, ms: number): void;
+  /** The endpoint said that it is asked too much, and not until when: it is left alone, the longer the oftener it says so. */
+  limited(endpoint: Endpoint, reason: string): void;
   /**
    * Leaves an endpoint out of the order for a while, because what it would answer is not to be had. False, and
    * nothing done, when it is the only one that is left.
@@ -38,8 +43,24 @@ export interface EndpointPool {
   /** Whether nothing speaks against the endpoint at the moment. */
   isReady(endpoint: Endpoint): boolean;
   stateOf(endpoint: Endpoint): EndpointState;
-  /** Milliseconds until an endpoint is there that did not ask to be left alone. */
-  heldForMs(): number;
+  /** Milliseconds for which this endpoint is left alone as it asked; without one, until there is one that is not. */
+  heldForMs(endpoint?: Endpoint): number;
+  readonly contact: Contact;
+}
+
+/** How the endpoints of a network answer, by what was asked of them so far. */
+export interface Contact {
+  /** True while the last word of every one of them was trouble. */
+  isLost: boolean;
+  /** When one of them last did what it was asked, on the clock that never goes back; null before. */
+  servedAt: number | null;
+}
+
+/** What a pool tells of its endpoints. */
+export interface PoolListeners {
+  onNews?: ((news: EndpointNews) => void) | undefined;
+  /** Called when the contact is lost, and when it is there again. */
+  onContact?: ((isLost: boolean) => void) | undefined;
 }
 
 interface Health {
@@ -47,6 +68,9 @@ interface Health {
   pausedUntil: number;
   heldUntil: number;
   asideUntil: number;
+  /** How often in a row it said that it is asked too much. */
+  limits: number;
+  isInTrouble: boolean;
   /** What was last told of it. */
   told: Exclude<EndpointNews['kind'], 'back'> | undefined;
   behindSince: number | undefined;
@@ -64,6 +88,8 @@ const NEW_HEALTH: Readonly<Health> = {
   pausedUntil: 0,
   heldUntil: 0,
   asideUntil: 0,
+  limits: 0,
+  isInTrouble: false,
   told: undefined,
   behindSince: undefined,
   laggedAt: 0,
@@ -75,10 +101,11 @@ export function createEndpointPool(
   settings: PoolSettings,
   clock: Clock,
   random: () => number,
-  onNews: (news: EndpointNews) => void = () => {},
+  { onNews = () => {}, onContact = () => {} }: PoolListeners = {},
 ): EndpointPool {
   const endpoints = all.filter(({ weight }) => weight > 0);
   const records = new Map<Endpoint, Health>();
+  const contact: Contact = { isLost: false, servedAt: null };
 
   function healthOf(endpoint: Endpoint): Health {
     const known = records.get(endpoint) ?? { ...NEW_HEALTH };
@@ -99,6 +126,22 @@ export function createEndpointPool(
     onNews({ kind: 'back', endpoint: endpoint.name });
   }
 
+  function noteTrouble(endpoint: Endpoint, isInTrouble: boolean): void {
+    healthOf(endpoint).isInTrouble = isInTrouble;
+    const isLost = endpoints.every((one) => healthOf(one).isInTrouble);
+    if (isLost === contact.isLost) return;
+    contact.isLost = isLost;
+    onContact(isLost);
+  }
+
+  function holdFor(endpoint: Endpoint, ms: number, reason: string): void {
+    const health = healthOf(endpoint);
+    health.heldUntil = Math.max(health.heldUntil, clock.elapsed() + ms);
+    tell(endpoint, { kind: 'limited', endpoint: endpoint.name, reason, forMs: ms });
+    noteTrouble(endpoint, true);
+  }
+
+  const heldMs = (endpoint: Endpoint) => Math.max(0, healthOf(endpoint).heldUntil - clock.elapsed());
   const isAside = (endpoint: Endpoint) => healthOf(endpoint).asideUntil > clock.elapsed();
   const restsUntil = (endpoint: Endpoint) => Math.max(healthOf(endpoint).pausedUntil, healthOf(endpoint).heldUntil);
 
@@ -121,9 +164,17 @@ export function createEndpointPool(
       }
       // A burst of failures needs no longer memory than the threshold.
       health.failures = health.failures.slice(-settings.failureThreshold);
+      noteTrouble(endpoint, true);
     },
     served(endpoint) {
-      const { told } = healthOf(endpoint);
+      const health = healthOf(endpoint);
+      const { told } = health;
+      contact.servedAt = clock.elapsed();
+      // What was under way when it asked to be left alone, or showed to be unfit, says nothing of that.
+      if (heldMs(endpoint) === 0 && !isAside(endpoint)) {
+        health.limits = 0;
+        noteTrouble(endpoint, false);
+      }
       if (told === undefined || told === 'behind') return;
       if (!isAside(endpoint) && restsUntil(endpoint) <= clock.elapsed()) tellBack(endpoint);
     },
@@ -143,29 +194,36 @@ export function createEndpointPool(
       if (health.told === 'behind') tellBack(endpoint);
     },
     hold(endpoint, ms) {
+      if (ms > 0) holdFor(endpoint, ms, 'it asked for a pause');
+    },
+    limited(endpoint, reason) {
+      // The many answers to one burst are one refusal.
+      if (heldMs(endpoint) > 0) return;
       const health = healthOf(endpoint);
-      health.heldUntil = Math.max(health.heldUntil, clock.elapsed() + ms);
-      if (ms > 0)
-        tell(endpoint, { kind: 'limited', endpoint: endpoint.name, reason: 'it asked for a pause', forMs: ms });
+      health.limits += 1;
+      const most = Math.min(settings.limitMs * 2 ** Math.min(health.limits - 1, 20), settings.limitCapMs);
+      holdFor(endpoint, Math.ceil(most * (1 - random() / 4)), reason);
     },
     setAside(endpoint, ms, reason) {
       if (endpoints.every((other) => other === endpoint || isAside(other))) return false;
       const health = healthOf(endpoint);
       health.asideUntil = Math.max(health.asideUntil, clock.elapsed() + ms);
       tell(endpoint, { kind: 'unfit', endpoint: endpoint.name, reason, forMs: ms });
+      noteTrouble(endpoint, true);
       return true;
     },
     stateOf(endpoint) {
       const now = clock.elapsed();
       if (isAside(endpoint)) return 'unfit';
-      if (healthOf(endpoint).heldUntil > now) return 'limited';
+      if (heldMs(endpoint) > 0) return 'limited';
       return healthOf(endpoint).pausedUntil > now ? 'paused' : 'ready';
     },
     isReady: (endpoint) => !isAside(endpoint) && restsUntil(endpoint) <= clock.elapsed(),
-    heldForMs() {
-      const usable = endpoints.filter((endpoint) => !isAside(endpoint));
-      return Math.max(0, Math.min(...usable.map((endpoint) => healthOf(endpoint).heldUntil)) - clock.elapsed());
+    heldForMs(endpoint) {
+      if (endpoint !== undefined) return heldMs(endpoint);
+      return Math.min(...endpoints.filter((one) => !isAside(one)).map(heldMs));
     },
+    contact,
   };
 }
 

@@ -5,7 +5,7 @@ import type { Json } from '../domain/json.ts';
 import type { RpcUrl } from '../domain/relayer.ts';
 import { createEndpoint, type Endpoint } from './endpoint.ts';
 import { createEndpointLine, type EndpointLine, type LineSettings } from './endpoint-line.ts';
-import { createEndpointPool, type PoolSettings } from './endpoint-pool.ts';
+import { type Contact, createEndpointPool, type PoolSettings } from './endpoint-pool.ts';
 import type { HttpClient } from './http-client.ts';
 import {
   type EndpointCheck,
@@ -40,6 +40,8 @@ const DEFAULT_RPC_SETTINGS: RpcSettings = {
   failureThreshold: 3,
   failureMemoryMs: 60_000,
   pauseMs: 60_000,
+  limitMs: 500,
+  limitCapMs: 30_000,
   maxAnswerBytes: 16 * 1_048_576,
   startConcurrency: 16,
   maxConcurrency: 256,
@@ -67,11 +69,15 @@ export interface RpcClientParts {
   onCall?: ((report: RpcCallReport) => void) | undefined;
   /** Told when an endpoint is left alone, and when it serves again; not for each call. */
   onEndpoint?: ((news: EndpointNews) => void) | undefined;
+  /** Told when the last word of every endpoint was trouble, and when one of them serves again. */
+  onContact?: ((isLost: boolean) => void) | undefined;
 }
 
 /** A client that can be looked at. */
 export interface WatchedRpcClient extends RpcClient {
   endpoints(): EndpointStatus[];
+  /** Lasts as long as the client, and says at any time how it is then. */
+  readonly contact: Readonly<Contact>;
 }
 
 /** The longest `Retry-After` that a call sits out; a longer one ends it. */
@@ -81,7 +87,10 @@ const LONGEST_HOLD_MS = 10_000;
 export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
   const { http, clock, random } = parts;
   const settings: RpcSettings = { ...DEFAULT_RPC_SETTINGS, ...parts.settings };
-  const pool = createEndpointPool(parts.endpoints.map(createEndpoint), settings, clock, random, parts.onEndpoint);
+  const pool = createEndpointPool(parts.endpoints.map(createEndpoint), settings, clock, random, {
+    onNews: parts.onEndpoint,
+    onContact: parts.onContact,
+  });
   const lines = new Map(pool.endpoints.map((endpoint) => [endpoint, lineTo(endpoint)]));
   const closing = new AbortController();
   let lastId = 0;
@@ -102,6 +111,7 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
   }
 
   function report({ endpoint }: EndpointLine, method: string, startedAt: number, error?: unknown): void {
+    if (error instanceof RpcError && error.kind === 'limited') return;
     const outcome = error === undefined ? 'ok' : error instanceof RpcError ? judgeFailure(error).meaning : 'endpoint';
     parts.onCall?.({ endpoint: endpoint.name, method, outcome, ms: clock.elapsed() - startedAt });
   }
@@ -150,15 +160,23 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
     }
   }
 
-  /** Round after round over the endpoints that may still serve, with a pause between rounds, none within. */
+  /**
+   * Round after round over the endpoints that may still serve, with a pause between rounds, none within. Those that were
+   * not asked yet come first: where there are more than one round takes, the one that answers must not be missed.
+   */
   async function failOver<T>(use: (line: EndpointLine) => Promise<T>): Promise<T> {
     const dropped = new Set<Endpoint>();
-    const left = () => pool.order().filter((endpoint) => !dropped.has(endpoint));
+    const asked = new Set<Endpoint>();
+    const left = () => {
+      const order = pool.order().filter((endpoint) => !dropped.has(endpoint));
+      return [...order.filter((endpoint) => !asked.has(endpoint)), ...order.filter((endpoint) => asked.has(endpoint))];
+    };
     let failure = noEndpoint();
     for (let round = 0; round < Math.max(1, settings.tries); round += 1) {
       if (left().length === 0) break;
       if (round > 0) await pauseBefore(round, failure);
       for (const line of linesOf(left().slice(0, 1 + settings.failovers))) {
+        asked.add(line.endpoint);
         try {
           const done = await use(line);
           pool.served(line.endpoint);
@@ -295,6 +313,7 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
       [...lines.values()].map(({ endpoint, concurrency }) => ({
         ...{ endpoint: endpoint.name, state: pool.stateOf(endpoint), concurrency },
       })),
+    contact: pool.contact,
     async close() {
       closing.abort();
       for (const line of lines.values()) line.close();

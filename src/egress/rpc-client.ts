@@ -107,9 +107,9 @@ export class RpcError extends Error {
   /**
    * `node`: the node answered with a JSON-RPC error (`code`, `data`). `timeout`, `transport`, `http` (`status`),
    * `malformed`: there was no usable answer, and the call may or may not have had its effect. `blocked`: the
-   * address guard refused the connection, nothing left.
+   * address guard refused the connection, nothing left. `limited`: the endpoint asked to be left alone, nothing left.
    */
-  readonly kind: 'node' | 'timeout' | 'transport' | 'http' | 'malformed' | 'blocked';
+  readonly kind: 'node' | 'timeout' | 'transport' | 'http' | 'malformed' | 'blocked' | 'limited';
   readonly code: number | undefined;
   readonly data: Json | undefined;
   readonly status: number | undefined;

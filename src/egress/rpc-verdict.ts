@@ -26,9 +26,13 @@ const LACKS: RpcVerdict = { meaning: 'endpoint', retry: 'elsewhere', countsAgain
 /** It refuses us: key, plan, quota, address. */
 const REFUSES: RpcVerdict = { meaning: 'endpoint', retry: 'elsewhere', countsAgainst: true, overload: false };
 const TROUBLED: RpcVerdict = { meaning: 'endpoint', retry: 'again', countsAgainst: true, overload: false };
+/** It was asked too much within some time, so that it is left alone for a while. */
+const LIMITING: RpcVerdict = { meaning: 'endpoint', retry: 'again', countsAgainst: true, overload: true };
 const OVERLOADED: RpcVerdict = { meaning: 'endpoint', retry: 'again', countsAgainst: true, overload: true };
 const BROKEN: RpcVerdict = { meaning: 'transport', retry: 'again', countsAgainst: true, overload: false };
 const SILENT: RpcVerdict = { meaning: 'transport', retry: 'again', countsAgainst: true, overload: true };
+/** It was not asked, because it said that it is asked too much. */
+const LIMITED: RpcVerdict = { meaning: 'endpoint', retry: 'again', countsAgainst: false, overload: false };
 const BLOCKED: RpcVerdict = { meaning: 'transport', retry: 'elsewhere', countsAgainst: false, overload: false };
 
 /**
@@ -55,9 +59,10 @@ const TEXTS: readonly (readonly [RpcVerdict, RegExp])[] = [
     /monthly|capacity limit|daily (request|limit)|quota|billing|free tier|unauthori[sz]ed|be authenticated|must authenticate|not allowed to access|legacy access|(api|project|access).?(key|id|token)( is)? (not|disabled|missing|invalid|required)|invalid (api|project|access).?(key|id|token)|token is invalid|project id settings/i,
   ],
   [
-    OVERLOADED,
-    /rate.?limit|too many (requests|connections)|request rate|compute units per second|(requests?|credits) limited to|limit (was )?reached|throttl|over capacity|too much load|overloaded|server (is )?busy|timed? ?out|deadline exceeded/i,
+    LIMITING,
+    /rate.?limit|too many (requests|connections)|request rate|compute units per second|(requests?|credits) limited to|limit (was )?reached|throttl/i,
   ],
+  [OVERLOADED, /over capacity|too much load|overloaded|server (is )?busy|timed? ?out|deadline exceeded/i],
   [
     TROUBLED,
     /bad gateway|service unavailable|temporarily unavailable|upstream|backend|not healthy|connection (refused|reset)/i,
@@ -71,11 +76,11 @@ const CODES: ReadonlyMap<number, RpcVerdict> = new Map([
   [-32_602, PERMANENT],
   [-32_601, LACKS],
   [-32_004, LACKS],
-  [-32_005, OVERLOADED],
+  [-32_005, LIMITING],
   [-32_002, TROUBLED],
   [-32_603, TROUBLED],
   // Alchemy repeats the HTTP status as the code.
-  [429, OVERLOADED],
+  [429, LIMITING],
 ]);
 
 /** Judges a failed call. */
@@ -89,6 +94,8 @@ export function judgeFailure(error: RpcError): RpcVerdict {
       return judgeUnfit(error) ?? BROKEN;
     case 'blocked':
       return BLOCKED;
+    case 'limited':
+      return LIMITED;
     case 'http':
       return judgeStatus(error.status ?? 0) ?? LACKS;
     case 'node':
@@ -103,6 +110,11 @@ export function speaksAgainst(answer: PromiseSettledResult<unknown>): boolean {
   return answer.status === 'rejected' && answer.reason instanceof RpcError && judgeFailure(answer.reason).countsAgainst;
 }
 
+/** Whether the endpoint said that it was asked too much within some time. */
+export function asksForLess(error: unknown): error is RpcError {
+  return error instanceof RpcError && judgeFailure(error) === LIMITING;
+}
+
 function judgeUnfit({ cause }: RpcError): RpcVerdict | undefined {
   if (!(cause instanceof EndpointUnfit)) return undefined;
   return cause.pauseMs > 0 ? REFUSES : LACKS;
@@ -112,7 +124,8 @@ function judgeUnfit({ cause }: RpcError): RpcVerdict | undefined {
 function judgeStatus(status: number): RpcVerdict | undefined {
   if ([401, 402, 403, 404, 410, 501, 505].includes(status)) return REFUSES;
   // nginx answers 503 to what its limits refuse (limit_req_status); 504, 522 and 524 are waits that were given up.
-  if ([408, 429, 503, 504, 522, 524, 529].includes(status)) return OVERLOADED;
+  if (status === 429) return LIMITING;
+  if ([408, 503, 504, 522, 524, 529].includes(status)) return OVERLOADED;
   return status === 425 || status >= 500 ? TROUBLED : undefined;
 }
 

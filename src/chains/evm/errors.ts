@@ -137,7 +137,8 @@ export interface Verdict {
 export function broadcastFailure(error: RpcError): Verdict {
   const reason = printable(error.message, LONGEST_REASON);
   // Turned away at the door, so nothing was read; every other silence may hide that it was.
-  if (error.kind === 'http' && error.status === 429) return { outcome: { kind: 'busy', reason }, isWord: false };
+  if (error.kind === 'limited' || (error.kind === 'http' && error.status === 429))
+    return { outcome: { kind: 'busy', reason }, isWord: false };
   if (error.kind !== 'node') return { outcome: { kind: 'unknown', reason }, isWord: false };
   for (const text of textsOf(error)) {
     const kind = meaningOf(text);

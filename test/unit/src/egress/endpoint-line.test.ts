@@ -10,12 +10,19 @@ async function open(t: Test, handler: DoubleHandler, settings: Partial<LineSetti
   const double = await startRpcDouble(handler);
   const http = createHttpClient(createAddressGuard({ allowedHosts: [], blockPrivate: false }));
   let failures = 0;
+  const limits: string[] = [];
+  let heldMs = 0;
   let id = 0;
   const line = createEndpointLine({
     endpoint: createEndpoint({ url: `${double.url}/v3/0123456789abcdef`, weight: 100 }),
     http,
     clock: systemClock,
-    pool: { failed: () => (failures += 1), hold: () => undefined },
+    pool: {
+      failed: () => (failures += 1),
+      hold: () => undefined,
+      limited: (_, reason) => limits.push(reason),
+      heldForMs: () => heldMs,
+    },
     settings: {
       timeoutMs: 5_000,
       maxAnswerBytes: 1_000_000,
@@ -38,6 +45,10 @@ async function open(t: Test, handler: DoubleHandler, settings: Partial<LineSetti
     line,
     double,
     failures: () => failures,
+    limits,
+    hold: (ms: number) => {
+      heldMs = ms;
+    },
     sizes: () => double.requests.map((calls) => calls.length),
     readMany: (count: number) => Promise.all(Array.from({ length: count }, (_, n) => line.read('read', [n]))),
   };
@@ -253,6 +264,55 @@ t.test('a rate limit makes the line careful, and answers make it bold again', as
   t.ok(most < 4, `${most} at once`);
   for (let round = 0; round < 60; round += 1) await readMany(8);
   t.ok(most > 4, `${most} at once`);
+});
+
+t.test('who says that it is asked too much is heard, once for each request, and who is only slow is not', async (t) => {
+  const answers: [boolean, ReturnType<DoubleHandler>][] = [
+    [true, { status: 429 }],
+    [true, { error: { code: -32_005, message: 'limit exceeded' } }],
+    [true, { error: { code: -32_000, message: 'Too many requests, slow down' }, status: 200 }],
+    [false, { status: 503 }],
+    [false, { error: { code: -32_000, message: 'execution timed out' } }],
+    [false, 'hang-up'],
+  ];
+  for (const [isLimit, answer] of answers) {
+    const { line, limits, failures } = await open(t, () => answer);
+    await Promise.allSettled([line.read('read', [0]), line.read('read', [1])]);
+    await line.offer('send', [[0]]);
+    t.equal(limits.length, isLimit ? 2 : 0, JSON.stringify(answer));
+    await t.rejects(line.read('trace', [0], { bestEffort: true }));
+    t.equal(limits.length, isLimit ? 2 : 0, 'a best-effort read says nothing');
+    t.equal(failures(), 2);
+  }
+});
+
+t.test('nothing leaves while the endpoint is left alone, not even what waited for room before', async (t) => {
+  const { promise: asked, resolve: release } = Promise.withResolvers<void>();
+  const { line, double, hold, failures } = await open(
+    t,
+    async ({ params }) => {
+      await asked;
+      return { result: params[0] };
+    },
+    { startConcurrency: 1, maxConcurrency: 1 },
+  );
+  const first = line.read('read', [0]);
+  while (double.calls.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  const limited = { name: 'RpcError', kind: 'limited', message: /not sent.*left alone for 2 s/ };
+  const waiting = [t.rejects(line.read('read', [1]), limited), t.rejects(line.read('read', [2]), limited)];
+  const offered = line.offer('send', [[3], [4]]);
+  await new Promise((resolve) => setImmediate(resolve));
+  hold(1_500);
+  release();
+  t.equal(await first, 0);
+  await Promise.all(waiting);
+  t.match(await offered, [{ reason: limited }, { reason: limited }]);
+  await t.rejects(line.read('read', [5]), limited);
+  t.match(await line.offer('send', [[6]]), [{ reason: limited }]);
+  t.equal(double.calls.length, 1);
+  t.equal(failures(), 0, 'what was not asked speaks against nobody');
+  hold(0);
+  t.equal(await line.read('read', [7]), 7);
 });
 
 t.test('file descriptor growth: ten thousand calls keep to a few connections, with batches and without', async (t) => {

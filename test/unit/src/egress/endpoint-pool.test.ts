@@ -4,7 +4,13 @@ import type { EndpointNews } from '../../../../src/domain/endpoint-news.ts';
 import { createEndpoint } from '../../../../src/egress/endpoint.ts';
 import { createEndpointPool } from '../../../../src/egress/endpoint-pool.ts';
 
-const SETTINGS = { failureThreshold: 3, failureMemoryMs: 60_000, pauseMs: 60_000 };
+const SETTINGS = {
+  failureThreshold: 3,
+  failureMemoryMs: 60_000,
+  pauseMs: 60_000,
+  limitMs: 1_000,
+  limitCapMs: 30_000,
+};
 
 class ManualClock implements Clock {
   time = 0;
@@ -22,13 +28,17 @@ function poolOf(weights: Record<string, number>, random = () => 0) {
     createEndpoint({ url: `http://${name}/key-of-the-operator`, weight }),
   );
   const news: EndpointNews[] = [];
-  const pool = createEndpointPool(all, SETTINGS, clock, random, (one) => void news.push(one));
+  const contacts: boolean[] = [];
+  const pool = createEndpointPool(all, SETTINGS, clock, random, {
+    onNews: (one) => news.push(one),
+    onContact: (isLost) => contacts.push(isLost),
+  });
   const endpoint = (name: string) => {
     const found = all.find(({ url }) => url.host === name);
     if (found === undefined) throw new Error(name);
     return found;
   };
-  return { pool, clock, news, endpoint, order: () => pool.order().map(({ url }) => url.host) };
+  return { pool, clock, news, contacts, endpoint, order: () => pool.order().map(({ url }) => url.host) };
 }
 
 t.test('weight 0 is off, and the rest is drawn by weight', async (t) => {
@@ -85,6 +95,73 @@ t.test('an endpoint that asks to be left alone is', async (t) => {
   clock.time = 700;
   t.equal(pool.heldForMs(), 0);
   t.same(order(), ['b', 'a']);
+});
+
+t.test('of two pauses the longer one holds, whichever was asked for last', async (t) => {
+  const { pool, clock, endpoint } = poolOf({ a: 100, b: 100 });
+  const a = endpoint('a');
+  pool.hold(a, 2_000);
+  pool.hold(a, 500);
+  t.equal(pool.heldForMs(a), 2_000);
+  pool.hold(a, 3_000);
+  t.equal(pool.heldForMs(a), 3_000);
+  pool.hold(endpoint('b'), 10);
+  t.equal(pool.heldForMs(), 10);
+  clock.time = 3_000;
+  t.equal(pool.heldForMs(a), 0);
+
+  pool.setAside(a, 2_000, 'other chain');
+  pool.setAside(a, 500, 'other chain');
+  clock.time = 4_999;
+  t.equal(pool.stateOf(a), 'unfit');
+  clock.time = 5_000;
+  t.equal(pool.stateOf(a), 'ready');
+});
+
+t.test('one that says it is asked too much is left alone, the longer the oftener it says so', async (t) => {
+  const { pool, clock, endpoint, news } = poolOf({ a: 100 });
+  const a = endpoint('a');
+  const pauses: number[] = [];
+  for (let count = 0; count < 8; count += 1) {
+    pool.limited(a, 'http://a answered with HTTP status 429');
+    pool.limited(a, 'a further answer to the same burst');
+    pauses.push(pool.heldForMs(a));
+    // What was under way is no word about the pause.
+    pool.served(a);
+    clock.time += pool.heldForMs(a);
+  }
+  t.strictSame(pauses, [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
+  t.match(news, [{ kind: 'limited', reason: 'http://a answered with HTTP status 429', forMs: 1_000 }]);
+  t.equal(news.length, 1);
+  pool.served(a);
+  t.match(news[1], { kind: 'back' });
+  pool.limited(a, 'http://a answered with HTTP status 429');
+  t.equal(pool.heldForMs(a), 1_000, 'it served meanwhile');
+});
+
+t.test('the contact is lost when the last word of all was trouble, and told once each way', async (t) => {
+  const { pool, clock, contacts, endpoint } = poolOf({ a: 100, b: 100, off: 0 });
+  const [a, b] = [endpoint('a'), endpoint('b')];
+  t.strictSame({ ...pool.contact }, { isLost: false, servedAt: null });
+  pool.failed(a, 'http://a: no answer');
+  pool.served(a);
+  pool.failed(b, 'http://b: no answer');
+  t.strictSame(contacts, []);
+  pool.limited(a, 'http://a answered with HTTP status 429');
+  pool.failed(b, 'http://b: no answer');
+  t.strictSame(contacts, [true]);
+  clock.time = 10;
+  pool.served(a);
+  t.strictSame(contacts, [true], 'it is left alone all the same');
+  pool.served(b);
+  t.strictSame(contacts, [true, false]);
+  pool.setAside(b, 1_000, 'other chain');
+  t.strictSame({ ...pool.contact }, { isLost: true, servedAt: 10 });
+  pool.served(b);
+  t.strictSame(contacts, [true, false, true], 'what one of another chain serves is no contact');
+  clock.time = 5_000;
+  pool.served(a);
+  t.strictSame({ ...pool.contact }, { isLost: false, servedAt: 5_000 });
 });
 
 t.test('an endpoint that is set aside is left out, and comes back by itself', async (t) => {

@@ -122,6 +122,34 @@ t.test('Retry-After holds an endpoint back, and a call waits for the only one', 
   t.same(long.calls(), [1]);
 });
 
+t.test('an endpoint that answers 429 without a time is asked less and less, on every path', async (t) => {
+  const clock = new TravelClock();
+  const { rpc, calls, reports } = await open(t, [() => ({ status: 429 })], { clock, settings: { tries: 1 } });
+  // An operator's minute in which something is asked every 50 ms.
+  for (let at = 0; at < 60_000; at += 50) {
+    clock.shift = at;
+    await Promise.allSettled([
+      rpc.read('eth_blockNumber', []),
+      rpc.onOne((read) => Promise.all([read('eth_getBalance', [], String), read('eth_chainId', [], String)])),
+      rpc.each('eth_chainId', []),
+      rpc.offerAll('eth_sendRawTransaction', ['0x02']),
+      rpc.offerEach('eth_sendRawTransaction', ['0x02'], (read) => read('eth_chainId', [], String)),
+    ]);
+  }
+  const [asked = 0] = calls();
+  t.ok(asked >= 6 && asked < 60, `${asked} calls in a minute`);
+  t.equal(reports.length, asked, 'and what was not asked is not counted');
+  t.match(await rpc.offerAll('eth_sendRawTransaction', ['0x02']), [{ reason: { kind: 'limited' } }]);
+});
+
+t.test('of more endpoints than one round takes the one that answers is found', async (t) => {
+  const away: DoubleHandler = () => ({ status: 500 });
+  const handlers = [away, away, away, away, away, away, says('0x1')];
+  const { rpc, calls } = await open(t, handlers, { settings: { tries: 2, failovers: 3 } });
+  t.equal(await rpc.read('eth_chainId', []), '0x1');
+  t.same(calls(), [1, 1, 1, 1, 1, 1, 1]);
+});
+
 t.test('an offer leaves exactly once, whatever comes back', async (t) => {
   const troubles: DoubleHandler[] = [
     () => ({ status: 502 }),
