@@ -28,6 +28,7 @@ interface Signed {
  * no sequence yet, so those behind it pass.
  */
 export async function takeUp(step: LaneStep, pending: readonly Transaction[]): Promise<void> {
+  if (step.isEnding()) return;
   const priced = await affordable(step, await price(step, await dropExpired(step, pending)));
   if (priced.length === 0) {
     return;
@@ -200,10 +201,7 @@ async function commitTogether(step: LaneStep, signed: readonly Signed[]): Promis
       },
     };
   });
-  if (!(await step.ledger.record(versions))) {
-    step.distrust();
-    return;
-  }
+  if (!(await step.ledger.record(versions))) return;
   for (const { transaction, set, attempt } of versions) {
     if (step.offers.causeOf(transaction.id) !== undefined) step.offers.renewed(transaction.id);
     step.open.set(transaction.id, { transaction: { ...transaction, ...set }, attempts: [attempt] });

@@ -35,7 +35,10 @@ export interface LaneStep {
   fillers(): Promise<readonly Filler[]>;
   /** Called with each that is made. */
   filled(filler: Filler): void;
-  /** Whether the engine is to end, or the lane may be another's by now: what is committed is not offered any more. */
+  /**
+   * Whether the step begins nothing more and offers nothing: the engine is to end, the lane may be another's by now, or
+   * the picture of the open transactions is in doubt.
+   */
   isEnding(): boolean;
   /** A transaction of this lane, whatever its status. */
   find(transactionId: string): Promise<Transaction | undefined>;
@@ -47,7 +50,7 @@ export interface LaneStep {
   newId(): string;
   /** Called at each moment of a transaction's life. */
   reach(step: LifeStep): void;
-  /** The picture of the open transactions is not what the store holds; the next step reads it anew. */
+  /** The picture of the open transactions may not be what the store holds. The step ends, the next one reads it anew. */
   distrust(): void;
   timing: EngineTiming;
   random(): number;
@@ -75,7 +78,6 @@ export function bySequence(entries: readonly OpenEntry[]): OpenEntry[] {
 /** Commits changes of open transactions and brings the step's picture up to date. One that is final leaves it. */
 export async function applyToOpen(step: LaneStep, changes: readonly Change[]): Promise<void> {
   const applied = await step.ledger.apply(changes);
-  if (applied.size < new Set(changes.map(({ transaction }) => transaction.id)).size) step.distrust();
   for (const [id, transaction] of applied) {
     const entry = step.open.get(id);
     if (isFinal(transaction.status)) {

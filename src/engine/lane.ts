@@ -21,8 +21,8 @@ import { renew } from './versions.ts';
 export interface LaneDeps extends Pick<LaneStep, 'timing' | 'random' | 'log' | 'elapsed' | 'newId' | 'reach'> {
   store: Store;
   leases: Pick<LeaseKeeper, 'hold'>;
-  /** A ledger whose commits are under the lane's lease. */
-  ledgerUnder(lease: HeldLease): Ledger;
+  /** A ledger whose commits are under the lane's lease; `onDoubt` is {@link LaneStep.distrust}. */
+  ledgerUnder(lease: HeldLease, onDoubt: () => void): Ledger;
   sources: SenderSources;
   /** What the chain told of a lane's account before anything was asked for the lane. */
   heard(lane: string): HeardCount | undefined;
@@ -179,9 +179,14 @@ export class Lane {
     const began = elapsed();
     this.#open ??= await OpenBook.read(store.read, this.#key);
     const open = this.#open;
+    let isDoubted = false;
+    const distrust = () => {
+      isDoubted = true;
+      this.#open = null;
+    };
     return {
       key: this.#key,
-      ledger: ledgerUnder(lease),
+      ledger: ledgerUnder(lease, distrust),
       senders: new Senders(sources, this.#key),
       planner: this.#planner,
       offers: this.#offers,
@@ -189,7 +194,7 @@ export class Lane {
       open: open.entries,
       now: () => now + Math.round(elapsed() - began),
       elapsed,
-      isEnding: () => !this.#mayGoOn(lease),
+      isEnding: () => isDoubted || !this.#mayGoOn(lease),
       knownSequence: () => store.read.laneSequence(this.#key),
       settled: () => open.settled(),
       fillers: () => open.fillers(),
@@ -197,9 +202,7 @@ export class Lane {
       find: (id) => store.read.transactionOfLane(this.#key, id),
       budgeted: (ids) => store.read.budgeted(ids),
       ended: ({ sequence }) => open.ended(sequence, now + Math.round(elapsed() - began)),
-      distrust: () => {
-        this.#open = null;
-      },
+      distrust,
       newId,
       reach,
       timing,

@@ -40,6 +40,11 @@ export interface LedgerDeps {
   outbox: Outbox;
   spending: SpendingBook;
   log: Log;
+  /**
+   * Called when a write ended in an error, after which nobody knows whether it was kept, or met another state than the
+   * caller's. What the caller knows of the transactions may not be what is stored.
+   */
+  onDoubt(): void;
 }
 
 /** What an operator should look at. */
@@ -70,7 +75,7 @@ export class Ledger {
     if (changes.length === 0) {
       return new Map();
     }
-    const done = await this.#store.write(async (writer) => {
+    const done = await this.#write(async (writer) => {
       const applied: Change[] = [];
       for (const change of changes) {
         const { transaction, set, accepted } = change;
@@ -86,7 +91,9 @@ export class Ledger {
       await this.#deps.spending.moved(writer, movedBy(applied));
       return applied;
     });
-    return this.#tell(done);
+    const now = this.#tell(done);
+    if (changes.some(({ transaction }) => !now.has(transaction.id))) this.#deps.onDoubt();
+    return now;
   }
 
   /**
@@ -96,7 +103,7 @@ export class Ledger {
    */
   async record(versions: readonly Version[]): Promise<boolean> {
     try {
-      await this.#store.write(async (writer) => {
+      await this.#write(async (writer) => {
         for (const version of versions) {
           const { transaction, set, attempt, isNew = false } = version;
           if (isNew) await writer.insertTransaction(transaction);
@@ -124,13 +131,13 @@ export class Ledger {
 
   /** Reserves what versions can take of plugins' budgets, before they are signed; names those that must not be. */
   async raise(asks: readonly SpendingRaise[]): Promise<FeeRefusal[]> {
-    return await this.#store.write((writer) => this.#deps.spending.raise(writer, asks));
+    return await this.#write((writer) => this.#deps.spending.raise(writer, asks));
   }
 
   /** Notes that an intent cannot be carried out, and why; its transaction stays what it is. */
   async refuse(intents: readonly { position: number; transactionId: string; refusal: string }[]): Promise<void> {
     if (intents.length === 0) return;
-    await this.#store.write(async (writer) => {
+    await this.#write(async (writer) => {
       for (const { position, refusal } of intents) await writer.settleIntent(position, refusal);
     });
     for (const { transactionId } of intents) this.#deps.feed.tell(transactionId);
@@ -139,6 +146,15 @@ export class Ledger {
   /** Counts what nodes said of a version. */
   offered({ networkType, relayerId }: Transaction, outcome: BroadcastOutcome['kind']): void {
     this.#deps.metrics.offered({ networkType, relayerId, outcome });
+  }
+
+  async #write<T>(body: (writer: Writer) => Promise<T>): Promise<T> {
+    try {
+      return await this.#store.write(body);
+    } catch (error) {
+      this.#deps.onDoubt();
+      throw error;
+    }
   }
 
   #tell(changes: readonly Omit<Change, 'accepted'>[]): Map<string, Transaction> {

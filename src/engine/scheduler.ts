@@ -96,7 +96,7 @@ class Scheduler implements Engine {
       store,
       sources: { store, chains, connections, signerOf },
       leases,
-      ledgerUnder: (lease) => new Ledger(lease, { feed: this.#feed, metrics, outbox, spending, log }),
+      ledgerUnder: (lease, onDoubt) => new Ledger(lease, { feed: this.#feed, metrics, outbox, spending, log, onDoubt }),
       timing,
       random,
       log,

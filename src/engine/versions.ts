@@ -209,7 +209,6 @@ async function store(step: LaneStep, { transaction, attempts }: OpenEntry, renew
   const decision = { kind, text: `Version ${attempt.ordinal} signed: ${signed.hash}` };
   const stored = { transaction, set, attempt, decision, ...(settles === undefined ? {} : { settles }) };
   if (!(await step.ledger.record([stored]))) {
-    step.distrust();
     return { kind: 'not now', reason: 'it has changed meanwhile', cause: 'other' };
   }
   step.offers.renewed(transaction.id);

@@ -13,6 +13,7 @@ import { ADDRESS, EngineWorld, LANE } from '../support/engine-world.ts';
 import { FakeChain, type Fault } from '../support/fake-chain.ts';
 import { VOID } from '../support/fake-chain-client.ts';
 import { InstanceLeases } from '../support/instance-leases.ts';
+import { losingAnswers } from '../support/lost-answers.ts';
 
 type Event =
   | { kind: 'accept'; count: number; reverts: boolean }
@@ -28,6 +29,7 @@ type Event =
   | { kind: 'network asks for'; floor: number }
   | { kind: 'no node takes'; which: number }
   | { kind: 'patience'; ms: number }
+  | { kind: 'commits unanswered'; every: number }
   | { kind: 'second instance' }
   | { kind: 'crash'; after: number };
 
@@ -73,6 +75,10 @@ const event: fc.Arbitrary<Event> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('no node takes' as const), which: fc.nat(20) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('patience' as const), ms: fc.integer({ min: 1, max: 50 }) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant('commits unanswered' as const), every: fc.integer({ min: 2, max: 5 }) }),
+  },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('second instance' as const) }) },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('crash' as const), after: fc.integer({ min: 0, max: 60 }) }) },
 );
@@ -87,6 +93,7 @@ class History {
   readonly world: EngineWorld;
   readonly accepted: Transaction[] = [];
   foreign = 0;
+  #isUnanswered: (commit: number) => boolean = () => false;
   readonly #others: Engine[] = [];
   readonly #dead: Engine[] = [];
   readonly #leases = new InstanceLeases(400);
@@ -156,6 +163,9 @@ class History {
       case 'patience':
         world.client.patience = event.ms;
         return;
+      case 'commits unanswered':
+        this.#isUnanswered = (commit) => commit % event.every === 0;
+        return;
       case 'second instance':
         this.#others.push(this.#begin(Number.POSITIVE_INFINITY)[0]);
         return;
@@ -193,6 +203,7 @@ class History {
     const { world } = this;
     world.chain.fault = () => undefined;
     world.signer.failsAt = () => false;
+    this.#isUnanswered = () => false;
     this.#crash.now();
     this.#dead.push(this.#engine);
     [this.#engine, this.#crash] = this.#begin(Number.POSITIVE_INFINITY);
@@ -225,7 +236,12 @@ class History {
 
   #begin(calls: number): [Engine, Crash] {
     const crash = new Crash(calls);
-    const store = crash.store(this.#leases.storeFor(this.world.store));
+    let commits = 0;
+    const leased = losingAnswers(this.#leases.storeFor(this.world.store), () => {
+      commits += 1;
+      return this.#isUnanswered(commits);
+    });
+    const store = crash.store(leased);
     const engine = this.world.engine({ store, client: crash.client(this.world.client) });
     void engine.start();
     return [engine, crash];

@@ -186,9 +186,12 @@ export class EngineWorld {
   }
 
   /** A ledger over this world, or over what stands between it and the store. */
-  ledger(store: Pick<Store, 'write'> = this.store, feed = new ChangeFeed(() => {})): Ledger {
+  ledger(
+    store: Pick<Store, 'write'> = this.store,
+    { feed = new ChangeFeed(() => {}), onDoubt = () => {} }: { feed?: ChangeFeed; onDoubt?: () => void } = {},
+  ): Ledger {
     const { metrics, outbox, spending, log } = this;
-    return new Ledger(store, { feed, metrics, outbox, spending, log });
+    return new Ledger(store, { feed, metrics, outbox, spending, log, onDoubt });
   }
 
   /** An instance's leases over this world. */
@@ -200,9 +203,12 @@ export class EngineWorld {
   async step(timing: Partial<EngineTiming> = {}): Promise<LaneStep> {
     const { store, log, family, client, signer } = this;
     const open = await OpenBook.read(store.read, LANE);
+    const distrust = () => {
+      this.distrusted += 1;
+    };
     return {
       key: LANE,
-      ledger: this.ledger(store),
+      ledger: this.ledger(store, { onDoubt: distrust }),
       senders: new Senders(
         {
           store,
@@ -226,9 +232,7 @@ export class EngineWorld {
       find: (id) => store.read.transactionOfLane(LANE, id),
       budgeted: (ids) => store.read.budgeted(ids),
       ended: ({ sequence }) => open.ended(sequence, Date.now()),
-      distrust: () => {
-        this.distrusted += 1;
-      },
+      distrust,
       newId: randomUUID,
       reach: (step) => void this.reached.push(step),
       timing: { ...fastTiming, ...timing },

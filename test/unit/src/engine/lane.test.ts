@@ -15,7 +15,7 @@ async function laneOf(world: EngineWorld, more: Partial<LaneDeps> = {}): Promise
       signerOf: async () => world.signer,
     },
     leases: world.leases(),
-    ledgerUnder: (lease) => world.ledger(lease),
+    ledgerUnder: (lease, onDoubt) => world.ledger(lease, { onDoubt }),
     timing: fastTiming,
     random: () => 0,
     log: world.log,

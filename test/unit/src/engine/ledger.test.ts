@@ -20,7 +20,7 @@ function attemptOf({ id }: Transaction, sequence: bigint): Attempt {
 t.test('changes are committed, then told and counted', async (t) => {
   const world = await EngineWorld.open(t);
   const feed = new ChangeFeed(() => {});
-  const ledger = world.ledger(world.store, feed);
+  const ledger = world.ledger(world.store, { feed });
   const transaction = await world.accept('pay');
   const told: string[] = [];
   feed.on(transaction.id, () => told.push('told'));
@@ -78,6 +78,37 @@ t.test('a fault of the store is not taken for a stale status', async (t) => {
   ];
   await t.rejects(ledger.record(versions), 'the same hash twice');
   t.equal((await world.get(first)).status, 'pending');
+});
+
+t.test('it is told when a write ends in an error or meets another state, and only then', async (t) => {
+  const world = await EngineWorld.open(t);
+  let doubts = 0;
+  const onDoubt = () => void (doubts += 1);
+  const answered = world.ledger(world.store, { onDoubt });
+  const failing = { write: () => Promise.reject(new Error('no answer')) };
+  const unanswered = world.ledger(failing, { onDoubt });
+  const [one, other] = [await world.accept('one'), await world.accept('other')];
+  const set = { status: 'sent', sequence: 0n } as const;
+  const version = { transaction: one, set, attempt: attemptOf(one, 0n) };
+
+  t.ok(await answered.record([version]));
+  await answered.apply([{ transaction: other, set: { statusReason: 'waits' } }]);
+  await answered.raise([]);
+  await answered.refuse([{ position: 1, transactionId: one.id, refusal: 'no' }]);
+  t.equal(doubts, 0);
+
+  t.notOk(await answered.record([version]));
+  t.equal(doubts, 1);
+  await answered.apply([
+    { transaction: one, set: {} },
+    { transaction: other, set: {} },
+  ]);
+  t.equal(doubts, 2);
+  await t.rejects(unanswered.record([version]));
+  await t.rejects(unanswered.apply([{ transaction: other, set: {} }]));
+  await t.rejects(unanswered.raise([]));
+  await t.rejects(unanswered.refuse([{ position: 1, transactionId: one.id, refusal: 'no' }]));
+  t.equal(doubts, 6);
 });
 
 t.test('no changes touch nothing', async (t) => {

@@ -5,12 +5,16 @@ import { takeUp } from '../../../../src/engine/intake.ts';
 import type { LaneStep } from '../../../../src/engine/lane-step.ts';
 import { look } from '../../../../src/engine/looking.ts';
 import { offer } from '../../../../src/engine/offering.ts';
+import type { EngineTiming } from '../../../../src/engine/timing.ts';
 import { EngineWorld, pendingTransaction, present } from '../../../support/engine-world.ts';
 
 /** One transaction that a node has, and the step that brought it there. */
-async function submitted(world: EngineWorld): Promise<{ step: LaneStep; transaction: Transaction; hash: string }> {
+async function submitted(
+  world: EngineWorld,
+  timing: Partial<EngineTiming> = {},
+): Promise<{ step: LaneStep; transaction: Transaction; hash: string }> {
   const pending = await world.accept('pay');
-  const step = await world.step();
+  const step = await world.step(timing);
   await takeUp(step, [pending]);
   await offer(step);
   const transaction = await world.get(pending);
@@ -167,7 +171,8 @@ t.test('one question serves all transactions of a client; one of an unknown rela
 
 t.test('one that a node took long ago stays due, so that it is offered again; one taken lately does not', async (t) => {
   const world = await EngineWorld.open(t);
-  const { step, transaction } = await submitted(world);
+  // Longer than the test can take.
+  const { step, transaction } = await submitted(world, { reofferMs: 3_600_000 });
   sees(world, { kind: 'waiting' });
   const now = Date.now();
   await lookAtAll({ ...step, now: () => now });

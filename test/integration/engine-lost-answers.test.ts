@@ -1,0 +1,123 @@
+/**
+ * A commit that happened is answered with an error, as when the connection to the database dies during COMMIT. The
+ * engine finds out what is stored, and goes on without a restart.
+ */
+import t, { type Test } from 'tap';
+import type { Wish } from '../../src/domain/intent.ts';
+import type { Transaction } from '../../src/domain/transaction.ts';
+import { ADDRESS, EngineWorld, LANE } from '../support/engine-world.ts';
+import { VOID } from '../support/fake-chain-client.ts';
+import { type Commit, losingAnswers } from '../support/lost-answers.ts';
+
+/** An engine that loses the answer to the first commit of which this is so. */
+async function losing(t: Test, isLost: (commit: Commit) => boolean) {
+  const world = await EngineWorld.open(t);
+  let lost = 0;
+  const store = losingAnswers(world.store, (commit) => {
+    if (lost > 0 || !isLost(commit)) return false;
+    lost += 1;
+    return true;
+  });
+  const engine = world.engine({ store });
+  t.teardown(() => engine.close());
+  await engine.start();
+  const untilLost = () => world.until('an answer is lost', async () => lost > 0);
+  const wish = async ({ id: transactionId, lane }: Transaction, asked: Wish) => {
+    await world.store.write((writer) => writer.insertIntent({ transactionId, lane, wish: asked }));
+    engine.wake(LANE);
+  };
+  const accept = async (effect: string) => {
+    const transaction = await world.accept(effect);
+    engine.wake(LANE);
+    return transaction;
+  };
+  return { world, untilLost, wish, accept };
+}
+
+const effects = ({ chain }: EngineWorld): string[] => chain.executed.map(({ transaction }) => transaction.effect);
+const signs =
+  (purpose: string) =>
+  ({ attempts }: Commit): boolean =>
+    attempts.some((attempt) => attempt.purpose === purpose);
+
+t.test('of the first signed bytes', async (t) => {
+  const { world, accept, untilLost } = await losing(t, signs('send'));
+  const payments = [await accept('one'), await accept('two'), await accept('three')];
+  await untilLost();
+  for (const one of payments) await world.untilStatus(one, 'confirmed', { mining: true });
+  t.strictSame(effects(world).sort(), ['one', 'three', 'two']);
+  for (const { id } of payments) t.equal((await world.store.read.attempts(id)).length, 1);
+});
+
+t.test('of a dearer version', async (t) => {
+  const { world, accept, untilLost } = await losing(t, signs('bump'));
+  const payment = await accept('pay');
+  await world.untilStatus(payment, 'submitted');
+  world.chain.floor = 9n;
+  world.chain.forgetPool();
+  await untilLost();
+  await world.untilStatus(payment, 'confirmed', { mining: true });
+  t.strictSame(effects(world), ['pay']);
+});
+
+t.test('of the empty version of a cancel', async (t) => {
+  const { world, accept, wish, untilLost } = await losing(t, signs('void'));
+  const payment = await accept('pay');
+  await world.untilStatus(payment, 'submitted');
+  await wish(payment, { kind: 'cancel' });
+  await untilLost();
+  // What is stored does not get into a block at its price; what is signed next does.
+  world.chain.floor = 9n;
+  world.chain.forgetPool();
+  await world.untilStatus(payment, 'canceled', { mining: true });
+  t.strictSame(effects(world), [VOID]);
+});
+
+t.test('of a replacement: it is carried out once', async (t) => {
+  const { world, accept, wish, untilLost } = await losing(t, signs('replace'));
+  const payment = await accept('pay');
+  await world.untilStatus(payment, 'submitted');
+  await wish(payment, { kind: 'replace', request: { effect: 'instead' }, validUntil: null });
+  await untilLost();
+  await world.until('it is on offer', async () => world.chain.received.some((raw) => raw.includes('instead')));
+  await world.untilStatus(payment, 'confirmed', { mining: true });
+  t.strictSame(effects(world), ['instead']);
+  t.match(await world.store.read.wishes(payment.id, 10), [{ kind: 'replace', refusal: null }]);
+});
+
+t.test('of the filler of a gap: the sequence is filled once', async (t) => {
+  const { world, accept, untilLost } = await losing(t, signs('void'));
+  world.chain.strict = true;
+  world.chain.submit(
+    JSON.stringify({ from: ADDRESS, nonce: '0', effect: 'foreign', cost: '1', reverts: false, price: '1' }),
+  );
+  const broadcast = world.client.broadcast.bind(world.client);
+  let offers = 0;
+  world.client.broadcast = async (attempts) => {
+    offers += 1;
+    // The node forgets what the sequence was counted from.
+    if (offers === 1) world.chain.forgetPool();
+    return broadcast(attempts);
+  };
+  const payment = await accept('pay');
+  await untilLost();
+  await world.untilStatus(payment, 'confirmed', { mining: true });
+  t.strictSame(effects(world), [VOID, 'pay']);
+  t.equal((await world.store.read.fillers(LANE, 0)).length, 1);
+});
+
+const noted: Readonly<Record<string, (commit: Commit) => boolean>> = {
+  'what a node answered': ({ writes }) => writes.has('attemptAccepted'),
+  'what the chain showed': ({ attempts, writes }) =>
+    attempts.length === 0 && writes.has('updateTransaction') && !writes.has('attemptAccepted'),
+};
+
+for (const [what, isLost] of Object.entries(noted)) {
+  t.test(`of ${what}`, async (t) => {
+    const { world, accept, untilLost } = await losing(t, isLost);
+    const payment = await accept('pay');
+    await world.untilStatus(payment, 'confirmed', { mining: true });
+    await untilLost();
+    t.strictSame(effects(world), ['pay']);
+  });
+}

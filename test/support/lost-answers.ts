@@ -1,0 +1,43 @@
+import { AppError } from '../../src/domain/errors.ts';
+import type { Attempt } from '../../src/domain/transaction.ts';
+import type { Store, Writer } from '../../src/store/store.ts';
+
+/** What a commit holds that may get lost on its way back. */
+export interface Commit {
+  attempts: readonly Attempt[];
+  /** What else was written, by the writer's method. */
+  writes: ReadonlySet<string>;
+}
+
+/**
+ * A store of which some commits happen and are answered with an error all the same, as when the connection dies during
+ * COMMIT.
+ */
+export function losingAnswers(store: Store, isLost: (commit: Commit) => boolean): Store {
+  return {
+    ...store,
+    async writeUnder(lease, body) {
+      let commit: { attempts: Attempt[]; writes: Set<string> } = { attempts: [], writes: new Set() };
+      const result = await store.writeUnder(lease, (writer) => {
+        commit = { attempts: [], writes: new Set() };
+        return body(watched(writer, commit));
+      });
+      if (isLost(commit)) throw new AppError('UNAVAILABLE', { reason: 'The database does not answer' });
+      return result;
+    },
+  };
+}
+
+function watched(writer: Writer, commit: { attempts: Attempt[]; writes: Set<string> }): Writer {
+  return new Proxy(writer, {
+    get(target, name, receiver) {
+      const member: unknown = Reflect.get(target, name, receiver);
+      if (typeof member !== 'function') return member;
+      return (...args: unknown[]) => {
+        commit.writes.add(String(name));
+        if (name === 'insertAttempt') commit.attempts.push(args[0] as Attempt);
+        return Reflect.apply(member, target, args) as unknown;
+      };
+    },
+  });
+}
