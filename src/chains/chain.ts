@@ -134,6 +134,11 @@ export interface ChainClient {
    * @param told the next sequence, and when what it speaks against was signed
    */
   isNoFurther(address: string, identity: string, told: SequenceAt): Promise<boolean>;
+  /**
+   * The chain's own clock, by one node that serves the chain. It stands still where no block is made, so on a chain for
+   * development it may be far behind.
+   */
+  moment(identity: string): Promise<ChainMoment>;
   /** Prices a pending transaction and checks what only the network can tell. Takes no sequence, has no effect. */
   prepare(transaction: Transaction, account: Account, lane: LaneFigures): Promise<Preparation>;
   /**
@@ -174,6 +179,13 @@ export const FOREIGN_USES = 64n;
 /** A sequence of an account, and since when it matters. */
 export interface SequenceAt {
   sequence: bigint;
+  at: Timestamp;
+}
+
+/** The end of a chain as a node knows it. */
+export interface ChainMoment {
+  height: bigint;
+  /** When the latest block was made, by the chain's own account. */
   at: Timestamp;
 }
 

@@ -39,6 +39,7 @@ function unavailableClient(networkType: NetworkType): ChainClient {
     nextSequence: refuse('The sequence number'),
     hasLost: refuse('The sequence number'),
     isNoFurther: refuse('The sequence number'),
+    moment: refuse('The chain’s clock'),
     prepare: refuse(SENDING),
     prepareVersion: refuse(SENDING),
     checkReplacement: refuseAtOnce,

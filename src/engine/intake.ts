@@ -4,7 +4,7 @@ import type { JsonObject } from '../domain/json.ts';
 import type { Transaction } from '../domain/transaction.ts';
 import { LeaseLost } from '../store/lease.ts';
 import { affordable } from './budgets.ts';
-import type { LaneStep } from './lane-step.ts';
+import { forget, type LaneStep } from './lane-step.ts';
 import type { Version } from './ledger.ts';
 import { hasExpired, lifetimeOf } from './lifetime.ts';
 import { type Priced, price, retryLater } from './pricing.ts';
@@ -50,9 +50,7 @@ async function dropExpired(step: LaneStep, pending: readonly Transaction[]): Pro
   for (const transaction of pending) {
     if (await hasExpired(step, transaction)) expired.add(transaction);
   }
-  for (const { id } of expired) {
-    step.offers.forget(id);
-  }
+  for (const { id } of expired) forget(step, id);
   await step.ledger.apply(
     [...expired].map((transaction) => {
       const statusReason = `${lifetimeOf(transaction)} before it was signed`;

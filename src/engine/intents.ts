@@ -1,7 +1,7 @@
 import type { Intent } from '../domain/intent.ts';
 import type { Transaction } from '../domain/transaction.ts';
 import { isFinal, type VoidEnd } from '../domain/transaction-state.ts';
-import { ageOf, applyToOpen, type LaneStep } from './lane-step.ts';
+import { applyToOpen, forget, type LaneStep } from './lane-step.ts';
 import { asVoid, signVersion } from './versions.ts';
 
 /** `Sent` and the like, as the reference names statuses in its messages. */
@@ -65,16 +65,14 @@ async function settle(step: LaneStep, intent: Intent): Promise<Outcome> {
     return 'done';
   }
   if (transaction.voidAs !== null) return { refusal: `Cannot replace: ${TAKEN_BACK[transaction.voidAs]}` };
-  // Known from now on, so that a clock that is set back does not make it younger.
-  const age = ageOf(step, String(intent.position), intent.createdAt);
+  const tried = step.ages.watched(String(intent.position), step.elapsed());
   // What could not be done a moment ago is not asked of the nodes again in every step.
   if (step.offers.isResting(transaction.id, step.elapsed())) return 'later';
   const { request, validUntil } = intent.wish;
   const set = validUntil === null ? {} : { validUntil };
   const renewal = await signVersion(step, entry, { purpose: 'replace', request }, { kind: 'replaced', settles, set });
   if (renewal.kind === 'signed') return 'done';
-  const isTooOld = age > step.timing.intentMs;
-  if (renewal.kind === 'refused' || isTooOld) return { refusal: renewal.reason };
+  if (renewal.kind === 'refused' || tried > step.timing.intentMs) return { refusal: renewal.reason };
   step.offers.restUntil(transaction.id, step.elapsed() + step.timing.renewMs);
   return 'later';
 }
@@ -98,6 +96,7 @@ async function settlePending(step: LaneStep, { wish, position }: Intent, transac
   const decision = { kind, text: 'Nothing of it was signed' };
   const applied = await step.ledger.apply([{ transaction, set, decision, settles: position }]);
   if (applied.size === 0) return 'later';
-  step.offers.forget(transaction.id);
+  if (wish.kind === 'cancel') forget(step, transaction.id);
+  else step.offers.forget(transaction.id);
   return 'done';
 }

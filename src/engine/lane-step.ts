@@ -1,4 +1,4 @@
-import type { ChainClient, ObservedEntry } from '../chains/chain.ts';
+import type { ChainClient, ChainMoment, ObservedEntry } from '../chains/chain.ts';
 import { isDueAt } from '../domain/due.ts';
 import type { Attempt, Timestamp, Transaction } from '../domain/transaction.ts';
 import { isFinal } from '../domain/transaction-state.ts';
@@ -19,7 +19,7 @@ export interface LaneStep {
   senders: Senders;
   planner: SequencePlanner;
   offers: OfferBook;
-  /** How old versions are, by the id of their transaction, and wishes, by their position. */
+  /** How old transactions and their versions are, by the transaction's id, and wishes, by their position. */
   ages: Ages;
   /** The lane's open transactions by id; kept current by the parts of the step. */
   open: Map<string, OpenEntry>;
@@ -27,6 +27,8 @@ export interface LaneStep {
   now(): Timestamp;
   /** On a clock that never goes back, in milliseconds. */
   elapsed(): number;
+  /** When the chain's latest block was made, as it was told lately; undefined where nobody tells. */
+  chainTime(ask: () => Promise<ChainMoment>): Promise<Timestamp | undefined>;
   /** The sequence after the highest that was ever signed in this lane. */
   knownSequence(): Promise<bigint | null>;
   /** How far the lane's final transactions go. */
@@ -82,13 +84,18 @@ export async function applyToOpen(step: LaneStep, changes: readonly Change[]): P
     const entry = step.open.get(id);
     if (isFinal(transaction.status)) {
       step.open.delete(id);
-      step.offers.forget(id);
-      step.ages.forget(id);
+      forget(step, id);
       step.ended(transaction);
     } else if (entry !== undefined) {
       step.open.set(id, { transaction, attempts: withAcceptance(entry.attempts, changes, id) });
     }
   }
+}
+
+/** Nothing is remembered of a transaction that has ended. */
+export function forget(step: Pick<LaneStep, 'offers' | 'ages'>, transactionId: string): void {
+  step.offers.forget(transactionId);
+  step.ages.forget(transactionId);
 }
 
 /**

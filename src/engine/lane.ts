@@ -1,6 +1,7 @@
 import { LeaseLost } from '../store/lease.ts';
 import type { Store } from '../store/store.ts';
 import { Ages } from './ages.ts';
+import { ChainClock } from './chain-clock.ts';
 import { fillGaps } from './gaps.ts';
 import { takeUp } from './intake.ts';
 import { carryOut } from './intents.ts';
@@ -43,6 +44,7 @@ export class Lane {
   #planner: SequencePlanner;
   #offers = new OfferBook();
   #ages = new Ages();
+  readonly #chainClock = new ChainClock();
   /** Kept from step to step, for nobody else changes what the lane has under way while its lease lasts. */
   #open: OpenBook | null = null;
   #running: Promise<LaneWake> | null = null;
@@ -194,6 +196,7 @@ export class Lane {
       open: open.entries,
       now: () => now + Math.round(elapsed() - began),
       elapsed,
+      chainTime: (ask) => this.#chainClock.at(ask, { elapsed, keepMs: timing.momentMs, log }),
       isEnding: () => isDoubted || !this.#mayGoOn(lease),
       knownSequence: () => store.read.laneSequence(this.#key),
       settled: () => open.settled(),

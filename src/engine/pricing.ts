@@ -1,7 +1,7 @@
 import type { Preparation, ReadyPreparation } from '../chains/chain.ts';
 import { messageOf } from '../domain/errors.ts';
 import type { Timestamp, Transaction } from '../domain/transaction.ts';
-import { type LaneStep, withinReach } from './lane-step.ts';
+import { forget, type LaneStep, withinReach } from './lane-step.ts';
 import type { Change } from './ledger.ts';
 import type { ParkCause } from './offer-book.ts';
 import type { Sender } from './sender.ts';
@@ -67,7 +67,7 @@ function putOff(step: LaneStep, transaction: Transaction, outcome: Outcome): Cha
   }
   const { preparation } = outcome;
   if (preparation.kind === 'refused') {
-    step.offers.forget(transaction.id);
+    forget(step, transaction.id);
     const decision = { kind: 'refused', text: preparation.reason } as const;
     return { transaction, set: { status: 'failed', statusReason: preparation.reason, nextActionAt: null }, decision };
   }

@@ -19,6 +19,8 @@ export interface EngineTiming {
   renewMs: number;
   /** How long an intent that cannot be carried out is tried before it is refused. */
   intentMs: number;
+  /** How long what the chain's clock told is kept, while an end by time hangs on it. */
+  momentMs: number;
   /** How long a chain must contradict what the store knows of the account's sequence before the chain is believed. */
   driftMs: number;
   /** The same where the chain would have to have lost what was final. */
@@ -53,6 +55,7 @@ export const defaultTiming: EngineTiming = {
   refusalMs: 5_000,
   renewMs: 5_000,
   intentMs: 30_000,
+  momentMs: 2_000,
   driftMs: 15_000,
   lossMs: 60_000,
   sweepMs: 5_000,

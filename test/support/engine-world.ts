@@ -9,6 +9,7 @@ import type { Relayer } from '../../src/domain/relayer.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
 import { createAddressGuard } from '../../src/egress/address-guard.ts';
 import { Ages } from '../../src/engine/ages.ts';
+import { ChainClock } from '../../src/engine/chain-clock.ts';
 import { ChangeFeed } from '../../src/engine/change-feed.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { EngineMetrics } from '../../src/engine/engine-metrics.ts';
@@ -49,6 +50,7 @@ export const fastTiming: EngineTiming = {
   refusalMs: 5,
   renewMs: 5,
   intentMs: 300,
+  momentMs: 5,
   driftMs: 30,
   lossMs: 60,
   sweepMs: 20,
@@ -203,6 +205,7 @@ export class EngineWorld {
   async step(timing: Partial<EngineTiming> = {}): Promise<LaneStep> {
     const { store, log, family, client, signer } = this;
     const open = await OpenBook.read(store.read, LANE);
+    const chainClock = new ChainClock();
     const distrust = () => {
       this.distrusted += 1;
     };
@@ -224,6 +227,7 @@ export class EngineWorld {
       open: open.entries,
       now: () => Date.now(),
       elapsed: () => performance.now(),
+      chainTime: (ask) => chainClock.at(ask, { elapsed: () => 0, keepMs: 0, log }),
       isEnding: () => false,
       knownSequence: () => store.read.laneSequence(LANE),
       settled: () => open.settled(),

@@ -4,6 +4,7 @@ import type {
   BroadcastOutcome,
   Chain,
   ChainClient,
+  ChainMoment,
   LaneFigures,
   NewVersion,
   Observation,
@@ -137,6 +138,10 @@ export class FakeChainClient implements ChainClient {
   nextSequence(address: string): Promise<bigint> {
     const truth = () => this.#chain.pendingCount(address);
     return this.#ask('nextSequence', truth, () => (this.calls % 2 === 0 ? truth() / 2n : truth() + 1_000_000n));
+  }
+
+  moment(): Promise<ChainMoment> {
+    return this.#ask('moment', () => ({ height: BigInt(this.#chain.height), at: this.#chain.time() }));
   }
 
   /** Nothing that was final is ever lost here, but what was said to be used may never have been. */

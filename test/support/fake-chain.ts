@@ -32,6 +32,8 @@ export class FakeChain {
   /** Refuses what leaves a gap, instead of keeping it for later. */
   strict = false;
   balance = 10n ** 18n;
+  /** When its latest block was made, in milliseconds since the epoch. */
+  time: () => number = () => Date.now();
   /** The least that a transaction pays. */
   floor = 1n;
   /** Effects that no node takes. */

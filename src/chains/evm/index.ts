@@ -14,7 +14,7 @@ import { signMessage, signTypedData } from './message.ts';
 import builtInNetworks from './networks.json' with { type: 'json' };
 import { minimumBalance, policyFault, policySchema, policyView } from './policy.ts';
 import { costOf, openPrepareParts, type PrepareParts, prepare } from './prepare.ts';
-import { onlyOn } from './provider.ts';
+import { head, onlyOn } from './provider.ts';
 import { checkReplacement, patienceMs, prepareVersion, vary } from './replace.ts';
 import { parseRequest, requestSchema } from './request.ts';
 import { passThrough } from './rpc.ts';
@@ -110,6 +110,11 @@ function createEvmClient(network: Network, rpc: RpcClient, clock: Clock): ChainC
     },
     hasLost: (address, identity, settled) => guarded(() => hasLost(rpc, BigInt(identity), address, settled)),
     isNoFurther: (address, identity, told) => guarded(() => isNoFurther(rpc, BigInt(identity), address, told)),
+    moment: (identity) =>
+      guarded(async () => {
+        const { number: height, madeAt: at } = await sideOf(identity).rpc.onOne(head);
+        return { height, at };
+      }),
     prepare: (transaction, account, lane) =>
       guarded(() => prepare(sideFor(transaction).parts, transaction, account, lane)),
     prepareVersion: (entry, version, lane) =>

@@ -13,6 +13,9 @@ const anvil = await startAnvil({ args: ['--no-mining', '--accounts', '30'] });
 t.teardown(() => anvil.stop());
 let accounts = 0;
 
+/** A lane that is not let go of in the moment in which hours pass. */
+const WATCHING: ScenarioOptions = { timing: { idleMs: 24 * 60 * MINUTE } };
+
 function open(t: Test, options: ScenarioOptions = {}): Promise<Scenario> {
   accounts += 1;
   return Scenario.open(t, anvil, { account: accounts, ...options });
@@ -222,7 +225,7 @@ t.test(
 );
 
 t.test('what expires in a silent pool is taken back at the next look, and ends as expired', async (t) => {
-  const stage = await open(t);
+  const stage = await open(t, WATCHING);
   await stage.start();
   const id = await stage.send({ valid_until: new Date(Date.now() + 30 * MINUTE).toISOString(), speed: 'safeLow' });
   await untilVersion(stage, id, 1);
@@ -240,7 +243,7 @@ t.test('what expires in a silent pool is taken back at the next look, and ends a
 });
 
 t.test('what expires while no node takes it is never offered again', async (t) => {
-  const stage = await open(t);
+  const stage = await open(t, WATCHING);
   await stage.start();
   stage.front.rule(outage(SEND));
   const id = await stage.send({ valid_until: new Date(Date.now() + 5 * MINUTE).toISOString() });

@@ -20,6 +20,7 @@ t.test('every act is refused in one way, and no endpoint hears of it', async (t)
     nextSequence: 'The sequence number',
     hasLost: 'The sequence number',
     isNoFurther: 'The sequence number',
+    moment: 'The chain’s clock',
     prepare: 'Sending transactions',
     prepareVersion: 'Sending transactions',
     sign: 'Sending transactions',

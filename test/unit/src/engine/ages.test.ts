@@ -14,6 +14,16 @@ t.test('what is dated ahead of now is new', async (t) => {
   t.equal(ages.of('one', 1_000, { now: 20, elapsed: 15 }), 10);
 });
 
+t.test('how long it is watched hangs on no date', async (t) => {
+  const ages = new Ages();
+  t.equal(ages.watched('one', 50), 0);
+  t.equal(ages.of('one', 1_000, { now: 9_000_000, elapsed: 60 }), 8_999_000);
+  t.equal(ages.watched('one', 150), 100);
+  t.equal(ages.size, 1);
+  ages.forget('one');
+  t.equal(ages.watched('one', 200), 0);
+});
+
 t.test('another date is another age, and what is forgotten takes no room', async (t) => {
   const ages = new Ages();
   ages.of('one', 1_000, { now: 1_300, elapsed: 50 });

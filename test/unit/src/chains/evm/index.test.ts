@@ -59,6 +59,14 @@ t.test('against a real node', async (t) => {
     t.ok(prepared.kind === 'ready' && 'max_fee_per_gas' in prepared.fields, 'a block showed that it knows EIP-1559');
   });
 
+  await t.test('it tells its own time, which goes on with its blocks', async (t) => {
+    const before = await client.moment('31337');
+    await anvil.rpc('evm_setNextBlockTimestamp', [Math.floor(before.at / 1_000) + 90]);
+    await anvil.rpc('anvil_mine', ['0x1']);
+    t.strictSame(await client.moment('31337'), { height: before.height + 1n, at: before.at + 90_000 });
+    await t.rejects(client.moment('5'), { code: 'PROVIDER_FAILED' }, 'the time of another chain');
+  });
+
   await t.test('a signer of another account signs nothing', async (t) => {
     const account = { address: bob.address, policies: {} };
     await t.rejects(sendThrough(client, account, signerOf(alice), { to: RECEIVER, value: 1, speed: 'fast' }), {
