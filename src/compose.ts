@@ -12,8 +12,8 @@ import { systemClock } from './domain/clock.ts';
 import type { NetworkType } from './domain/network-type.ts';
 import type { Relayer } from './domain/relayer.ts';
 import { createAddressGuard } from './egress/address-guard.ts';
-import { createHttpClient } from './egress/http-client.ts';
 import { createPluginHttp } from './egress/plugin-http.ts';
+import { createRpcHttp } from './egress/rpc-http.ts';
 import { createWebhookClient } from './egress/webhook-client.ts';
 import type { Engine } from './engine/engine.ts';
 import type { LifeStep } from './engine/life-steps.ts';
@@ -140,11 +140,14 @@ async function build(
   await applyNotifications(store, configuration.notifications, secretOf, log, { reset });
   await applyDeclarations(store, await withAddresses(configuration, chains, keyRing), log, { reset });
 
-  const rpcGuard = createAddressGuard({
+  const http = createRpcHttp({
     allowedHosts: environment.RPC_ALLOWED_HOSTS,
     blockPrivate: environment.RPC_BLOCK_PRIVATE_IPS,
+    declared: [
+      ...configuration.networks.flatMap(({ rpcUrls }) => rpcUrls),
+      ...configuration.relayers.flatMap(({ customRpcUrls }) => customRpcUrls ?? []),
+    ],
   });
-  const http = createHttpClient(rpcGuard);
   opened.later('RPC connections', () => http.close());
   const connections = createConnections({
     networks: configuration.networks,
@@ -171,7 +174,11 @@ async function build(
   opened.later('networks', () => connections.close());
   const webhooks = createWebhookClient({
     declared: createAddressGuard({ allowedHosts: [], blockPrivate: false }),
-    others: createAddressGuard({ allowedHosts: [], blockPrivate: environment.WEBHOOK_BLOCK_PRIVATE_IPS }),
+    others: createAddressGuard({
+      allowedHosts: [],
+      blockPrivate: environment.WEBHOOK_BLOCK_PRIVATE_IPS,
+      privateAdvice: 'declare the notification in the configuration, or set WEBHOOK_BLOCK_PRIVATE_IPS=false',
+    }),
   });
   opened.later('webhook connections', () => webhooks.close());
   const pluginHttp = createPluginHttp({
@@ -211,7 +218,8 @@ async function build(
     connections,
     signerOf,
     engine,
-    rpcGuard,
+    rpcGuard: http,
+    webhooks,
     pluginHttp,
     log,
     metrics: metrics.engine,

@@ -8,6 +8,8 @@ export interface AddressPolicy {
   allowedHosts: readonly string[];
   /** Refuses loopback, private, carrier-grade and unique-local addresses, and the names that stand for them. */
   blockPrivate: boolean;
+  /** What would let a private address pass, for the message. */
+  privateAdvice?: string;
 }
 
 /**
@@ -59,9 +61,8 @@ export function createAddressGuard(policy: AddressPolicy, resolve: Resolve = sys
     if (allowedHosts.size > 0 && !allowedHosts.has(name)) {
       throw new BlockedAddressError(host, 'the host is not among the allowed ones');
     }
-    const judgeBy = ipaddr.isValid(name) ? refusalOf : nameRefusal;
-    const reason = judgeBy(name, policy);
-    if (reason !== undefined) throw new BlockedAddressError(host, reason, judgeBy(name, OPEN) === undefined);
+    const refusal = judge(name, ipaddr.isValid(name) ? refusalOf : nameRefusal, policy);
+    if (refusal !== undefined) throw new BlockedAddressError(host, refusal.reason, refusal.isPrivate);
   }
 
   return {
@@ -75,7 +76,7 @@ export function createAddressGuard(policy: AddressPolicy, resolve: Resolve = sys
     lookup(host, options, callback) {
       // Node's resolver gives no list at all with an error, whatever its type says; what throws here ends the process.
       const judged = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[] = []) => {
-        const failure = error ?? judge(host, addresses, policy);
+        const failure = error ?? judgeAll(host, addresses, policy);
         const [first] = addresses;
         if (failure !== undefined || first === undefined) callback(failure ?? noAddress(host), [], 0);
         else if (options.all === true) callback(null, addresses);
@@ -86,25 +87,38 @@ export function createAddressGuard(policy: AddressPolicy, resolve: Resolve = sys
   };
 }
 
-function judge(
+function judgeAll(
   host: string,
   addresses: readonly LookupAddress[],
   policy: AddressPolicy,
 ): BlockedAddressError | undefined {
   for (const { address } of addresses) {
-    const reason = refusalOf(address, policy);
-    if (reason !== undefined) {
-      return new BlockedAddressError(host, `${address} is ${reason}`, refusalOf(address, OPEN) === undefined);
+    const refusal = judge(address, refusalOf, policy);
+    if (refusal !== undefined) {
+      return new BlockedAddressError(host, `${address} is ${refusal.reason}`, refusal.isPrivate);
     }
   }
   return undefined;
+}
+
+function judge(
+  target: string,
+  by: (target: string, policy: AddressPolicy) => string | undefined,
+  policy: AddressPolicy,
+): { reason: string; isPrivate: boolean } | undefined {
+  const reason = by(target, policy);
+  if (reason === undefined) return undefined;
+  const isPrivate = by(target, OPEN) === undefined;
+  const { privateAdvice: advice } = policy;
+  return { reason: isPrivate && advice !== undefined ? `${reason}; ${advice}` : reason, isPrivate };
 }
 
 function noAddress(host: string): NodeJS.ErrnoException {
   return Object.assign(new Error(`${host} has no address`), { code: 'ENOTFOUND' });
 }
 
-function canonicalHost(host: string): string {
+/** A host as it is compared: without brackets, the dot of the root, and capitals. */
+export function canonicalHost(host: string): string {
   return host
     .toLowerCase()
     .replace(/^\[(.*)\]$/, '$1')
@@ -117,8 +131,11 @@ function nameRefusal(name: string, policy: AddressPolicy): string | undefined {
   return undefined;
 }
 
-/** Metadata services that no range gives away: AWS over IPv6, Google over IPv6, Alibaba, Azure, Oracle. */
-const METADATA = new Set(['fd00:ec2::254', 'fd20:ce::254', '100.100.100.200', '168.63.129.16', '192.0.0.192']);
+/** Metadata services that no range gives away: Google over IPv6, Alibaba, Azure, Oracle. */
+const METADATA = new Set(['fd20:ce::254', '100.100.100.200', '168.63.129.16', '192.0.0.192']);
+
+/** Amazon's services of an instance over IPv6: metadata (`::254`), names (`::253`), time (`::123`). */
+const AMAZON = ipaddr.IPv6.parseCIDR('fd00:ec2::/32');
 
 const NEVER = new Set(['unspecified', 'linkLocal', 'multicast', 'broadcast']);
 
@@ -126,7 +143,7 @@ function refusalOf(address: string, policy: AddressPolicy): string | undefined {
   if (!ipaddr.isValid(address)) return 'not an address';
   const inner = unwrap(ipaddr.parse(address));
   const range = inner.range();
-  if (METADATA.has(inner.toString())) return 'a cloud metadata service';
+  if (METADATA.has(inner.toString()) || (isIPv6(inner) && inner.match(AMAZON))) return 'a cloud metadata service';
   if (NEVER.has(range)) return `a ${range === 'linkLocal' ? 'link-local' : range} address`;
   // What is neither named above nor plain unicast is private, reserved or a tunnel whose other end nobody knows.
   if (policy.blockPrivate && range !== 'unicast') return `a ${range} address`;

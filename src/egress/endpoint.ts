@@ -1,4 +1,5 @@
 import type { Json } from '../domain/json.ts';
+import { SHORTEST_KEY } from '../domain/mask-url.ts';
 import type { RpcUrl } from '../domain/relayer.ts';
 import { basicCredentials, unescaped } from './credentials.ts';
 
@@ -14,8 +15,6 @@ export interface Endpoint {
   scrubData(data: Json): Json;
 }
 
-/** Pieces of a path or query that are shorter are words (`v3`, `rpc`), not keys. */
-const SHORTEST_KEY = 8;
 const LONGEST_MESSAGE = 1_000;
 const HEXADECIMAL = /^0x[0-9a-f]*$/i;
 

@@ -24,6 +24,11 @@ export type WebhookAnswer =
 export interface WebhookClient {
   /** Never throws for what the receiver does. */
   post(delivery: WebhookPost): Promise<WebhookAnswer>;
+  /**
+   * Judges an address as far as it can be told without asking for names.
+   * @throws BlockedAddressError when no delivery will ever leave for it
+   */
+  check(target: Pick<WebhookPost, 'url' | 'isDeclared'>): void;
   close(): Promise<void>;
 }
 
@@ -51,6 +56,7 @@ export function createWebhookClient(
   const others = createHttpClient(guards.others, limits.connectMs);
 
   return {
+    check: ({ url, isDeclared }) => (isDeclared ? guards.declared : guards.others).checkUrl(new URL(url)),
     async post({ url, body, signingKey, isDeclared }) {
       try {
         const { status } = await (isDeclared ? declared : others).post(new URL(url), {

@@ -1,11 +1,15 @@
-import { AppError } from '../domain/errors.ts';
+import { AppError, invalidRequest } from '../domain/errors.ts';
 import type { JsonObject, WireObject } from '../domain/json.ts';
+import { isMasked, maskWebhookUrl } from '../domain/mask-url.ts';
 import {
+  hasDeclaredAddress,
   LEAST_SIGNING_KEY_BYTES,
   type Notification,
   notificationCreateSchema,
   notificationUpdateSchema,
 } from '../domain/notification.ts';
+import { BlockedAddressError } from '../egress/address-guard.ts';
+import type { WebhookClient } from '../egress/webhook-client.ts';
 import type { Log } from '../observability/log.ts';
 import type { Reader, Store } from '../store/store.ts';
 import { earlierEffect, writeOnce } from './effects.ts';
@@ -14,16 +18,31 @@ import type { NotificationsService } from './services.ts';
 
 export interface NotificationsDeps {
   store: Store;
+  webhooks: Pick<WebhookClient, 'check'>;
   log: Log;
   /** A new UUID v4. */
   newId(): string;
 }
 
-/** Webhook targets and their signing keys. Whether an address may be called is decided when it is called. */
-export function createNotificationsService({ store, log, newId }: NotificationsDeps): NotificationsService {
+/**
+ * Webhook targets and their signing keys. An address that policy can never call is refused; one that a name hides is
+ * judged when it is called.
+ */
+export function createNotificationsService({ store, webhooks, log, newId }: NotificationsDeps): NotificationsService {
   const warnOfShortKey = (id: string, key: string) => {
     if (Buffer.byteLength(key) >= LEAST_SIGNING_KEY_BYTES) return;
     log.warn({ notification: id }, `the signing key has fewer than ${LEAST_SIGNING_KEY_BYTES} bytes`);
+  };
+
+  /** @throws AppError `INVALID_REQUEST` */
+  const checkAddress = (url: string, isDeclared: boolean) => {
+    if (isMasked(url)) throw invalidRequest('url: is hidden in part, as answers show it; give the whole URL');
+    try {
+      webhooks.check({ url, isDeclared });
+    } catch (error) {
+      if (!(error instanceof BlockedAddressError)) throw error;
+      throw invalidRequest(`url: ${error.message}`, error);
+    }
   };
 
   return {
@@ -38,6 +57,7 @@ export function createNotificationsService({ store, log, newId }: NotificationsD
 
     async create(body, effect) {
       const { id: asked, url, signing_key: key } = parseBody(notificationCreateSchema, body);
+      checkAddress(url, false);
       const id = asked ?? newId();
       const { made } = await writeOnce(store, effect, async (writer) => {
         if ((await writer.notification(id)) !== undefined) throw new AppError('NOTIFICATION_EXISTS', { id });
@@ -52,11 +72,14 @@ export function createNotificationsService({ store, log, newId }: NotificationsD
     async update(id, body, effect) {
       const earlier = await earlierEffect(store.read, effect);
       if (earlier?.outcome !== undefined) return earlier.outcome as WireObject;
-      await find(store.read, id);
-      const { signing_key: key, ...change } = parseBody(notificationUpdateSchema, body);
+      const seen = await find(store.read, id);
+      const { signing_key: key, url: given } = parseBody(notificationUpdateSchema, body);
+      // What an answer showed comes back from who reads, changes one field, and writes all.
+      const url = given === maskWebhookUrl(seen.url) ? undefined : given;
+      if (url !== undefined) checkAddress(url, hasDeclaredAddress({ ...seen, url }));
       const { made } = await writeOnce(store, effect, async (writer) => {
         const notification = await find(writer, id);
-        await writer.putNotification({ ...notification, url: change.url ?? notification.url });
+        await writer.putNotification({ ...notification, url: url ?? notification.url });
         // Absent and null leave the key, an empty text removes it.
         if (key != null) await writer.putSigningKey(id, key === '' ? null : key);
         return { outcome: notificationView(await find(writer, id)) };
@@ -86,7 +109,7 @@ async function find(read: Reader, id: string): Promise<Notification> {
   return notification;
 }
 
-/** Keys in the reference's order. */
+/** Keys in the reference's order. The address is shown in part: whoever has it whole can often write to its receiver. */
 function notificationView({ id, type, url, hasSigningKey }: Notification): JsonObject {
-  return { id, type, url, has_signing_key: hasSigningKey };
+  return { id, type, url: maskWebhookUrl(url), has_signing_key: hasSigningKey };
 }

@@ -4,6 +4,7 @@ import { AppError, invalidRequest } from '../domain/errors.ts';
 import { idSchema } from '../domain/id.ts';
 import type { Effect } from '../domain/idempotency.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
+import { isMasked } from '../domain/mask-url.ts';
 import type { Relayer, RpcUrl } from '../domain/relayer.ts';
 import { type AddressGuard, BlockedAddressError } from '../egress/address-guard.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -34,7 +35,7 @@ const rpcUrlSchema = z.strictObject({
       (text) => /^https?:\/\/[^\s\p{Cc}\p{Cs}]+$/iu.test(text) && URL.canParse(text),
       'must be an http or https URL',
     )
-    .refine((text) => !text.includes('***'), 'is hidden in part, as answers show it; give the whole URL'),
+    .refine((text) => !isMasked(text), 'is hidden in part, as answers show it; give the whole URL'),
   weight: z
     .int()
     .min(0, 'RPC URL weight must be in range 0-100')

@@ -5,6 +5,7 @@ import type { NetworkType } from '../domain/network-type.ts';
 import type { Relayer } from '../domain/relayer.ts';
 import type { AddressGuard } from '../egress/address-guard.ts';
 import type { PluginHttp } from '../egress/plugin-http.ts';
+import type { WebhookClient } from '../egress/webhook-client.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { EngineMetrics } from '../engine/engine-metrics.ts';
 import type { Log } from '../observability/log.ts';
@@ -30,6 +31,8 @@ export interface ServicesDeps {
   engine: Pick<Engine, 'wake' | 'onChange' | 'recheck'>;
   /** Judges the endpoints that a relayer is given. */
   rpcGuard: Pick<AddressGuard, 'checkUrl'>;
+  /** Judges the addresses of notifications. */
+  webhooks: Pick<WebhookClient, 'check'>;
   /** Plugins' way out. */
   pluginHttp: PluginHttp;
   log: Log;
@@ -41,7 +44,8 @@ export interface ServicesDeps {
 
 /** Puts the use cases together. */
 export function createServices(deps: ServicesDeps): Services {
-  const { store, chains, connections, signerOf, engine, rpcGuard, pluginHttp, log, metrics, clock, newId } = deps;
+  const { store, chains, connections, signerOf, engine, rpcGuard, webhooks, pluginHttp, log, metrics, clock, newId } =
+    deps;
   const relayers = new RelayerDirectory({ read: store.read, chains, connections });
   return {
     transactions: createTransactionsService({ store, relayers, engine, metrics, clock, newId }),
@@ -51,7 +55,7 @@ export function createServices(deps: ServicesDeps): Services {
       relayers,
       update: createRelayerUpdate({ store, relayers, connections, engine, rpcGuard }),
     }),
-    notifications: createNotificationsService({ store, log, newId }),
+    notifications: createNotificationsService({ store, webhooks, log, newId }),
     signing: createSigningService({ store, relayers, signerOf }),
     rpc: createRpcService(relayers, store),
     kv: createKvService({ store, newId }),

@@ -9,6 +9,7 @@ import { notify } from './migrations/notify.ts';
 import { relayAndKeep } from './migrations/relay-and-keep.ts';
 import { rememberAnswers } from './migrations/remember-answers.ts';
 import { replaceAndCancel } from './migrations/replace-and-cancel.ts';
+import { sealAddresses } from './migrations/seal-addresses.ts';
 import { shareAndPrune } from './migrations/share-and-prune.ts';
 import type { Tables } from './schema.ts';
 
@@ -30,4 +31,5 @@ export const migrations: readonly Migration[] = [
   { name: 'lock and bound values', up: lockAndBoundValues },
   { name: 'name takers', up: nameTakers },
   { name: 'date settlements', up: dateSettlements },
+  { name: 'seal addresses', up: sealAddresses },
 ];

@@ -28,13 +28,21 @@ const rowSchema = z
     }),
   );
 
-function fromRow(row: NotificationTable): Notification {
-  return readRecord(rowSchema, 'notifications', row.id, row);
+/** What of a notification is sealed: whoever knows the address of a receiver can often write to it. */
+const SEALED = ['url', 'declaration', 'signing_key'] as const;
+
+function place(id: string, field: (typeof SEALED)[number]): SealedPlace {
+  return { table: 'notifications', row: id, field };
 }
 
-/** Where a notification's signing key is bound to. */
-function keyPlace(id: string): SealedPlace {
-  return { table: 'notifications', row: id, field: 'signing_key' };
+function fromRow(connection: Connection, row: NotificationTable): Notification {
+  const sealer = sealerOf(connection);
+  const { id, url, declaration } = row;
+  return readRecord(rowSchema, 'notifications', id, {
+    ...row,
+    url: sealer.open(url, place(id, 'url')),
+    declaration: declaration && sealer.open(declaration, place(id, 'declaration')),
+  });
 }
 
 type NotificationReads = 'notification' | 'notifications' | 'allNotifications' | 'signingKey';
@@ -42,6 +50,7 @@ type NotificationReads = 'notification' | 'notifications' | 'allNotifications' |
 /** Reads of the table `notifications`. */
 export function notificationReads(connection: Connection): Pick<Reader, NotificationReads> {
   const { db } = connection;
+  const read = (row: NotificationTable) => fromRow(connection, row);
   const newestFirst = db.selectFrom('notifications').selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc');
   const byId = prepared(connection, (id: string) => db.selectFrom('notifications').selectAll().where('id', '=', id));
   const pageOf = prepared(connection, (limit: number, offset: number) => newestFirst.limit(limit).offset(offset));
@@ -51,24 +60,24 @@ export function notificationReads(connection: Connection): Pick<Reader, Notifica
   return {
     async notification(id) {
       const [row] = await byId(id);
-      return row && fromRow(row);
+      return row && read(row);
     },
 
     async notifications(page) {
       const { limit, offset } = pageBounds(page);
       const rows = await pageOf(limit, offset);
-      return { items: rows.map(fromRow), total: totalOf(await count()) };
+      return { items: rows.map(read), total: totalOf(await count()) };
     },
 
     async allNotifications() {
-      return (await newestFirst.execute()).map(fromRow);
+      return (await newestFirst.execute()).map(read);
     },
 
     async signingKey(id) {
       const row = await db.selectFrom('notifications').select('signing_key').where('id', '=', id).executeTakeFirst();
       const sealed = row?.signing_key ?? null;
       if (sealed === null) return null;
-      return createSecretKey(sealerOf(connection).open(sealed, keyPlace(id)), 'utf8');
+      return createSecretKey(sealerOf(connection).open(sealed, place(id, 'signing_key')), 'utf8');
     },
   };
 }
@@ -80,7 +89,12 @@ export function notificationWrites(
   const { db, now } = connection;
   return {
     async putNotification({ id, type, url, declaration }) {
-      const changing = { type, url, declaration: declaration && JSON.stringify(declaration) };
+      const sealer = sealerOf(connection);
+      const changing = {
+        type,
+        url: sealer.seal(url, place(id, 'url')),
+        declaration: declaration && sealer.seal(JSON.stringify(declaration), place(id, 'declaration')),
+      };
       await db
         .insertInto('notifications')
         .values({ id, created_at: now(), signing_key: null, ...changing })
@@ -91,7 +105,7 @@ export function notificationWrites(
     async putSigningKey(id, key) {
       const { numUpdatedRows } = await db
         .updateTable('notifications')
-        .set({ signing_key: key === null ? null : sealerOf(connection).seal(key, keyPlace(id)) })
+        .set({ signing_key: key === null ? null : sealerOf(connection).seal(key, place(id, 'signing_key')) })
         .where('id', '=', id)
         .executeTakeFirstOrThrow();
       if (numUpdatedRows === 0n) throw new Error(`There is no notification ${id}`);
@@ -110,16 +124,21 @@ export function notificationWrites(
   };
 }
 
-/** Seals anew what was sealed under a key that is on its way out, so that this key can be retired after one start. */
-export async function resealSigningKeys(db: Kysely<Tables>, sealer: Sealer): Promise<void> {
-  const rows = await db
+/**
+ * Seals anew what was sealed under a key that is on its way out, so that this key can be retired after one start, and
+ * for the first time what an earlier version kept in clear.
+ */
+export async function resealNotifications(db: Kysely<Tables>, sealer: Sealer): Promise<void> {
+  for (const row of await db
     .selectFrom('notifications')
-    .select(['id', 'signing_key'])
-    .where('signing_key', 'is not', null)
-    .execute();
-  for (const { id, signing_key: sealed } of rows) {
-    if (sealed === null || !sealer.isOutdated(sealed)) continue;
-    const resealed = sealer.seal(sealer.open(sealed, keyPlace(id)), keyPlace(id));
-    await db.updateTable('notifications').set({ signing_key: resealed }).where('id', '=', id).execute();
+    .select(['id', ...SEALED])
+    .execute()) {
+    for (const field of SEALED) {
+      const text = row[field];
+      if (text === null || !sealer.isOutdated(text)) continue;
+      const secret = sealer.isSealed(text) ? sealer.open(text, place(row.id, field)) : text;
+      const change = { [field]: sealer.seal(secret, place(row.id, field)) };
+      await db.updateTable('notifications').set(change).where('id', '=', row.id).execute();
+    }
   }
 }

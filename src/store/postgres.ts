@@ -9,7 +9,7 @@ import type { Connection } from './connection.ts';
 import type { Lease } from './lease.ts';
 import { migrate } from './migrate.ts';
 import { migrations } from './migrations.ts';
-import { resealSigningKeys } from './notifications.ts';
+import { resealNotifications } from './notifications.ts';
 import { PostgresBuckets } from './postgres-buckets.ts';
 import { postgresDialect, typeParsers } from './postgres-dialect.ts';
 import { isConnectionTrouble, isSerializationFailure, toldToCaller } from './postgres-errors.ts';
@@ -123,7 +123,7 @@ async function bringUp(pool: pg.Pool, log: Log, sealer: Sealer | undefined): Pro
       await migrate({ db, types: postgresColumns, log, now: Date.now }, migrations);
       if (sealer !== undefined) {
         await checkSeal(db, sealer);
-        await resealSigningKeys(db, sealer);
+        await resealNotifications(db, sealer);
         await resealRpcUrls(db, sealer);
       }
     });

@@ -130,7 +130,7 @@ export function relayerWrites(connection: Connection): Pick<Writer, 'putRelayer'
   };
 }
 
-/** Seals anew what was sealed under a key that is on its way out, as `resealSigningKeys` does. */
+/** Seals anew what was sealed under a key that is on its way out, as `resealNotifications` does. */
 export async function resealRpcUrls(db: Kysely<Tables>, sealer: Sealer): Promise<void> {
   const rows = await db
     .selectFrom('relayers')

@@ -204,8 +204,8 @@ export interface NotificationTable {
   id: string;
   created_at: number;
   type: 'webhook';
+  /** Sealed, as the two below. */
   url: string;
-  /** Sealed. */
   signing_key: string | null;
   declaration: string | null;
 }

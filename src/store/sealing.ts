@@ -18,8 +18,10 @@ export interface Sealer {
    * @throws UnsealableSecret
    */
   open(sealed: string, place: SealedPlace): string;
-  /** True when it was sealed under a key that is on its way out. */
-  isOutdated(sealed: string): boolean;
+  /** True when it was not sealed under the first key. */
+  isOutdated(text: string): boolean;
+  /** False for what an earlier version kept in clear. */
+  isSealed(text: string): boolean;
 }
 
 /** A secret that none of the keys opens, or that was changed or moved. Never carries the secret or a key. */
@@ -76,7 +78,8 @@ export function createSealer(keys: readonly Uint8Array[], randomBytes: (size: nu
       }
     },
 
-    isOutdated: (sealed) => FORM.exec(sealed)?.[1] !== sealing.id,
+    isOutdated: (text) => FORM.exec(text)?.[1] !== sealing.id,
+    isSealed: (text) => FORM.test(text),
   };
 }
 

@@ -11,7 +11,7 @@ import { DurableCommits } from './durable-commits.ts';
 import { noHints } from './hints.ts';
 import { migrate } from './migrate.ts';
 import { migrations } from './migrations.ts';
-import { resealSigningKeys } from './notifications.ts';
+import { resealNotifications } from './notifications.ts';
 import { ProcessLeases } from './process-leases.ts';
 import { createReader, createWriter } from './queries.ts';
 import { resealRpcUrls } from './relayers.ts';
@@ -61,7 +61,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     await migrate({ db: whole, types: sqliteColumns, log, now: clock.now }, migrations);
     if (sealer !== undefined) {
       await checkSeal(whole, sealer);
-      await resealSigningKeys(whole, sealer);
+      await resealNotifications(whole, sealer);
       await resealRpcUrls(whole, sealer);
     }
     const wal = openWal(path);

@@ -95,7 +95,7 @@ t.test('every operation, once', async (t) => {
   const unsent = { to: RECEIVER, value: 1, nonce: 0, gas_limit: 21_000, gas_price: 1 };
   await ask('POST /api/v1/relayers/:id/sign-transaction', `${relayer}/sign-transaction`, unsent);
 
-  const hook = { id: 'hook', url: 'http://127.0.0.1:9/hook' };
+  const hook = { id: 'hook', url: 'https://hooks.example/hook' };
   await ask('POST /api/v1/notifications', '/api/v1/notifications', hook);
   await ask('GET /api/v1/notifications', '/api/v1/notifications');
   await ask('GET /api/v1/notifications/:id', '/api/v1/notifications/hook');

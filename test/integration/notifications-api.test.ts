@@ -67,8 +67,15 @@ t.test('notifications', async (t) => {
       data: { id: 'n1', type: 'webhook', url: URL_ONE, has_signing_key: true },
       error: null,
     });
-    const unsigned = await service.request('POST', NOTIFICATIONS, { url: 'http://10.0.0.1:1/inside' });
-    t.equal(unsigned.status, 201, 'creating does not fail on its address');
+    const inside = await service.request('POST', NOTIFICATIONS, { url: 'http://10.0.0.1:1/inside' });
+    isRefusal(t, inside, 400, 'Bad Request', 'an address that policy never calls');
+    t.match(inside.body.error, /^url: 10\.0\.0\.1 is refused: a private address; .* WEBHOOK_BLOCK_PRIVATE_IPS=false$/);
+    const unsigned = await service.request('POST', NOTIFICATIONS, { url: 'https://later.invalid/a-secret-path' });
+    t.match(
+      unsigned,
+      { status: 201, body: { data: { url: 'https://later.invalid/***' } } },
+      'a name may resolve later',
+    );
     const list = await service.request('GET', `${NOTIFICATIONS}?page=1&per_page=1`);
     t.strictSame(list.body.pagination, { current_page: 1, per_page: 1, total_items: 2 });
     for (const [body, has] of [
@@ -198,6 +205,7 @@ t.test('the update of a relayer', async (t) => {
         ['a weight of -1', [{ url: 'https://rpc.example', weight: -1 }]],
         ['a key too many', [{ url: 'https://rpc.example', wait: 1 }]],
         ['metadata', [{ url: 'http://169.254.169.254/' }]],
+        ['an address inside', [{ url: 'http://10.0.0.1:8545/' }]],
       ],
       policies: [
         ...NONSENSE,

@@ -179,6 +179,7 @@ export class EngineWorld {
       signerOf: async () => this.signer,
       engine,
       rpcGuard: createAddressGuard({ allowedHosts: [], blockPrivate: false }),
+      webhooks: { check: () => undefined },
       pluginHttp: NO_PLUGIN_HTTP,
       log: this.log,
       metrics: this.metrics,

@@ -132,6 +132,7 @@ export class Scenario {
     this.services = createServices({
       ...this.#shared,
       rpcGuard: createAddressGuard({ allowedHosts: [], blockPrivate: false }),
+      webhooks: { check: () => undefined },
       pluginHttp: NO_PLUGIN_HTTP,
       engine: {
         wake: (lane) => {

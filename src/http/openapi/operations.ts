@@ -151,7 +151,9 @@ const notificationOperations: Record<string, Operation> = {
     tag: 'Notifications',
     summary: 'Create a notification',
     description:
-      'With a `signing_key` each delivery has the header `X-Signature`: base64 of HMAC-SHA256 over the body.',
+      'With a `signing_key` each delivery has the header `X-Signature`: base64 of HMAC-SHA256 over the body. ' +
+      'An address that no delivery may ever go to, such as a private one, is refused, and answers hide what of it may ' +
+      'be a key: user-info, query, and pieces of the path of 8 characters and more.',
     body: {
       schema: notificationCreateSchema,
       required: true,
@@ -171,7 +173,9 @@ const notificationOperations: Record<string, Operation> = {
     id: 'updateNotification',
     tag: 'Notifications',
     summary: 'Update a notification',
-    description: 'Absent or null leaves the `signing_key`, an empty string removes it, any other sets it.',
+    description:
+      'Absent or null leaves the `signing_key`, an empty string removes it, any other sets it. ' +
+      'The `url` as answers show it leaves it as it is.',
     body: { schema: notificationUpdateSchema, required: true, example: { signing_key: '' } },
     answer: found('The notification after the change', envelope(notificationSchema)),
     errors: [...BODY, 'NOTIFICATION_NOT_FOUND'],

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { maskUrl } from '../../../../src/domain/mask-url.ts';
+import { isMasked, maskUrl, maskWebhookUrl } from '../../../../src/domain/mask-url.ts';
 
 t.test('what may be a key is hidden, the host is shown', async (t) => {
   const masked: Record<string, string> = {
@@ -16,4 +16,23 @@ t.test('what may be a key is hidden, the host is shown', async (t) => {
     '': '***',
   };
   for (const [url, shown] of Object.entries(masked)) t.equal(maskUrl(url), shown, url);
+});
+
+t.test('of a webhook the words are shown, and whatever was hidden can be told', async (t) => {
+  const masked: Record<string, string> = {
+    'https://hooks.example': 'https://hooks.example',
+    'https://hooks.example/': 'https://hooks.example/',
+    'https://hooks.example:8443/api/webhook': 'https://hooks.example:8443/api/webhook',
+    'https://hooks.slack.com/services/T0AB/B01234567/abcdefgh': 'https://hooks.slack.com/***/T0AB/***/***',
+    'https://hooks.example/hook?key=1': 'https://hooks.example/hook?***',
+    'https://hooks.example?key=1': 'https://hooks.example?***',
+    'https://hooks.example/hook#part': 'https://hooks.example/hook#***',
+    'https://user@hooks.example': 'https://***@hooks.example',
+    'https://user:sec@ret@hooks.example/a': 'https://***@hooks.example/a',
+    'secret without a scheme': '***',
+  };
+  for (const [url, shown] of Object.entries(masked)) {
+    t.equal(maskWebhookUrl(url), shown, url);
+    t.equal(isMasked(shown), shown !== url);
+  }
 });

@@ -27,6 +27,9 @@ t.test('metadata services, link-local and unspecified addresses are refused unde
     'http://0xa9.0xfe.0xa9.0xfe',
     'http://0251.0376.0251.0376',
     'http://[fd00:ec2::254]',
+    'http://[fd00:ec2::253]',
+    'http://[fd00:ec2:0:1::7]',
+    'http://[fd00:ec2:ffff:ffff:ffff:ffff:ffff:ffff]',
     'http://[fd20:ce::254]',
     'http://100.100.100.200',
     'http://168.63.129.16',
@@ -59,6 +62,7 @@ t.test('private addresses are refused when the policy says so, in whatever disgu
     'http://192.168.1.1',
     'http://100.64.0.1',
     'http://[fc00::1]',
+    'http://[fd00:ec3::254]',
     'http://[fec0::1]',
     'http://[2001::1]',
     'http://localhost',
@@ -86,6 +90,18 @@ t.test('with a list of hosts every other one is refused', async (t) => {
   t.ok(refuses(guard, 'https://rpc.example.com.evil.org'));
   t.throws(() => guard.checkHost('other.example.com'), {
     message: 'other.example.com is refused: the host is not among the allowed ones',
+  });
+});
+
+t.test('what only a private address is refused for says what would let it pass', async (t) => {
+  const guard = createAddressGuard({ allowedHosts: [], blockPrivate: true, privateAdvice: 'ask the operator' });
+  t.throws(() => guard.checkHost('10.0.0.1'), {
+    message: '10.0.0.1 is refused: a private address; ask the operator',
+    isPrivate: true,
+  });
+  t.throws(() => guard.checkHost('169.254.169.254'), {
+    message: '169.254.169.254 is refused: a link-local address',
+    isPrivate: false,
   });
 });
 

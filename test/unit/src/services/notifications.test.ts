@@ -1,5 +1,7 @@
 import type { Test } from 'tap';
 import t from 'tap';
+import { createAddressGuard } from '../../../../src/egress/address-guard.ts';
+import { createWebhookClient } from '../../../../src/egress/webhook-client.ts';
 import { createLog } from '../../../../src/observability/log.ts';
 import { createNotificationsService } from '../../../../src/services/notifications.ts';
 import { EngineWorld, relayerNamed } from '../../../support/engine-world.ts';
@@ -14,7 +16,12 @@ async function stage(t: Test) {
   const store = await storeFor(t);
   const lines: string[] = [];
   const log = createLog('debug', { write: (line) => void lines.push(line) });
-  const service = createNotificationsService({ store, log, newId: () => crypto.randomUUID() });
+  const [declared, others] = [false, true].map((blockPrivate) =>
+    createAddressGuard({ allowedHosts: [], blockPrivate }),
+  );
+  const webhooks = createWebhookClient({ declared, others } as Parameters<typeof createWebhookClient>[0]);
+  t.teardown(() => webhooks.close());
+  const service = createNotificationsService({ store, webhooks, log, newId: () => crypto.randomUUID() });
   const keyOf = async (id: string) => (await store.read.signingKey(id))?.export().toString() ?? null;
   return { store, service, lines, keyOf };
 }
@@ -27,10 +34,50 @@ t.test('what is created is shown without its key, and found again', async (t) =>
   t.strictSame(await service.get('n1'), view);
   t.equal(await keyOf('n1'), LONG_KEY);
 
-  const made = await service.create({ url: 'http://127.0.0.1:1/' });
+  const made = await service.create({ url: 'https://hooks.example/' });
   t.match(made, { id: UUID, type: 'webhook', has_signing_key: false });
   const { items, total } = await service.list({ page: 1, perPage: 1 });
   t.strictSame([items.length, total], [1, 2]);
+});
+
+t.test(
+  'an address that policy can never call is refused with the reason, and one that a name may hide is not',
+  async (t) => {
+    const { service, store } = await stage(t);
+    await service.create({ id: 'n1', url: URL_ONE });
+    for (const [url, reason] of [
+      ['http://127.0.0.1:1/', 'url: 127.0.0.1 is refused: a loopback address'],
+      ['http://10.1.2.3/hook', 'url: 10.1.2.3 is refused: a private address'],
+      ['http://localhost/hook', 'url: localhost is refused: a private name'],
+      ['http://169.254.169.254/latest', 'url: 169.254.169.254 is refused: a link-local address'],
+      ['http://[fd00:ec2::254]/', 'url: [fd00:ec2::254] is refused: a cloud metadata service'],
+      ['https://hooks.example/***', 'url: is hidden in part, as answers show it; give the whole URL'],
+    ] as const) {
+      const refused = { code: 'INVALID_REQUEST', status: 400, publicMessage: 'Bad Request', message: reason };
+      await t.rejects(service.create({ url }), refused, url);
+      await t.rejects(service.update('n1', { url }), refused, url);
+    }
+    t.match(await service.create({ id: 'later', url: 'https://no-such-host.invalid/hook' }), { id: 'later' });
+
+    const inside = 'http://10.0.0.1/hook';
+    const url = 'https://moved.example/';
+    await store.write((writer) =>
+      writer.putNotification({ id: 'own', type: 'webhook', url, declaration: { url: inside } }),
+    );
+    t.match(await service.update('own', { url: inside }), { url: inside }, 'the operator declared it');
+  },
+);
+
+t.test('an address is shown by its words, and what was shown comes back without a change', async (t) => {
+  const { service, store } = await stage(t);
+  const url = 'https://me:secret@hooks.example/services/T0/B00000000/hook?token=x';
+  const shown = 'https://***@hooks.example/***/T0/***/hook?***';
+  t.match(await service.create({ id: 'n1', url }), { url: shown });
+  t.match(await service.get('n1'), { url: shown });
+  t.match((await service.list({ page: 1, perPage: 1 })).items, [{ url: shown }]);
+  t.match(await service.update('n1', { url: shown, signing_key: LONG_KEY }), { url: shown, has_signing_key: true });
+  t.equal((await store.read.notification('n1'))?.url, url);
+  await t.rejects(service.update('n1', { url: `${shown}1` }), { message: /hidden in part/ });
 });
 
 t.test('an id is taken once, also by two at the same time', async (t) => {

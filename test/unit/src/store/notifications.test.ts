@@ -1,10 +1,11 @@
-/** A signing key lies sealed in its row and nowhere else, and opens in no other one. */
+/** A signing key and an address lie sealed in their row and nowhere else, and open in no other one. */
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../../../src/domain/clock.ts';
 import { createLog } from '../../../../src/observability/log.ts';
+import { backupSqlite } from '../../../../src/store/backup.ts';
 import { createSealer, type Sealer } from '../../../../src/store/sealing.ts';
 import { openSqliteStore } from '../../../../src/store/sqlite.ts';
 import { notificationOf, storeFor, temporaryStore } from '../../../support/store.ts';
@@ -39,14 +40,39 @@ async function sealedDatabase(t: Test): Promise<string> {
   return path;
 }
 
-t.test('no file of the database holds a key in clear', async (t) => {
+t.test('no file of the database holds a key or an address in clear, and neither does a backup', async (t) => {
   const { store, path, remove } = await temporaryStore();
   t.teardown(remove);
+  const url = 'https://me:user-info@hooks.example/a-secret-path';
   await store.write(async (writer) => {
-    await writer.putNotification(notificationOf());
+    await writer.putNotification(notificationOf({ url, declaration: { url } }));
     await writer.putSigningKey('hook-1', KEY);
   });
-  for (const file of [path, `${path}-wal`]) t.notOk((await readFile(file)).includes(KEY), file);
+  const copy = `${t.testdir()}/backup.db`;
+  await backupSqlite(path, copy);
+  for (const file of [path, `${path}-wal`, copy]) {
+    const bytes = await readFile(file);
+    for (const secret of [KEY, 'user-info', 'a-secret-path']) t.notOk(bytes.includes(secret), `${file}: ${secret}`);
+  }
+  t.strictSame(
+    await store.read.notification('hook-1'),
+    notificationOf({ url, declaration: { url }, hasSigningKey: true }),
+  );
+});
+
+t.test('an address that an earlier version kept in clear is sealed at the start', async (t) => {
+  const path = await sealedDatabase(t);
+  const earlier = new DatabaseSync(path);
+  earlier.exec(`update notifications set url = 'https://old.example/in-clear', declaration = '{"url":"x"}'`);
+  earlier.close();
+  const store = await open(path, createSealer([oldKey], randomBytes));
+  t.teardown(() => store.close());
+  t.match(await store.read.notification('hook-1'), { url: 'https://old.example/in-clear', declaration: { url: 'x' } });
+  const rows = new DatabaseSync(path, { readOnly: true });
+  t.teardown(() => rows.close());
+  for (const { url, declaration } of rows.prepare('select url, declaration from notifications').all()) {
+    t.match([url, declaration], [/^1\./, /^1\./]);
+  }
 });
 
 t.test('a sealed key that was moved to another row opens there no more', async (t) => {
@@ -74,12 +100,11 @@ t.test('one start with both keys is enough to retire the old one', async (t) => 
 t.test('a store without a sealing key takes none', async (t) => {
   const store = await open(`${t.testdir()}/store.db`);
   t.teardown(() => store.close());
-  await store.write((writer) => writer.putNotification(notificationOf()));
   await t.rejects(
-    store.write((writer) => writer.putSigningKey('hook-1', KEY)),
+    store.write((writer) => writer.putNotification(notificationOf())),
     { message: 'This store was opened without a key to seal secrets with' },
   );
-  t.equal(await store.read.signingKey('hook-1'), null);
+  t.strictSame(await store.read.allNotifications(), []);
 });
 
 t.test('a record of unknown shape is an error that names it', async (t) => {
