@@ -16,6 +16,7 @@ import { createPluginHttp } from './egress/plugin-http.ts';
 import { createRpcHttp } from './egress/rpc-http.ts';
 import { createWebhookClient } from './egress/webhook-client.ts';
 import type { Engine } from './engine/engine.ts';
+import { HistoryKeeper } from './engine/history-keeper.ts';
 import type { LifeStep } from './engine/life-steps.ts';
 import { Outbox } from './engine/outbox.ts';
 import { Retention } from './engine/retention.ts';
@@ -39,6 +40,7 @@ import { applyNotifications } from './services/notification-declarations.ts';
 import { createServices } from './services/use-cases.ts';
 import { type KeyRing, openKeyRing } from './signers/key-ring.ts';
 import type { SignerKinds } from './signers/registry.ts';
+import { openFolderMemory } from './store/folder-memory.ts';
 import { lockDataDir } from './store/lock.ts';
 import { createSealer, type Sealer } from './store/sealing.ts';
 import { openSqliteStore } from './store/sqlite.ts';
@@ -66,6 +68,8 @@ export interface Service {
   metricsAddress: string | null;
   /** Where the generated API key lies; null when the environment gave one. */
   apiKeyFile: string | null;
+  /** Resolves with the reason when it must not go on; closing it is the caller's. */
+  broken: Promise<Error>;
   /** Lets what runs come to its end for a while, then ends it. Safe to call twice. */
   close(): Promise<void>;
 }
@@ -130,6 +134,10 @@ async function build(
   const sealer = createSealer(keys, randomBytes);
   const bare = await openStore(environment.DATABASE_URL, { dataDir, log, sealer, cut: cutOff.signal });
   opened.later('store', () => bare.close());
+  const broken = Promise.withResolvers<Error>();
+  const memory = openFolderMemory(dataDir);
+  const history = await HistoryKeeper.open({ store: bare, memory, newId: randomUUID, log, onWentBack: broken.resolve });
+  opened.later('history', () => history.close());
   const store = meteredStore(bare, metrics.store, clock);
 
   const secretOf = createSecretResolver(variables);
@@ -288,7 +296,11 @@ async function build(
   const metricsAddress =
     (await metricsServer?.listen({ host, port: environment.METRICS_PORT, variable: 'METRICS_PORT' })) ?? null;
   const address = await server.listen({ host, port: environment.APP_PORT, variable: 'APP_PORT' });
-  return { address, metricsAddress, apiKeyFile: apiKey.file, close: () => opened.close() };
+  return {
+    ...{ address, metricsAddress, apiKeyFile: apiKey.file },
+    broken: broken.promise,
+    close: () => opened.close(),
+  };
 }
 
 /** PostgreSQL, which instances share, when there is a URL; else the file of the data folder. */

@@ -33,7 +33,17 @@ async function start(): Promise<Service> {
     log.info({ address: service.address, metricsAddress: service.metricsAddress }, 'ready');
     process.stderr.write(welcome(service));
   }
+  service.broken
+    .then((reason) => giveUp(service, reason))
+    .catch((error: unknown) => fail('Isolayer did not end in good order.', error));
   return service;
+}
+
+/** What it stands on is no longer what it was: it ends in good order, and with an exit code that is not 0. */
+async function giveUp(service: Service, reason: Error): Promise<never> {
+  stop.abort();
+  await service.close();
+  return fail('Isolayer cannot go on.', reason);
 }
 
 /** First signal: in good order, also when the start is still under way. Second: at once. */

@@ -36,6 +36,7 @@ export function meteredStore(store: Store, metrics: WriteMetrics, clock: Pick<Cl
     buckets: store.buckets,
     hints: store.hints,
     now: () => store.now(),
+    place: () => store.place(),
     close: () => store.close(),
   };
 }

@@ -21,7 +21,7 @@ export interface Command {
   /** Flags without a value, without their dashes. */
   flags: readonly string[];
   /** How many arguments it takes. */
-  arguments: number;
+  arguments: number | { least: number; most: number };
   /** Resolves with the exit code: 0, or 1 when it could not do what it was asked. */
   run(context: CommandContext, given: { values: readonly string[]; flags: ReadonlySet<string> }): Promise<number>;
 }

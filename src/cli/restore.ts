@@ -1,45 +1,54 @@
+import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { systemClock } from '../domain/clock.ts';
+import { createLog } from '../observability/log.ts';
+import { type FolderMemory, openFolderMemory } from '../store/folder-memory.ts';
 import { lockDataDir } from '../store/lock.ts';
-import { restoreSqlite, UnsignedTransactions } from '../store/restore.ts';
-import type { Command } from './command.ts';
+import { openPostgresStore } from '../store/postgres.ts';
+import { restoreSqlite } from '../store/restore.ts';
+import { createSealer } from '../store/sealing.ts';
+import { openSqliteStore } from '../store/sqlite.ts';
+import { loadSealingKey } from '../store/storage-key.ts';
+import type { Store } from '../store/store.ts';
+import { answerUnsigned, type UnsignedAnswer, UnsignedTransactions } from './answer-unsigned.ts';
+import type { Command, CommandContext } from './command.ts';
 import { environmentOf } from './settings.ts';
 
-/** Puts a backup into an embedded store that no server uses. */
+/** What is restored, and where. */
+interface Task {
+  context: CommandContext;
+  /** Absent: the database itself was put back already. */
+  file: string | undefined;
+  isReplacing: boolean;
+  dataDir: string;
+  url: string | undefined;
+  storageKey: string | undefined;
+  answer: UnsignedAnswer | undefined;
+}
+
+/** Puts a backup into an embedded store that no server uses, and settles what a store that was put back holds unsigned. */
 export const restoreCommand: Command = {
-  usage: 'restore <file> [--replace] [--send-unsigned | --fail-unsigned]',
-  summary: 'Put a backup into DATA_DIR while no server runs; --replace keeps what was there under another name',
+  usage: 'restore [<file>] [--replace] [--send-unsigned | --fail-unsigned]',
+  summary:
+    'While no server runs: put a backup into DATA_DIR (--replace keeps what was there under another name). Without a file, and so for PostgreSQL after pg_restore: answer what becomes of the unsigned',
   flags: ['replace', 'send-unsigned', 'fail-unsigned'],
-  arguments: 1,
-  async run(context, { values: [file = ''], flags }) {
-    const { DATABASE_URL, DATA_DIR } = await environmentOf(context);
-    if (DATABASE_URL !== undefined) {
-      context.complain('The state is in PostgreSQL (DATABASE_URL): restore it with pg_restore or psql.');
+  arguments: { least: 0, most: 1 },
+  async run(context, { values: [file], flags }) {
+    const { DATABASE_URL: url, DATA_DIR, STORAGE_ENCRYPTION_KEY: storageKey } = await environmentOf(context);
+    if (url !== undefined && file !== undefined) {
+      context.complain('The state is in PostgreSQL (DATABASE_URL): put the backup back with pg_restore or psql.');
+      context.complain('After that say `restore` without a file: it asks what becomes of the unsigned.');
       return 1;
     }
     if (flags.has('send-unsigned') && flags.has('fail-unsigned')) {
       throw new Error('Choose one of --send-unsigned and --fail-unsigned');
     }
-    const source = resolve(context.cwd, file);
-    if (!existsSync(source)) throw new Error(`There is no file ${source}`);
+    const answer = flags.has('send-unsigned') ? 'send' : flags.has('fail-unsigned') ? 'fail' : undefined;
     const dataDir = resolve(context.cwd, DATA_DIR);
     const lock = lockDataDir(dataDir);
     try {
-      const target = join(dataDir, 'isolayer.db');
-      const isThere = existsSync(target);
-      if (isThere && !flags.has('replace')) {
-        throw new Error(`There is a database in ${dataDir}; --replace puts the backup in its place and keeps it`);
-      }
-      const keepAs = `${target}.replaced-${context.now().toISOString().replaceAll(/[:.]/g, '-')}`;
-      const unsigned = flags.has('send-unsigned') ? 'send' : flags.has('fail-unsigned') ? 'fail' : undefined;
-      await restoreSqlite({
-        source,
-        target,
-        ...(isThere ? { keepAs } : {}),
-        ...(unsigned === undefined ? {} : { unsigned }),
-      });
-      context.say(`Restored into ${dataDir}`);
-      if (isThere) context.say(`What was there is now ${keepAs}`);
+      await restore({ context, file, isReplacing: flags.has('replace'), dataDir, url, storageKey, answer });
       return 0;
     } catch (error) {
       if (!(error instanceof UnsignedTransactions)) throw error;
@@ -52,3 +61,56 @@ export const restoreCommand: Command = {
     }
   },
 };
+
+async function restore(task: Task): Promise<void> {
+  const { context, dataDir, url, file } = task;
+  const memory = openFolderMemory(dataDir);
+  if (url !== undefined) {
+    await settled(task, memory, () =>
+      openPostgresStore({ url, log: createLog('silent'), sealer: sealerOf(task) }),
+    ).then(memory.keep);
+    context.say('Answered: the service starts on the database as it is now');
+    return;
+  }
+  const target = join(dataDir, 'isolayer.db');
+  const isThere = existsSync(target);
+  if (file === undefined) {
+    if (!isThere) throw new Error(`There is no database in ${dataDir}: say which backup is to be put there`);
+    await settled(task, memory, () => openEmbedded(task, target)).then(memory.keep);
+    context.say(`Answered: the service starts on ${target} as it is now`);
+    return;
+  }
+  const source = resolve(context.cwd, file);
+  if (!existsSync(source)) throw new Error(`There is no file ${source}`);
+  if (isThere && !task.isReplacing) {
+    throw new Error(`There is a database in ${dataDir}; --replace puts the backup in its place and keeps it`);
+  }
+  const keepAs = `${target}.replaced-${context.now().toISOString().replaceAll(/[:.]/g, '-')}`;
+  const settle = (draft: string) => settled(task, memory, () => openEmbedded(task, draft));
+  await memory.keep(await restoreSqlite({ source, target, settle, ...(isThere ? { keepAs } : {}) }));
+  context.say(`Restored into ${dataDir}`);
+  if (isThere) context.say(`What was there is now ${keepAs}`);
+}
+
+/** Opens a store for as long as the answer takes. */
+async function settled({ answer }: Task, { folder }: FolderMemory, open: () => Promise<Store>) {
+  const store = await open();
+  try {
+    return await answerUnsigned(store, { answer, folder });
+  } finally {
+    await store.close();
+  }
+}
+
+function openEmbedded(task: Task, path: string): Promise<Store> {
+  return openSqliteStore({ path, log: createLog('silent'), clock: systemClock, sealer: sealerOf(task) });
+}
+
+/** A key that is made now could not open what the backup holds. */
+function sealerOf({ dataDir, storageKey }: Task) {
+  const made = (): never => {
+    throw new Error(`There is no storage key in ${dataDir}: bring the one that belongs to the backup`);
+  };
+  const keys = loadSealingKey({ dataDir, configured: storageKey, randomBytes: made, log: createLog('silent') });
+  return createSealer(keys, randomBytes);
+}

@@ -40,7 +40,9 @@ function readArguments(command: Command, rest: string[]): { values: string[]; fl
   try {
     const options = Object.fromEntries(command.flags.map((flag) => [flag, { type: 'boolean' as const }]));
     const { values, positionals } = parseArgs({ args: rest, options, allowPositionals: true });
-    if (positionals.length !== command.arguments) return `It is: ${command.usage}`;
+    const { least, most } =
+      typeof command.arguments === 'number' ? { least: command.arguments, most: command.arguments } : command.arguments;
+    if (positionals.length < least || positionals.length > most) return `It is: ${command.usage}`;
     return { values: positionals, flags: new Set(Object.keys(values)) };
   } catch (error) {
     return error instanceof Error ? error.message : String(error);

@@ -204,12 +204,31 @@ function compose(
       const { at } = await whole.selectNoFrom(now().as('at')).executeTakeFirstOrThrow().catch(rethrowTold);
       return at;
     },
+    place: () => placeOf(whole).catch(rethrowTold),
     close() {
       guard.close();
       closing ??= end();
       return closing;
     },
   };
+}
+
+/**
+ * Where the tables are: `pg_restore` makes new ones, a copied database has another number, and each cluster has a number
+ * of its own, which some providers do not show.
+ */
+async function placeOf(db: Kysely<Tables>): Promise<string> {
+  const cluster = await sql<{ id: string }>`select system_identifier::text as id from pg_control_system()`
+    .execute(db)
+    .then(({ rows: [row] }) => row?.id ?? '')
+    .catch((cause: unknown) => {
+      if (isConnectionTrouble(cause)) throw cause;
+      return '';
+    });
+  const { rows } = await sql<{ database: string; table: string }>`
+    select oid::text as database, 'meta'::regclass::oid::text as "table" from pg_database where datname = current_database()
+  `.execute(db);
+  return [cluster, rows[0]?.database, rows[0]?.table].join('/');
 }
 
 async function againOnCollision<T>(run: () => Promise<T>): Promise<T> {

@@ -2,6 +2,7 @@ import { attemptReads, attemptWrites } from './attempts.ts';
 import { chainIdentityReads, chainIdentityWrites } from './chain-identities.ts';
 import type { Connection } from './connection.ts';
 import { decisionReads, decisionWrites } from './decisions.ts';
+import { historyReads, historyWrites } from './history.ts';
 import { effectReads, idempotencyWrites } from './idempotency.ts';
 import { intentReads, intentWrites } from './intents.ts';
 import { kvReads, kvWrites } from './kv.ts';
@@ -28,6 +29,7 @@ export function createReader(connection: Connection): Reader {
     ...kvReads(connection),
     ...effectReads(connection),
     ...spendingReads(connection),
+    ...historyReads(connection),
   };
 }
 
@@ -48,5 +50,6 @@ export function createWriter(connection: Connection): Writer {
     ...kvLockWrites(connection),
     ...idempotencyWrites(connection),
     ...spendingWrites(connection),
+    ...historyWrites(connection),
   };
 }

@@ -5,40 +5,24 @@ import { isBusy } from './lock.ts';
 import { assertKnownSteps } from './migrate.ts';
 import { migrations } from './migrations.ts';
 
-/** What to do with transactions that a backup holds unsigned: the service may have sent them since it was taken. */
-export type Unsigned = 'send' | 'fail';
-
-export interface RestoreOptions {
+export interface RestoreOptions<T> {
   /** A backup; it is only read. */
   source: string;
   /** The database of a data folder whose lock (`lock.ts`) is held. */
   target: string;
   /** Where the present database is kept; absent: there must be none. */
   keepAs?: string;
-  /** Absent: a backup that holds unsigned transactions is refused. */
-  unsigned?: Unsigned;
+  /** Makes the copy ready to be used, in a file of its own; the backup stays where it is when it throws. */
+  settle(draft: string): Promise<T>;
 }
-
-/** A backup that must not simply be put back: it holds transactions that nobody had signed. */
-export class UnsignedTransactions extends Error {
-  readonly count: number;
-
-  constructor(count: number) {
-    super(`The backup holds ${count} transactions that were accepted and not yet signed`);
-    this.name = 'UnsignedTransactions';
-    this.count = count;
-  }
-}
-
-/** What a transaction says that a restore ended. */
-const GIVEN_UP = 'Restored from a backup: it is not sent, because it may have been sent after the backup was taken';
 
 /**
  * Puts a backup in the place of a database, as a whole or not at all: there is a database at every moment.
- * @throws UnsignedTransactions, or an error when the source is no whole backup of a version that this one knows, or
+ * @returns what `settle` answered
+ * @throws what `settle` throws, or an error when the source is no whole backup of a version that this one knows, or
  *   the target exists and is not to be kept, or another process has it open
  */
-export async function restoreSqlite({ source, target, keepAs, unsigned }: RestoreOptions): Promise<void> {
+export async function restoreSqlite<T>({ source, target, keepAs, settle }: RestoreOptions<T>): Promise<T> {
   if (keepAs === undefined && existsSync(target)) throw new Error(`${target} exists`);
   if (!existsSync(target) && existsSync(`${target}-wal`)) {
     // SQLite would take it for the log of what is restored.
@@ -51,11 +35,13 @@ export async function restoreSqlite({ source, target, keepAs, unsigned }: Restor
   sweep();
   try {
     await copyWhole(source, draft);
-    settleUnsigned(draft, unsigned);
+    const settled = await settle(draft);
+    leaveNoLog(draft);
     flush(draft);
     if (keepAs !== undefined && existsSync(target)) setAside(target, keepAs);
     renameSync(draft, target);
     flush(dirname(target));
+    return settled;
   } finally {
     sweep();
   }
@@ -88,21 +74,11 @@ function stepsOf(database: DatabaseSync, source: string): { version: number; nam
   return rows.map(({ version, name }) => ({ version: Number(version), name: String(name) }));
 }
 
-/** What is signed has its bytes, and goes out again as it is; only what has none could be paid a second time. */
-function settleUnsigned(path: string, unsigned: Unsigned | undefined): void {
-  const database = new DatabaseSync(path);
+/** A backup keeps the mode of its source: without this the copy would leave side files behind. */
+function leaveNoLog(draft: string): void {
+  const database = new DatabaseSync(draft);
   try {
-    // A backup keeps the mode of its source; without this the copy would leave side files.
     database.exec('pragma journal_mode = delete');
-    const open = `from transactions where status = 'pending'`;
-    const count = Number(database.prepare(`select count(*) as count ${open}`).get()?.['count']);
-    if (count === 0 || unsigned === 'send') return;
-    if (unsigned === undefined) throw new UnsignedTransactions(count);
-    database
-      .prepare(
-        `update transactions set status = 'failed', status_reason = ?, next_action_at = null where status = 'pending'`,
-      )
-      .run(GIVEN_UP);
   } finally {
     database.close();
   }

@@ -119,6 +119,7 @@ function compose({ writing, reading, commits, clock, sealer }: Parts): Store {
       commits.assertIntact();
       return clock.now();
     },
+    place: async () => null,
     async close() {
       guard.close();
       await queue.drained();

@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { Decision } from '../domain/decision.ts';
+import type { History, Mark } from '../domain/history.ts';
 import type { Claim, Effect, KeptAnswer, KeyedRequest } from '../domain/idempotency.ts';
 import type { Intent, WishRecord } from '../domain/intent.ts';
 import type { Json } from '../domain/json.ts';
@@ -46,6 +47,11 @@ export interface Store {
   readonly hints: Hints;
   /** The store's clock, in milliseconds since the epoch. */
   now(): Promise<Timestamp>;
+  /**
+   * Tells a database from a copy of it that a tool made elsewhere, or in the place of this one; null where it has no place
+   * but its data folder.
+   */
+  place(): Promise<string | null>;
   close(): Promise<void>;
 }
 
@@ -85,6 +91,9 @@ export interface Reader {
   duePending(lane: string, now: Timestamp, limit: number): Promise<Transaction[]>;
   /** A lane's transactions with a sequence that are not final, by sequence, with their attempts. */
   openTransactions(lane: string): Promise<{ transaction: Transaction; attempts: Attempt[] }[]>;
+  /** Pending transactions of all lanes, at most `limit`: accepted, and never signed. */
+  unsigned(limit: number): Promise<Transaction[]>;
+  unsignedCount(): Promise<number>;
   /** The lowest `nextActionAt` of all, or of those after the given moment, for the next wake-up. */
   nextActionAt(after?: Timestamp): Promise<Timestamp | null>;
   /** The sequence after the highest that any attempt of the lane ever had, whatever became of it. */
@@ -136,6 +145,9 @@ export interface Reader {
     part: keyof Spent,
     needed: bigint,
   ): Promise<Timestamp | null>;
+
+  /** What the database says of its own past. */
+  history(): Promise<History>;
 }
 
 /** The end of what is final in a lane: the sequence after the highest of a final transaction, and when that became so. */
@@ -321,6 +333,10 @@ export interface Writer extends Reader {
   settleSpending(ended: readonly (Spent & { transactionId: string })[]): Promise<void>;
   /** Brings the sums of a budget up to date with at most so many that ended; resolves with their number. */
   foldSpending(pluginId: string, relayerId: string, limit: number): Promise<number>;
+
+  putHistory(history: Pick<History, 'epochs' | 'place'>): Promise<void>;
+  /** Of the instance with this data folder. */
+  putMark(folder: string, mark: Mark): Promise<void>;
 }
 
 /** What the next version of a transaction can take. */

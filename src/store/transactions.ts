@@ -34,6 +34,8 @@ type TransactionReads =
   | 'settled'
   | 'duePending'
   | 'openTransactions'
+  | 'unsigned'
+  | 'unsignedCount'
   | 'nextActionAt'
   | 'pendingCount'
   | 'openCounts'
@@ -62,6 +64,11 @@ export function transactionReads(connection: Connection): Pick<Reader, Transacti
   const listOfAll = prepared(connection, (relayerId: string, limit: number, offset: number) =>
     newestFirst(ofRelayer(relayerId)).limit(limit).offset(offset),
   );
+  // By the index of what is due, which holds nothing that has ended.
+  const unsigned = db
+    .selectFrom('transactions')
+    .where('status', '=', 'pending')
+    .where('next_action_at', 'is not', null);
   const countOfAll = prepared(connection, (relayerId: string) => countOf(ofRelayer(relayerId)));
 
   return {
@@ -208,6 +215,15 @@ export function transactionReads(connection: Connection): Pick<Reader, Transacti
         ({ transactionId }) => transactionId,
       );
       return rows.map((row) => ({ transaction: transactionOfRow(row), attempts: attempts.get(row.id) ?? [] }));
+    },
+
+    async unsigned(limit) {
+      const rows = await unsigned.selectAll().orderBy('accepted').limit(limit).execute();
+      return rows.map(transactionOfRow);
+    },
+
+    async unsignedCount() {
+      return totalOf(await countOf(unsigned).execute());
     },
 
     async nextActionAt(after) {

@@ -196,7 +196,7 @@ t.test('on the embedded database', async (t) => {
 
   await t.test('and the chain agrees', async (t) => {
     const count = await total(service);
-    await assertPaidOnce(t, { ...world, start: world.start }, await untilMined(service, count));
+    await assertPaidOnce(t, world, await untilMined(service, count));
   });
 });
 

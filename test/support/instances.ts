@@ -16,7 +16,11 @@ export const TRANSFER = { to: RECEIVER, value: '7', data: '0x', gas_limit: 21_00
 export interface Instances {
   anvil: Anvil;
   address: string;
-  /** Starts one more, with a data folder of its own. */
+  /** Where their data folders are. */
+  dir: string;
+  /** What they start with, but for the data folder. */
+  env: Record<string, string>;
+  /** Starts one more, with a data folder of its own: `data-1`, `data-2`, … */
   start(env?: Record<string, string>): Promise<RunningService>;
 }
 
@@ -27,7 +31,7 @@ export async function instancesFor(t: Test, postgres: Postgres, options: AnvilOp
   const workspace = await createWorkspace({ rpcUrl: anvil.url });
   t.teardown(() => workspace.remove());
   await anvil.rpc('anvil_setBalance', [workspace.address, `0x${(10n ** 20n).toString(16)}`]);
-  const shared = {
+  const shared: Record<string, string> = {
     ...workspace.env,
     HOST: '127.0.0.1',
     API_KEY: 'the same key on every instance, 32 or more'.replaceAll(' ', '-'),
@@ -41,6 +45,8 @@ export async function instancesFor(t: Test, postgres: Postgres, options: AnvilOp
   return {
     anvil,
     address: workspace.address,
+    dir: workspace.dir,
+    env: shared,
     async start(env = {}) {
       count += 1;
       const service = await startService({ ...shared, ...env, DATA_DIR: join(workspace.dir, `data-${count}`) });
@@ -89,7 +95,11 @@ export async function untilMined(service: RunningService, count: number): Promis
 }
 
 /** Whether each was paid once, under nonces without a gap, and nothing else was. */
-export async function assertPaidOnce(t: Test, { anvil, address }: Instances, mined: readonly Sent[]): Promise<void> {
+export async function assertPaidOnce(
+  t: Test,
+  { anvil, address }: Pick<Instances, 'anvil' | 'address'>,
+  mined: readonly Sent[],
+): Promise<void> {
   const nonces = mined.map(({ nonce }) => nonce).sort((a, b) => a - b);
   t.strictSame(
     nonces,

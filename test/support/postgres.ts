@@ -13,6 +13,10 @@ import { quickFolder, sharedFolder } from './run-folder.ts';
 export interface Postgres {
   /** Makes an empty database. */
   createDatabase(): Promise<string>;
+  /** Makes a database like this one, to which nobody may be connected: a backup. */
+  copyDatabase(url: string): Promise<string>;
+  /** Puts a copy of the second in the place of the first, as who restores a backup does; connections are cut. */
+  restoreDatabase(url: string, backup: string): Promise<void>;
   /** Cuts the connections of a database, as a failing server or an impatient administrator would. */
   cutConnections(url: string): Promise<void>;
   /** Stops all of its processes where they are: connections stay, and nobody answers on them. Linux only. */
@@ -83,16 +87,27 @@ export async function startPostgres({ durable = false } = {}): Promise<Postgres>
     }
   };
 
+  const newName = () => `t_${randomUUID().replaceAll('-', '')}`;
+  const nameOf = (url: string) => basename(new URL(url.replace('@/', '@localhost/')).pathname);
+
   return {
     async createDatabase() {
-      const name = `t_${randomUUID().replaceAll('-', '')}`;
+      const name = newName();
       // By copying files: the other way writes every page to the journal.
       await administer(`create database ${name} strategy file_copy`);
       return urlOf(name);
     },
+    async copyDatabase(url) {
+      const name = newName();
+      await administer(`create database ${name} template ${nameOf(url)} strategy file_copy`);
+      return urlOf(name);
+    },
+    async restoreDatabase(url, backup) {
+      await administer(`drop database ${nameOf(url)} with (force)`);
+      await administer(`create database ${nameOf(url)} template ${nameOf(backup)} strategy file_copy`);
+    },
     async cutConnections(url) {
-      const name = basename(new URL(url.replace('@/', '@localhost/')).pathname);
-      await administer('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name]);
+      await administer('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [nameOf(url)]);
     },
     async freeze() {
       const { pid = 0 } = server;

@@ -4,6 +4,7 @@ import { attemptsContract } from './attempts.ts';
 import { bodiesContract } from './bodies.ts';
 import { chainIdentitiesContract } from './chain-identities.ts';
 import { decisionsContract } from './decisions.ts';
+import { historyContract } from './history.ts';
 import { idempotencyContract } from './idempotency.ts';
 import { intentsContract } from './intents.ts';
 import { kvContract } from './kv.ts';
@@ -30,6 +31,7 @@ export function storeContract(t: Test, open: (t: Test) => Promise<Store>): void 
   kvLocksContract(t, open);
   idempotencyContract(t, open);
   spendingContract(t, open);
+  historyContract(t, open);
   bodiesContract(t, open);
   leasesContract(t, open);
   pruningContract(t, open);

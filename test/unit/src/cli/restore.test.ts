@@ -1,27 +1,68 @@
-import { mkdirSync, readdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { mkdirSync, readdirSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { systemClock } from '../../../../src/domain/clock.ts';
+import { HistoryKeeper } from '../../../../src/engine/history-keeper.ts';
+import { createLog } from '../../../../src/observability/log.ts';
 import { backupSqlite } from '../../../../src/store/backup.ts';
+import { openFolderMemory } from '../../../../src/store/folder-memory.ts';
 import { lockDataDir } from '../../../../src/store/lock.ts';
+import { createSealer } from '../../../../src/store/sealing.ts';
+import { openSqliteStore } from '../../../../src/store/sqlite.ts';
+import type { Store } from '../../../../src/store/store.ts';
 import { runTyped } from '../../../support/command.ts';
-import { temporaryStore, transactionOf } from '../../../support/store.ts';
+import { relayerOf, transactionOf } from '../../../support/store.ts';
 
+const KEY = Buffer.alloc(32, 3);
+const env = { STORAGE_ENCRYPTION_KEY: KEY.toString('base64') };
+const log = createLog('silent');
+
+/** Opens the database of the folder `data` as a service does, and closes it. */
+async function use<T>(cwd: string, body: (store: Store) => Promise<T>): Promise<T> {
+  const sealer = createSealer([KEY], () => new Uint8Array(12));
+  const path = join(cwd, 'data', 'isolayer.db');
+  const store = await openSqliteStore({ path, log, clock: systemClock, sealer });
+  try {
+    const memory = openFolderMemory(join(cwd, 'data'));
+    const keeper = await HistoryKeeper.open({
+      ...{ store, memory, newId: () => 'service', log },
+      onWentBack: () => undefined,
+    });
+    const result = await body(store);
+    await keeper.close();
+    return result;
+  } finally {
+    await store.close();
+  }
+}
+
+/** A folder with `backup.db`, of a service that had one transaction; its data are in `was`. */
 async function backupIn(t: Test, status: 'pending' | 'confirmed') {
-  const { store, path, remove } = await temporaryStore();
-  t.teardown(remove);
-  await store.write((writer) => writer.insertTransaction(transactionOf({ status })));
-  await backupSqlite(path, join(dirname(path), 'backup.db'));
-  const cwd = dirname(path);
+  const cwd = t.testdir({ data: {} });
+  await use(cwd, (store) =>
+    store.write(async (writer) => {
+      await writer.putRelayer(relayerOf({ customRpcUrls: [{ url: 'https://node.test', weight: 1 }] }));
+      await writer.insertTransaction(transactionOf({ id: 'a', status }));
+    }),
+  );
+  await backupSqlite(join(cwd, 'data', 'isolayer.db'), join(cwd, 'backup.db'));
+  renameSync(join(cwd, 'data'), join(cwd, 'was'));
   mkdirSync(join(cwd, 'data'));
-  return { cwd, data: () => readdirSync(join(cwd, 'data')).filter((name) => !name.startsWith('lock.db')) };
+  const data = () => readdirSync(join(cwd, 'data')).filter((name) => name.startsWith('isolayer'));
+  return {
+    cwd,
+    data,
+    statusOf: () => use(cwd, async ({ read }) => (await read.transaction('relayer-1', 'a'))?.status),
+  };
 }
 
 t.test('into an empty folder, then again only with --replace, which keeps what was there', async (t) => {
-  const { cwd, data } = await backupIn(t, 'confirmed');
-  t.match(await runTyped(cwd, ['restore', 'backup.db']), { code: 0, said: /Restored into .*data/ });
+  const { cwd, data, statusOf } = await backupIn(t, 'confirmed');
+  t.match(await runTyped(cwd, ['restore', 'backup.db'], env), { code: 0, said: /Restored into .*data/ });
   t.strictSame(data(), ['isolayer.db']);
-  t.match(await runTyped(cwd, ['restore', 'backup.db']), { code: 1, complained: /--replace/ });
-  const { code, said } = await runTyped(cwd, ['restore', 'backup.db', '--replace']);
+  t.equal(await statusOf(), 'confirmed');
+  t.match(await runTyped(cwd, ['restore', 'backup.db'], env), { code: 1, complained: /--replace/ });
+  const { code, said } = await runTyped(cwd, ['restore', 'backup.db', '--replace'], env);
   t.equal(code, 0);
   t.match(said, 'isolayer.db.replaced-1970-01-01T00-00-00-000Z');
   t.strictSame(data(), ['isolayer.db', 'isolayer.db.replaced-1970-01-01T00-00-00-000Z']);
@@ -31,24 +72,53 @@ t.test('never beside a server', async (t) => {
   const { cwd, data } = await backupIn(t, 'confirmed');
   const lock = lockDataDir(join(cwd, 'data'));
   t.teardown(() => lock.release());
-  t.match(await runTyped(cwd, ['restore', 'backup.db']), { code: 1, complained: /in use by another Isolayer/ });
+  t.match(await runTyped(cwd, ['restore', 'backup.db'], env), { code: 1, complained: /in use by another Isolayer/ });
   t.strictSame(data(), []);
 });
 
-t.test('unsigned transactions make it ask what happened since', async (t) => {
-  const { cwd, data } = await backupIn(t, 'pending');
-  const { code, complained } = await runTyped(cwd, ['restore', 'backup.db']);
-  t.equal(code, 1);
-  t.match(complained, /holds 1 transactions/);
-  t.match(complained, /--send-unsigned .*\n.*--fail-unsigned/);
-  t.strictSame(data(), []);
-  t.match(await runTyped(cwd, ['restore', 'backup.db', '--send-unsigned', '--fail-unsigned']), { code: 1 });
-  t.match(await runTyped(cwd, ['restore', 'backup.db', '--fail-unsigned']), { code: 0 });
+t.test('unsigned transactions make it ask what happened since; then the service starts and does not ask', async (t) => {
+  for (const [answer, status] of [
+    ['--fail-unsigned', 'failed'],
+    ['--send-unsigned', 'pending'],
+  ] as const) {
+    const { cwd, data, statusOf } = await backupIn(t, 'pending');
+    const { code, complained } = await runTyped(cwd, ['restore', 'backup.db'], env);
+    t.equal(code, 1);
+    t.match(complained, /holds 1 transactions/);
+    t.match(complained, /--send-unsigned .*\n.*--fail-unsigned/);
+    t.strictSame(data(), []);
+    t.match(await runTyped(cwd, ['restore', 'backup.db', '--send-unsigned', '--fail-unsigned'], env), { code: 1 });
+    t.match(await runTyped(cwd, ['restore', 'backup.db', answer], env), { code: 0 });
+    t.strictSame(data(), ['isolayer.db']);
+    t.equal(await statusOf(), status);
+  }
 });
 
-t.test('no file, or PostgreSQL', async (t) => {
+t.test('without a file it answers for a database that was put there by hand', async (t) => {
+  const { cwd, statusOf } = await backupIn(t, 'pending');
+  t.match(await runTyped(cwd, ['restore'], env), { code: 1, complained: /There is no database in .*data/ });
+  renameSync(join(cwd, 'backup.db'), join(cwd, 'data', 'isolayer.db'));
+  await t.rejects(statusOf(), { name: 'WentBack' });
+  t.match(await runTyped(cwd, ['restore'], env), { code: 1, complained: /--send-unsigned/ });
+  await t.rejects(statusOf(), { name: 'WentBack' });
+  t.match(await runTyped(cwd, ['restore', '--fail-unsigned'], env), { code: 0, said: /Answered/ });
+  t.equal(await statusOf(), 'failed');
+});
+
+t.test('without the storage key that belongs to it nothing is restored, and none is made', async (t) => {
+  const { cwd } = await backupIn(t, 'confirmed');
+  t.match(await runTyped(cwd, ['restore', 'backup.db']), { code: 1, complained: /no storage key in .*bring the one/ });
+  const other = { STORAGE_ENCRYPTION_KEY: Buffer.alloc(32, 9).toString('base64') };
+  t.match(await runTyped(cwd, ['restore', 'backup.db'], other), { code: 1, complained: /not the key that this/ });
+  t.strictSame(
+    readdirSync(join(cwd, 'data')).filter((name) => !name.startsWith('lock.db')),
+    [],
+  );
+});
+
+t.test('no file, or a file for PostgreSQL', async (t) => {
   const cwd = t.testdir({});
-  t.match(await runTyped(cwd, ['restore', 'nothing.db']), { code: 1, complained: /There is no file/ });
-  const env = { DATABASE_URL: 'postgres://localhost/x', STORAGE_ENCRYPTION_KEY: Buffer.alloc(32).toString('base64') };
-  t.match(await runTyped(cwd, ['restore', 'x'], env), { code: 1, complained: /pg_restore/ });
+  t.match(await runTyped(cwd, ['restore', 'nothing.db'], env), { code: 1, complained: /There is no file/ });
+  const postgres = { ...env, DATABASE_URL: 'postgres://localhost/x' };
+  t.match(await runTyped(cwd, ['restore', 'x'], postgres), { code: 1, complained: /pg_restore[^]*without a file/ });
 });

@@ -22,6 +22,8 @@ async function backedUp(t: Test, transactions: Parameters<typeof transactionOf>[
   return { store, path, source, target: join(dirname(path), 'restored.db') };
 }
 
+const asItIs = async () => undefined;
+
 async function open(t: Test, path: string): Promise<Store> {
   const store = await openSqliteStore({ path, log: createLog('silent'), clock: systemClock });
   t.teardown(() => store.close());
@@ -30,7 +32,7 @@ async function open(t: Test, path: string): Promise<Store> {
 
 t.test('a backup becomes the database, for its owner alone, and nothing else is left', async (t) => {
   const { source, target } = await backedUp(t, [{ id: 'a', status: 'confirmed' }]);
-  await restoreSqlite({ source, target });
+  await restoreSqlite({ source, target, settle: asItIs });
   t.equal(statSync(target).mode & 0o777, 0o600);
   t.strictSame(
     readdirSync(dirname(target)).filter((name) => name.startsWith('restored')),
@@ -43,9 +45,9 @@ t.test('what is there stays unless it is kept under another name', async (t) => 
   const { store, path, source } = await backedUp(t, [{ id: 'a', status: 'confirmed' }]);
   await store.write((writer) => writer.insertTransaction(transactionOf({ id: 'later', status: 'confirmed' })));
   await store.close();
-  await t.rejects(restoreSqlite({ source, target: path }), /exists/);
+  await t.rejects(restoreSqlite({ source, target: path, settle: asItIs }), /exists/);
   const keepAs = `${path}.old`;
-  await restoreSqlite({ source, target: path, keepAs });
+  await restoreSqlite({ source, target: path, keepAs, settle: asItIs });
   t.equal(await (await open(t, path)).read.transaction('relayer-1', 'later'), undefined);
   t.ok(await (await open(t, keepAs)).read.transaction('relayer-1', 'later'), 'with all that was only in its log');
 });
@@ -54,7 +56,7 @@ t.test('a damaged database is kept as it is', async (t) => {
   const { source, target } = await backedUp(t, []);
   writeFileSync(target, 'no database at all');
   writeFileSync(`${target}-wal`, 'no log at all');
-  await restoreSqlite({ source, target, keepAs: `${target}.old` });
+  await restoreSqlite({ source, target, keepAs: `${target}.old`, settle: asItIs });
   t.strictSame(
     readdirSync(dirname(target)).filter((name) => /^restored.*(?<!-shm)$/.test(name)),
     ['restored.db', 'restored.db.old', 'restored.db.old-wal'],
@@ -76,12 +78,14 @@ t.test('a database that another process reads is not replaced: that one would go
       await store.write((writer) => writer.insertTransaction(transactionOf({ id: 'later', status: 'confirmed' })));
       await store.close();
     }
-    await t.rejects(restoreSqlite({ source, target: path, keepAs }), { message: /Another process has .* open/ });
+    await t.rejects(restoreSqlite({ source, target: path, keepAs, settle: asItIs }), {
+      message: /Another process has .* open/,
+    });
     t.notOk(existsSync(keepAs));
     t.notOk(existsSync(`${path}.restoring`));
   }
   other.close();
-  await restoreSqlite({ source, target: path, keepAs });
+  await restoreSqlite({ source, target: path, keepAs, settle: asItIs });
   t.equal(await (await open(t, path)).read.transaction('relayer-1', 'later'), undefined);
   t.ok(await (await open(t, keepAs)).read.transaction('relayer-1', 'later'), 'nothing was lost meanwhile');
 });
@@ -89,29 +93,33 @@ t.test('a database that another process reads is not replaced: that one would go
 t.test('a log without its database is not given to another', async (t) => {
   const { source, target } = await backedUp(t, []);
   writeFileSync(`${target}-wal`, 'a log');
-  await t.rejects(restoreSqlite({ source, target }), { message: /log of a database that is not there/ });
+  await t.rejects(restoreSqlite({ source, target, settle: asItIs }), {
+    message: /log of a database that is not there/,
+  });
   t.notOk(existsSync(target));
   t.ok(existsSync(`${target}-wal`));
 });
 
-t.test('what nobody had signed is neither sent nor dropped without being asked', async (t) => {
-  const { source, target } = await backedUp(t, [
-    { id: 'unsigned', status: 'pending' },
-    { id: 'signed', status: 'sent', sequence: 4n, hash: '0x1', nextActionAt: 5 },
-  ]);
-  await t.rejects(restoreSqlite({ source, target }), { name: 'UnsignedTransactions', count: 1 });
-  t.notOk(existsSync(target));
-  await restoreSqlite({ source, target, unsigned: 'send' });
-  t.match(await (await open(t, target)).read.transaction('relayer-1', 'unsigned'), { status: 'pending' });
-  const other = `${target}.2`;
-  await restoreSqlite({ source, target: other, unsigned: 'fail' });
-  const { read } = await open(t, other);
-  t.match(await read.transaction('relayer-1', 'unsigned'), {
-    status: 'failed',
-    statusReason: /not sent, because it may have been sent after the backup/,
-    nextActionAt: null,
-  });
-  t.match(await read.transaction('relayer-1', 'signed'), { status: 'sent', nextActionAt: 5 });
+t.test('the copy is made ready before it takes the place; when that fails there is none', async (t) => {
+  const { source, target } = await backedUp(t, []);
+  const settle = async (draft: string) => {
+    t.notOk(existsSync(target));
+    const store = await openSqliteStore({ path: draft, log: createLog('silent'), clock: systemClock });
+    await store.write((writer) => writer.insertTransaction(transactionOf({ id: 'made ready', status: 'confirmed' })));
+    await store.close();
+    return 'made ready';
+  };
+  const refuse = async (draft: string) => {
+    await settle(draft);
+    throw new Error('asked first');
+  };
+  await t.rejects(restoreSqlite({ source, target, settle: refuse }), /asked first/);
+  t.strictSame(
+    readdirSync(dirname(target)).filter((name) => name.startsWith('restored')),
+    [],
+  );
+  t.equal(await restoreSqlite({ source, target, settle }), 'made ready');
+  t.ok(await (await open(t, target)).read.transaction('relayer-1', 'made ready'));
 });
 
 t.test('what is no backup of ours, or of a newer version, or broken, changes nothing', async (t) => {
@@ -129,7 +137,7 @@ t.test('what is no backup of ours, or of a newer version, or broken, changes not
   new DatabaseSync(newer).exec(`insert into migrations (version, name, applied_at) values (999, 'tomorrow', 0)`);
   bad('absent.db', /unable to open/);
   for (const [path, message] of attempts) {
-    await t.rejects(restoreSqlite({ source: path, target }), message, path);
+    await t.rejects(restoreSqlite({ source: path, target, settle: asItIs }), message, path);
     t.notOk(existsSync(target));
     t.notOk(existsSync(`${target}.restoring`));
   }

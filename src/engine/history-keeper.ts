@@ -1,0 +1,162 @@
+import type { History } from '../domain/history.ts';
+import type { Log } from '../observability/log.ts';
+import type { FolderMemory, KnownHistory } from '../store/folder-memory.ts';
+import type { Store, Writer } from '../store/store.ts';
+import { Pause } from './pause.ts';
+
+/** From one mark to the next. What was signed less than that before a crash may not be told from what was not. */
+const EVERY_MS = 5_000;
+/** The same where one process has the database: there a copy is put back by `restore`, which asks by itself. */
+const EVERY_MS_ALONE = 60_000;
+
+export interface HistoryKeeperDeps {
+  store: Pick<Store, 'read' | 'write' | 'now' | 'place' | 'leases'>;
+  memory: FolderMemory;
+  newId(): string;
+  log: Log;
+  /** The database was put back under the running service, which must end. */
+  onWentBack(reason: Error): void;
+  everyMs?: number;
+}
+
+/** The database is at an earlier moment than it was, and holds what may have been sent since. */
+class WentBack extends Error {
+  readonly unsigned: number;
+
+  constructor(unsigned: number) {
+    super(
+      [
+        'The database is a copy, or at an earlier moment than this data folder knows it: a backup was put back.',
+        `It holds ${unsigned} transactions that were accepted and not yet signed; they may have been sent since then.`,
+        'Stop all instances, and answer once, with the environment of the service:',
+        '  npm run isolayer -- restore --fail-unsigned   the service ran after the copy was made: they end as failed',
+        '                                                and are not sent, so nothing is paid twice',
+        '  npm run isolayer -- restore --send-unsigned   it did not run: they are sent when it starts',
+      ].join('\n'),
+    );
+    this.name = 'WentBack';
+    this.unsigned = unsigned;
+  }
+}
+
+/**
+ * Whether the database is a copy, or at an earlier moment than the data folder knows it. `place` is where the database
+ * is, null where it has no place but its data folder.
+ */
+export function isFromBefore(history: History, known: KnownHistory | undefined, place: string | null): boolean {
+  const { epochs, marks } = history;
+  if (epochs.length > 0 && place !== history.place) return true;
+  // There the folder would know it.
+  if (known === undefined) return epochs.length > 0 && place === null;
+  if (!epochs.includes(known.epoch)) return true;
+  // In an earlier epoch of the database the question was answered, by another folder.
+  return known.epoch === epochs.at(-1) && (marks.get(known.folder)?.count ?? -1) < known.count;
+}
+
+/** Begins a new epoch: from now on the database is what it is, whatever data folders knew of it. */
+export async function beginEpoch(
+  writer: Writer,
+  { folder, epoch, place }: { folder: string; epoch: string; place: string | null },
+): Promise<KnownHistory> {
+  const { epochs, marks } = await writer.history();
+  const count = (marks.get(folder)?.count ?? 0) + 1;
+  await writer.putHistory({ epochs: [...epochs, epoch], place });
+  await writer.putMark(folder, { count, at: 0 });
+  return { folder, epoch, count };
+}
+
+/**
+ * Raises a mark in the database and, after that, in the data folder, as long as the service runs: a database whose mark
+ * is lower than the folder's has gone back. Signed bytes are safe to have again; what was unsigned would be paid twice.
+ */
+export class HistoryKeeper {
+  readonly #deps: HistoryKeeperDeps;
+  readonly #pause = new Pause();
+  readonly #everyMs: number;
+  #known: KnownHistory;
+  #running: Promise<void> | undefined;
+  #closed = false;
+  #isFailing = false;
+
+  private constructor(deps: HistoryKeeperDeps, known: KnownHistory) {
+    this.#deps = deps;
+    this.#known = known;
+    this.#everyMs = deps.everyMs ?? (Number.isFinite(deps.store.leases.lastsMs) ? EVERY_MS : EVERY_MS_ALONE);
+  }
+
+  /**
+   * Compares the database with what the data folder knows, and begins to keep both.
+   * @throws WentBack when it has gone back and holds unsigned transactions
+   */
+  static async open(deps: HistoryKeeperDeps): Promise<HistoryKeeper> {
+    const { store, memory, newId, log } = deps;
+    const { folder, known } = memory;
+    const place = await store.place();
+    const { next, isBack } = await store.write(async (writer) => {
+      const history = await writer.history();
+      const isBack = isFromBefore(history, known, place);
+      const unsigned = isBack ? await writer.unsignedCount() : 0;
+      if (unsigned > 0) throw new WentBack(unsigned);
+      const epoch = isBack ? undefined : history.epochs.at(-1);
+      if (epoch === undefined) return { isBack, next: await beginEpoch(writer, { folder, epoch: newId(), place }) };
+      return { isBack, next: { folder, epoch, count: history.marks.get(folder)?.count ?? 0 } };
+    });
+    if (isBack) log.warn('the database is a copy or has gone back; it holds nothing that could be sent twice');
+    const keeper = new HistoryKeeper(deps, next);
+    await keeper.#raise(false);
+    keeper.#running = keeper.#run();
+    return keeper;
+  }
+
+  /** Notes how far the database came in the end. Safe to call twice; never fails. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#pause.end();
+    await this.#running;
+    await this.#raise(true).catch((error: unknown) => this.#failed(error));
+  }
+
+  async #run(): Promise<void> {
+    for (;;) {
+      await this.#pause.last(this.#everyMs);
+      if (this.#closed) return;
+      try {
+        await this.#raise(false);
+        this.#isFailing = false;
+      } catch (error) {
+        this.#failed(error);
+      }
+    }
+  }
+
+  async #raise(isLast: boolean): Promise<void> {
+    const { store, memory, log, onWentBack } = this.#deps;
+    const { folder, epoch, count: known } = this.#known;
+    const at = isLast ? 0 : await store.now();
+    const count = await store.write(async (writer) => {
+      const { epochs, marks } = await writer.history();
+      const { count } = marks.get(folder) ?? { count: 0 };
+      if (epochs.at(-1) !== epoch || count < known) return undefined;
+      // One whose commit was not answered may be there already.
+      await writer.putMark(folder, { count: count + 1, at });
+      return count + 1;
+    });
+    if (count !== undefined) {
+      await memory.keep({ folder, epoch, count });
+      this.#known = { folder, epoch, count };
+      return;
+    }
+    if (this.#closed) return;
+    this.#closed = true;
+    const reason =
+      'The database has gone back under the running service: a backup was put back, or a standby lacks commits';
+    log.error({ reason }, 'the database has gone back; the service ends');
+    onWentBack(new Error(reason));
+  }
+
+  #failed(error: unknown): void {
+    if (!this.#isFailing) this.#deps.log.warn({ err: error }, 'it cannot be noted how far the database came');
+    this.#isFailing = true;
+  }
+}

@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import type { Mark } from '../domain/history.ts';
+import type { Connection } from './connection.ts';
+import type { Reader, Writer } from './store.ts';
+import { jsonText, readRecord, timestampSchema } from './stored-record.ts';
+
+const HISTORY = 'history';
+const MARK = 'mark:';
+
+const historySchema = jsonText(z.strictObject({ epochs: z.array(z.string()), place: z.string().nullable() }));
+const markSchema: z.ZodType<Mark> = jsonText(z.strictObject({ count: z.int(), at: timestampSchema }));
+
+/** Reads of what the table `meta` says of the database's past. */
+export function historyReads({ db }: Connection): Pick<Reader, 'history'> {
+  return {
+    async history() {
+      const rows = await db
+        .selectFrom('meta')
+        .select(['key', 'value'])
+        .where((on) => on.or([on('key', '=', HISTORY), on('key', 'like', `${MARK}%`)]))
+        .execute();
+      const told = rows.find(({ key }) => key === HISTORY);
+      const marks = rows
+        .filter(({ key }) => key.startsWith(MARK))
+        .map(({ key, value }) => [key.slice(MARK.length), readRecord(markSchema, 'meta', key, value)] as const);
+      const { epochs, place } =
+        told === undefined ? { epochs: [], place: null } : readRecord(historySchema, 'meta', HISTORY, told.value);
+      return { epochs, place, marks: new Map(marks) };
+    },
+  };
+}
+
+/** Writes of the same. */
+export function historyWrites({ db }: Connection): Pick<Writer, 'putHistory' | 'putMark'> {
+  const put = async (key: string, value: string) => {
+    await db
+      .insertInto('meta')
+      .values({ key, value })
+      .onConflict((on) => on.column('key').doUpdateSet({ value }))
+      .execute();
+  };
+  return {
+    putHistory: ({ epochs, place }) => put(HISTORY, JSON.stringify({ epochs, place })),
+    putMark: (folder, { count, at }) => put(`${MARK}${folder}`, JSON.stringify({ count, at })),
+  };
+}

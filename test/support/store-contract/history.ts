@@ -1,0 +1,50 @@
+import type { Test } from 'tap';
+import type { Store } from '../../../src/store/store.ts';
+import { relayerOf, transactionOf } from '../store.ts';
+
+/** How every store tells of its past, and of what nobody has signed. */
+export function historyContract(t: Test, open: (t: Test) => Promise<Store>): void {
+  t.test('a new database has no past; marks are kept beside its epochs', async (t) => {
+    const store = await open(t);
+    t.strictSame(await store.read.history(), { epochs: [], place: null, marks: new Map() });
+    await store.write(async (writer) => {
+      await writer.putMark('a', { count: 1, at: 5 });
+      await writer.putMark('b', { count: 7, at: 0 });
+      await writer.putHistory({ epochs: ['first'], place: 'here' });
+      t.equal((await writer.history()).marks.size, 2, 'what a body wrote it reads');
+    });
+    await store.write(async (writer) => {
+      await writer.putMark('a', { count: 2, at: 6 });
+      await writer.putHistory({ epochs: ['first', 'second'], place: null });
+    });
+    t.strictSame(await store.read.history(), {
+      epochs: ['first', 'second'],
+      place: null,
+      marks: new Map([
+        ['a', { count: 2, at: 6 }],
+        ['b', { count: 7, at: 0 }],
+      ]),
+    });
+  });
+
+  t.test('its place stays the same while it is used', async (t) => {
+    const store = await open(t);
+    const place = await store.place();
+    await store.write((writer) => writer.putRelayer(relayerOf()));
+    t.equal(await store.place(), place);
+  });
+
+  t.test('unsigned is what is pending, of all lanes, in the order of acceptance', async (t) => {
+    const store = await open(t);
+    await store.write(async (writer) => {
+      await writer.insertTransaction(transactionOf({ id: 'b', status: 'pending', lane: 'other' }));
+      await writer.insertTransaction(transactionOf({ id: 'signed', status: 'sent', sequence: 4n, hash: '0x1' }));
+      await writer.insertTransaction(transactionOf({ id: 'ended', status: 'failed', nextActionAt: null }));
+      await writer.insertTransaction(transactionOf({ id: 'a', status: 'pending' }));
+    });
+    t.equal(await store.read.unsignedCount(), 2);
+    const ids = async (limit: number) => (await store.read.unsigned(limit)).map(({ id }) => id);
+    t.strictSame(await ids(10), ['b', 'a']);
+    t.strictSame(await ids(1), ['b']);
+  });
+}

@@ -1,0 +1,162 @@
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import t, { type Test } from 'tap';
+import { systemClock } from '../../../../src/domain/clock.ts';
+import { HistoryKeeper, type HistoryKeeperDeps, isFromBefore } from '../../../../src/engine/history-keeper.ts';
+import { createLog } from '../../../../src/observability/log.ts';
+import { openFolderMemory } from '../../../../src/store/folder-memory.ts';
+import { openSqliteStore } from '../../../../src/store/sqlite.ts';
+import { quickFolder } from '../../../support/run-folder.ts';
+import { transactionOf } from '../../../support/store.ts';
+
+/** A data folder whose database is opened, closed and put back as often as a test likes. */
+class Folder {
+  readonly dir = mkdtempSync(join(quickFolder(), 'isolayer-history-'));
+  readonly path = join(this.dir, 'isolayer.db');
+  readonly lines: string[] = [];
+  #ids = 0;
+
+  constructor(t: Test) {
+    t.teardown(() => rmSync(this.dir, { recursive: true, force: true }));
+  }
+
+  /** Whatever the body does happens while a keeper watches. */
+  async use<T>(
+    body: (store: Awaited<ReturnType<typeof openSqliteStore>>, keeper: HistoryKeeper) => Promise<T>,
+    parts: Partial<HistoryKeeperDeps> = {},
+  ): Promise<T> {
+    const log = createLog('info', { write: (line) => void this.lines.push(line) });
+    const store = await openSqliteStore({ path: this.path, log: createLog('silent'), clock: systemClock });
+    try {
+      const keeper = await HistoryKeeper.open({
+        ...{ store, memory: openFolderMemory(this.dir), newId: () => `epoch ${(this.#ids += 1)}`, log },
+        onWentBack: () => undefined,
+        ...parts,
+      });
+      try {
+        return await body(store, keeper);
+      } finally {
+        await keeper.close();
+        await keeper.close();
+      }
+    } finally {
+      await store.close();
+    }
+  }
+
+  accept(id: string): Promise<void> {
+    return this.use((store) =>
+      store.write((writer) => writer.insertTransaction(transactionOf({ id, status: 'pending' }))),
+    );
+  }
+
+  backUp(): string {
+    const backup = join(this.dir, 'backup.db');
+    copyFileSync(this.path, backup);
+    return backup;
+  }
+
+  putBack(backup: string): void {
+    copyFileSync(backup, this.path);
+  }
+}
+
+const nothing = async () => undefined;
+
+t.test('start after start nothing is asked, unsigned or not', async (t) => {
+  const folder = new Folder(t);
+  await folder.use(nothing);
+  await folder.accept('a');
+  await folder.use(nothing);
+  const { epochs } = await folder.use((store) => store.read.history());
+  t.strictSame(epochs, ['epoch 1']);
+  t.strictSame(folder.lines, []);
+});
+
+t.test('a database from before is not used while it holds what may have been sent since', async (t) => {
+  const folder = new Folder(t);
+  await folder.accept('a');
+  const backup = folder.backUp();
+  await folder.use(nothing);
+  folder.putBack(backup);
+  const refusal = {
+    name: 'WentBack',
+    unsigned: 1,
+    message: /holds 1 transactions .*\n.*\n.*restore --fail-unsigned .*\n.*\n.*restore --send-unsigned /,
+  };
+  await t.rejects(folder.use(nothing), refusal);
+  await t.rejects(folder.use(nothing), refusal, 'until it is answered');
+
+  new DatabaseSync(folder.path).exec(`update transactions set status = 'failed', next_action_at = null`);
+  const { epochs } = await folder.use((store) => store.read.history());
+  t.strictSame(epochs, ['epoch 1', 'epoch 2'], 'what holds nothing of the kind is used, as a database of its own');
+  t.match(
+    folder.lines.join(''),
+    /"the database is a copy or has gone back; it holds nothing that could be sent twice"/,
+  );
+});
+
+t.test('a database that was put into a folder by hand is a copy', async (t) => {
+  const [folder, other] = [new Folder(t), new Folder(t)];
+  await folder.accept('a');
+  copyFileSync(folder.path, other.path);
+  await t.rejects(other.use(nothing), { name: 'WentBack' });
+});
+
+t.test('marks rise while it runs, in the database first; one whose commit was not answered does no harm', async (t) => {
+  const folder = new Folder(t);
+  await folder.use(async (store) => {
+    let answers = 0;
+    const write: typeof store.write = async (body) => {
+      const result = await store.write(body);
+      // The first two are the opening's.
+      if ((answers += 1) > 2 && answers % 2 === 1) throw new Error('the answer was lost');
+      return result;
+    };
+    const memory = openFolderMemory(folder.dir);
+    const log = createLog('warn', { write: (line) => void folder.lines.push(line) });
+    const onWentBack = () => t.fail('it did not');
+    const parts = { store: { ...store, write }, memory, newId: () => 'unused', log, onWentBack, everyMs: 1 };
+    const keeper = await HistoryKeeper.open(parts);
+    const countOf = async () => (await store.read.history()).marks.get(memory.folder)?.count ?? 0;
+    const first = await countOf();
+    while ((await countOf()) < first + 6) await new Promise((resolve) => setTimeout(resolve, 1));
+    await keeper.close();
+    t.ok((openFolderMemory(folder.dir).known?.count ?? 0) <= (await countOf()));
+    t.match(folder.lines.join(''), /it cannot be noted how far the database came/);
+  });
+});
+
+t.test('a database that is put back under the running service ends it', async (t) => {
+  const folder = new Folder(t);
+  const wentBack = Promise.withResolvers<Error>();
+  await folder.use(
+    async (store) => {
+      await store.write(async (writer) => {
+        for (const [id, mark] of (await writer.history()).marks) await writer.putMark(id, { ...mark, count: 0 });
+      });
+      t.match((await wentBack.promise).message, /gone back under the running service/);
+    },
+    { everyMs: 1, onWentBack: wentBack.resolve },
+  );
+});
+
+t.test('what a folder knows is compared within its epoch', (t) => {
+  const marks = new Map([['f', { count: 5, at: 0 }]]);
+  const history = { epochs: ['1', '2'], place: 'here', marks };
+  const known = { folder: 'f', epoch: '2', count: 5 };
+  t.notOk(isFromBefore(history, known, 'here'));
+  t.ok(isFromBefore(history, known, 'there'), 'a copy, of which nobody knows what others did after it was made');
+  t.ok(isFromBefore(history, { ...known, count: 6 }, 'here'));
+  t.ok(isFromBefore(history, { ...known, folder: 'g' }, 'here'), 'from before the folder was used');
+  t.ok(isFromBefore(history, { ...known, epoch: '3' }, 'here'), 'from before the last answer');
+  t.notOk(isFromBefore(history, { ...known, epoch: '1', count: 9 }, 'here'), 'answered with another folder');
+  t.ok(isFromBefore({ epochs: [], place: null, marks: new Map() }, known, 'here'));
+
+  t.notOk(isFromBefore(history, undefined, 'here'), 'one more instance');
+  t.ok(isFromBefore(history, undefined, 'there'), 'a copy');
+  t.ok(isFromBefore(history, undefined, null), 'a file that came without its folder');
+  t.notOk(isFromBefore({ epochs: [], place: null, marks: new Map() }, undefined, null), 'new, or of an older version');
+  t.end();
+});
