@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { AppError, invalidRequest } from '../domain/errors.ts';
+import { ANSWER_HEADERS } from './answer-headers.ts';
 import { failure } from './envelope.ts';
 
 /**
@@ -14,9 +15,10 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket, 
   }
   const { status, appError } = translate(error, arrivalSeconds);
   const body = JSON.stringify(failure(appError));
+  const headers = Object.entries(ANSWER_HEADERS).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json; charset=utf-8\r\n` +
-      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+      `${headers.join('')}content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
     () => socket.destroy(),
   );
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../domain/clock.ts';
 import { AppError, invalidRequest } from '../domain/errors.ts';
+import { ANSWER_HEADERS } from './answer-headers.ts';
 import { createAuthenticator } from './auth.ts';
 import type { Drain } from './drain.ts';
 import type { HttpMetrics } from './http-metrics.ts';
@@ -38,7 +39,7 @@ export function guardGate(app: FastifyInstance, dependencies: GateDependencies):
 
   app.addHook('onRequest', (request, reply, done) => {
     measure(request, reply, dependencies);
-    reply.header('x-request-id', request.id);
+    reply.headers({ ...ANSWER_HEADERS, 'x-request-id': request.id });
     request.keyId = authenticate(request.raw.rawHeaders) ?? '';
     done();
   });
@@ -47,8 +48,8 @@ export function guardGate(app: FastifyInstance, dependencies: GateDependencies):
     const { isPublic, isProbe } = request.routeOptions.config;
     if (drain.isDraining && isProbe !== true) {
       done(new AppError('UNAVAILABLE', { reason: 'The service is shutting down' }));
-    } else if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
-      done(invalidRequest('The host header is missing'));
+    } else if (hasUnclearHost(request)) {
+      done(invalidRequest('There must be a host header, and only one'));
     } else if (request.keyId === '' && isPublic !== true) {
       done(new AppError('UNAUTHORIZED', {}));
     } else if (request.is404) {
@@ -81,6 +82,16 @@ function measure(request: FastifyRequest, reply: FastifyReply, { drain, metrics,
     drain.ended();
     metrics.ended({ endpoint, method, status: reply.statusCode, seconds: (clock.elapsed() - begun) / 1000 });
   });
+}
+
+/** From the raw headers, because Node keeps only the first: what stands before the service may go by the other. */
+function hasUnclearHost({ raw: { rawHeaders, httpVersion } }: FastifyRequest): boolean {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === 'host'.length && name.toLowerCase() === 'host') count += 1;
+  }
+  return count > 1 || (count === 0 && httpVersion === '1.1');
 }
 
 function pathOf(request: FastifyRequest): string {

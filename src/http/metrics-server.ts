@@ -2,6 +2,7 @@ import { fastify } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
 import { AppError } from '../domain/errors.ts';
 import type { Exposition } from '../observability/metrics.ts';
+import { ANSWER_HEADERS } from './answer-headers.ts';
 import { failure } from './envelope.ts';
 import { toAppError } from './errors.ts';
 import { listenOn } from './listen.ts';
@@ -11,6 +12,8 @@ import type { HttpServer } from './server.ts';
 
 /** A scrape is a head without a body. */
 const ARRIVAL_MS = 5000;
+/** A connection on which nothing moves for so long is cut, also one whose answer nobody reads. */
+const QUIET_MS = 30_000;
 
 /** The server on the metrics port: no key, nothing but the metrics, and nothing in them that is secret. */
 export function createMetricsServer(metrics: Exposition): HttpServer {
@@ -18,8 +21,13 @@ export function createMetricsServer(metrics: Exposition): HttpServer {
     schemaController: noSchemaCompilers,
     bodyLimit: 1024,
     requestTimeout: ARRIVAL_MS,
+    connectionTimeout: QUIET_MS,
     http: { headersTimeout: ARRIVAL_MS, requestTimeout: ARRIVAL_MS, connectionsCheckingInterval: 1000 },
     forceCloseConnections: true,
+  });
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.headers(ANSWER_HEADERS);
+    done();
   });
   app.setValidatorCompiler(validatorCompiler);
   app.setErrorHandler((thrown, request, reply) => {

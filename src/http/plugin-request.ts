@@ -41,8 +41,8 @@ function jsonOrText(text: string): Json {
   }
 }
 
-/** Not the plugin's business: the caller's credential, and the key under which the service repeats its call. */
-const WITHHELD: ReadonlySet<string> = new Set(['authorization', 'idempotency-key']);
+/** Not the plugin's business: the caller's credentials, and the key under which the service repeats its call. */
+const WITHHELD: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization', 'idempotency-key']);
 
 /** Lower-case names, one entry per line, in order. */
 function headersOf(rawHeaders: readonly string[]): Record<string, string[]> {

@@ -9,6 +9,7 @@ import type { Exposition } from '../observability/metrics.ts';
 import type { PluginHost } from '../plugin-host/plugin-host.ts';
 import type { IdempotencyKeys } from '../services/idempotency-keys.ts';
 import type { Services } from '../services/services.ts';
+import { ANSWER_HEADERS } from './answer-headers.ts';
 import { answerClientError } from './client-errors.ts';
 import { Drain } from './drain.ts';
 import { failure } from './envelope.ts';
@@ -38,6 +39,7 @@ import { rpcRoutes } from './routes/rpc.ts';
 import { signingRoutes } from './routes/signing.ts';
 import { transactionRoutes } from './routes/transactions.ts';
 import { noSchemaCompilers } from './schema-compilers.ts';
+import { cutStalledReaders } from './stalled-readers.ts';
 
 /** What the server is made of. */
 export interface HttpServerDependencies {
@@ -64,12 +66,14 @@ export interface HttpLimits {
   bodyBytes: number;
   /** How long a request may take to arrive, head and body; 408 after that. */
   arrivalSeconds: number;
+  /** How long a caller may leave an answer unread before its connection is cut. */
+  unreadSeconds: number;
   /** How long a handler may take, plugin calls excepted; 504 after that. */
   handlerSeconds: number;
 }
 
 /** The limits that no variable changes. */
-export const HTTP_LIMITS = { bodyBytes: 2_097_152, arrivalSeconds: 20 } as const;
+export const HTTP_LIMITS = { bodyBytes: 2_097_152, arrivalSeconds: 20, unreadSeconds: 30 } as const;
 
 /** How long a connection may last on which no request is under way, once the server closes. */
 const LINGER_MS = 500;
@@ -95,6 +99,7 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
     schemaController: noSchemaCompilers,
     bodyLimit: limits.bodyBytes,
     requestTimeout: arrivalMs,
+    connectionTimeout: limits.unreadSeconds * 1000,
     // A host header is asked for below, where its absence is answered in the envelope.
     http: {
       headersTimeout: arrivalMs,
@@ -114,6 +119,7 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
   app.setReplySerializer(writeJson);
   app.setErrorHandler<FastifyError>((error, request, reply) => answerFailure(dependencies, error, request, reply));
   app.setNotFoundHandler(() => undefined);
+  cutStalledReaders(app);
   guardGate(app, { ...dependencies, drain });
   limitHandlers(app, limits.handlerSeconds);
   makeParametersStorable(app);
@@ -171,7 +177,7 @@ function answerFailure(
     log.debug({ requestId, method, route: request.routeOptions.url, code: error.code }, 'request refused');
   }
   // Also for what failed before the first hook, such as a path that cannot be decoded.
-  reply.header('x-request-id', requestId);
+  reply.headers({ ...ANSWER_HEADERS, 'x-request-id': requestId });
   const retryAfter = retryAfterOf(error);
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
   // Fastify closes after a body that it refused, and the caller who is still sending would see a reset instead of

@@ -1,6 +1,7 @@
 /** How requests end that do not end by themselves: slow senders, slow handlers, callers that leave, a server that closes. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import t from 'tap';
 import { API_KEY, sendRaw, startHttp } from '../support/http-server.ts';
 
@@ -16,6 +17,41 @@ t.test('a request that arrives too slowly is 408, in its head or in its body', a
   }
   t.equal(services.transactions.sent.length, 0);
   t.equal((await call('/api/v1/health')).status, 200);
+});
+
+/** More than the buffers of two sockets take. */
+const MANY = 400;
+
+t.test('who does not read its answers is cut off', async (t) => {
+  const { port, metrics } = await startHttp(t, { limits: { unreadSeconds: 0.3 } });
+  const socket = connect(port, '127.0.0.1').pause();
+  t.teardown(() => socket.destroy());
+  socket.on('error', () => undefined);
+  socket.write('GET /api-docs/openapi.json HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(MANY));
+  while (metrics.begun.length === 0) await setTimeout(5);
+  // Some megabytes: they end in the moment in which the server gives the connection up, and not before.
+  while (metrics.finished.length < metrics.begun.length) await setTimeout(20);
+  t.ok(metrics.begun.length > 0);
+});
+
+t.test('who reads slowly, and who waits for a slow handler, is not', async (t) => {
+  const { port, post, services } = await startHttp(t, { limits: { unreadSeconds: 0.3 } });
+  const socket = connect(port, '127.0.0.1').pause();
+  t.teardown(() => socket.destroy());
+  socket.write(`${'GET /api-docs/openapi.json HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(MANY - 1)}`);
+  socket.write('GET /api-docs/openapi.json HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+  services.transactions.onSend = async () => {
+    await setTimeout(1_000);
+    return { id: 'late' };
+  };
+  const waiting = post(SEND, '{}');
+  let answers = 0;
+  for await (const chunk of socket.resume()) {
+    answers += String(chunk).split('HTTP/1.1 200').length - 1;
+    if (answers % 40 === 0) await setTimeout(50);
+  }
+  t.ok(answers > 0.9 * MANY, 'but for those whose head came in two pieces');
+  t.match((await waiting).json, { success: true, data: { id: 'late' } });
 });
 
 t.test('a handler that is too slow is 504 and counted', async (t) => {

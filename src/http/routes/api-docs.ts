@@ -25,7 +25,7 @@ export function apiDocsRoutes(app: FastifyInstance, docs: () => ApiDocs): void {
   const config = { isPublic: true };
   app.get('/api-docs', { config }, (_request, reply) =>
     reply
-      .headers({ 'content-security-policy': POLICY, 'x-content-type-options': 'nosniff' })
+      .header('content-security-policy', POLICY)
       .type('text/html; charset=utf-8')
       .serializer(String)
       .send(docs().html),

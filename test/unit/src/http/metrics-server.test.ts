@@ -17,6 +17,7 @@ t.test('everything without a key, at the usual path and at the one of the refere
     const answer = await fetch(`${url}${path}`);
     t.equal(answer.status, 200);
     t.equal(answer.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
+    t.equal(answer.headers.get('x-content-type-options'), 'nosniff');
     t.match(await answer.text(), '\nlane_faults_total{network_type="evm"} 1\n');
   }
   const one = await fetch(`${url}/metrics/lane_faults_total`);

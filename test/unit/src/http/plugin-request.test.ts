@@ -34,12 +34,14 @@ t.test('params: the query, else the body key, else the body, else nothing', (t) 
   t.end();
 });
 
-t.test('headers in lower case, one entry a line, without the credential and the key', (t) => {
+t.test('headers in lower case, one entry a line, without the credentials and the key', (t) => {
   const headers = [
     'X-A',
     '1',
     'Authorization',
     'Bearer secret',
+    'Proxy-Authorization',
+    'Basic secret',
     'Idempotency-Key',
     'mine',
     'x-a',

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
-import { API_KEY, startHttp } from '../../../support/http-server.ts';
+import { API_KEY, sendRaw, startHttp } from '../../../support/http-server.ts';
 
 t.test('every answer names its request', async (t) => {
   const { call } = await startHttp(t);
@@ -9,6 +9,37 @@ t.test('every answer names its request', async (t) => {
   const fresh = await call('/api/v1/relayers/%zz');
   t.equal(fresh.status, 400);
   t.equal(fresh.headers.get('x-request-id')?.length, randomUUID().length);
+});
+
+t.test('every answer is what its type says, and is kept nowhere', async (t) => {
+  const { call, post, port } = await startHttp(t);
+  const answers = await Promise.all([
+    call('/api/v1/health'),
+    call('/api/v1/relayers'),
+    call('/nowhere'),
+    call('/api/v1/relayers/%zz'),
+    call('/api/v1/relayers', { headers: { authorization: 'none' } }),
+    call('/api-docs/openapi.json'),
+    post('/api/v1/plugins/echo/call', '{}'),
+    post('/api/v1/relayers/r1/transactions', '{'),
+  ]);
+  for (const { headers, text } of answers) {
+    t.equal(headers.get('x-content-type-options'), 'nosniff', text.slice(0, 80));
+    t.equal(headers.get('cache-control'), 'no-store', text.slice(0, 80));
+  }
+  t.match(
+    await sendRaw(port, 'nonsense\r\n\r\n'),
+    /\r\nx-content-type-options: nosniff\r\ncache-control: no-store\r\n/,
+  );
+});
+
+t.test('a request to two hosts is for neither, and one without any is for nobody', async (t) => {
+  const { port } = await startHttp(t);
+  for (const hosts of ['host: a\r\nHost: b\r\n', 'host: a\r\nhost: a\r\n', '']) {
+    const answer = await sendRaw(port, `GET /api/v1/health HTTP/1.1\r\n${hosts}connection: close\r\n\r\n`);
+    t.match(answer, /^HTTP\/1\.1 400 [^]*"error":"There must be a host header, and only one"/, hosts);
+  }
+  t.match(await sendRaw(port, 'GET /api/v1/health HTTP/1.0\r\n\r\n'), /^HTTP\/1\.1 200 /);
 });
 
 t.test('requests are counted by route, with what became of them', async (t) => {
