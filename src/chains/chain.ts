@@ -272,8 +272,11 @@ export interface ObservedEntry {
 }
 
 export type Observation =
-  /** None of the attempts is in a block, and one still can be. */
-  | { kind: 'waiting' }
+  /**
+   * None of the attempts is known to be in a block, and one still can be. With a reason where the sequence is used and
+   * the endpoints cannot prove by what: only another endpoint, or time, can tell.
+   */
+  | { kind: 'waiting'; reason?: string }
   /** An attempt is in a block. `final` when the network's depth is reached. */
   | {
       kind: 'included';

@@ -1,4 +1,4 @@
-import { EndpointUnfit, RpcError } from './rpc-client.ts';
+import { EndpointUnfit, isNodeError, RpcError } from './rpc-client.ts';
 
 /** What a failed call means. */
 export interface RpcVerdict {
@@ -52,7 +52,7 @@ const TEXTS: readonly (readonly [RpcVerdict, RegExp])[] = [
   // Before the refusals: a plan without archive is no reason not to ask for what is recent.
   [
     LACKS,
-    /method .*(not (found|exist|available|supported|allowed|whitelisted)|does ?n.t exist)|(unsupported|unknown) method|not included in your current plan|missing trie node|header .*not found|(unknown|missing) block|block .*(not (found|available)|out of range)|historical (state|data)|state .*(not available|unavailable)|no state available|pruned|pruning|archive|indexing is in progress/i,
+    /method .*(not (found|exist|available|supported|allowed|whitelisted)|does ?n.t exist)|(unsupported|unknown) method|not included in your current plan|missing trie node|header .*not found|(unknown|missing) block|block .*(not (found|available)|out of range)|historical (state|data)|state .*(not available|unavailable)|no state available|pruned|pruning|archive|neither stored nor|indexing is in progress/i,
   ],
   [
     REFUSES,
@@ -76,6 +76,9 @@ const CODES: ReadonlyMap<number, RpcVerdict> = new Map([
   [-32_602, PERMANENT],
   [-32_601, LACKS],
   [-32_004, LACKS],
+  [-32_001, LACKS],
+  // EIP-4444: "pruned history unavailable".
+  [4_444, LACKS],
   [-32_005, LIMITING],
   [-32_002, TROUBLED],
   [-32_603, TROUBLED],
@@ -113,6 +116,13 @@ export function speaksAgainst(answer: PromiseSettledResult<unknown>): boolean {
 /** Whether the endpoint said that it was asked too much within some time. */
 export function asksForLess(error: unknown): error is RpcError {
   return error instanceof RpcError && judgeFailure(error) === LIMITING;
+}
+
+/** Whether a node answered that it does not tell this: pruned, not there yet, not to be asked. It is not in trouble. */
+export function isDenial(error: unknown): boolean {
+  if (!isNodeError(error)) return false;
+  const { retry, countsAgainst } = judgeNodeError(error);
+  return retry !== 'again' && !countsAgainst;
 }
 
 function judgeUnfit({ cause }: RpcError): RpcVerdict | undefined {

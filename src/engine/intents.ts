@@ -1,7 +1,7 @@
 import type { Intent } from '../domain/intent.ts';
 import type { Transaction } from '../domain/transaction.ts';
 import { isFinal, type VoidEnd } from '../domain/transaction-state.ts';
-import { applyToOpen, forget, type LaneStep } from './lane-step.ts';
+import { applyToOpen, forget, isAside, type LaneStep } from './lane-step.ts';
 import { asVoid, signVersion } from './versions.ts';
 
 /** `Sent` and the like, as the reference names statuses in its messages. */
@@ -64,6 +64,7 @@ async function settle(step: LaneStep, intent: Intent): Promise<Outcome> {
     await applyToOpen(step, [{ ...asVoid(step, transaction, 'canceled', 'canceled', reason), settles }]);
     return 'done';
   }
+  if (isAside(step, entry)) return { refusal: `Cannot replace: ${transaction.statusReason ?? 'its sequence is used'}` };
   if (transaction.voidAs !== null) return { refusal: `Cannot replace: ${TAKEN_BACK[transaction.voidAs]}` };
   const tried = step.ages.watched(String(intent.position), step.elapsed());
   // What could not be done a moment ago is not asked of the nodes again in every step.

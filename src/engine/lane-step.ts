@@ -59,11 +59,18 @@ export interface LaneStep {
   log: Log;
 }
 
-/** The open transactions that are not in a block, by sequence. */
+/** The open transactions that are not in a block and can still be, by sequence. */
 export function unmined(step: LaneStep): OpenEntry[] {
-  return bySequence(
-    [...step.open.values()].filter(({ transaction: { status } }) => status === 'sent' || status === 'submitted'),
-  );
+  const isSigned = ({ transaction: { status } }: OpenEntry) => status === 'sent' || status === 'submitted';
+  return bySequence([...step.open.values()].filter((entry) => isSigned(entry) && !isAside(step, entry)));
+}
+
+/**
+ * Whether its sequence has been used for a while and nobody can prove by what. One of its versions may have done it, so it
+ * stays open; but no offer and no further version can change anything, and nothing else waits for it.
+ */
+export function isAside({ offers, elapsed, timing }: LaneStep, { transaction }: OpenEntry): boolean {
+  return offers.isUnproved(transaction.id, elapsed(), timing.unprovedMs);
 }
 
 /** The same without those that wait for an account that is far from getting there. */

@@ -5,7 +5,7 @@ import { ChainClock } from './chain-clock.ts';
 import { fillGaps } from './gaps.ts';
 import { takeUp } from './intake.ts';
 import { carryOut } from './intents.ts';
-import { isDue, type LaneStep, unmined, withinReach } from './lane-step.ts';
+import { isAside, isDue, type LaneStep, unmined, withinReach } from './lane-step.ts';
 import type { HeldLease, LeaseKeeper } from './lease-keeper.ts';
 import type { Ledger, OpenEntry } from './ledger.ts';
 import { look } from './looking.ts';
@@ -217,7 +217,7 @@ export class Lane {
 
 /** Whether it is looked for on the chain, also when it is not to be offered now. */
 function isLookedAt(step: LaneStep, entry: OpenEntry): boolean {
-  return isPlaced(entry) || step.planner.isStranded(entry.transaction.sequence);
+  return isPlaced(entry) || isAside(step, entry) || step.planner.isStranded(entry.transaction.sequence);
 }
 
 /** Whether nodes did not take it, which may be for want of a lower sequence, and it is to be offered again. */

@@ -3,7 +3,7 @@ import { isDueAt } from '../domain/due.ts';
 import { messageOf } from '../domain/errors.ts';
 import type { Attempt, Transaction } from '../domain/transaction.ts';
 import type { TransactionChange } from '../store/store.ts';
-import { applyToOpen, askAny, type LaneStep, latestOf, observedOf } from './lane-step.ts';
+import { applyToOpen, askAny, isAside, type LaneStep, latestOf, observedOf } from './lane-step.ts';
 import type { Change, OpenEntry } from './ledger.ts';
 import { nextLook } from './timing.ts';
 
@@ -57,7 +57,8 @@ function changeFor(step: LaneStep, chain: Chain, entry: OpenEntry, observation: 
   const { transaction } = entry;
   switch (observation.kind) {
     case 'waiting':
-      return transaction.status === 'mined' ? takeBack(step, chain, entry) : lookAgain(step, transaction);
+      if (transaction.status === 'mined') return takeBack(step, chain, entry);
+      return observation.reason === undefined ? waitOn(step, transaction) : leaveOpen(step, entry, observation.reason);
     case 'displaced':
       return displace(step, entry, observation.reason);
     case 'included':
@@ -81,6 +82,32 @@ function lookAgain(step: LaneStep, transaction: Transaction): Change {
   const isOffered = status === 'submitted' && !step.planner.isStranded(sequence);
   const silent = isOffered && step.offers.isStale(id, step.elapsed(), step.timing.reofferMs);
   return { transaction, set: { nextActionAt: silent ? now : nextLook(now, sentAt ?? createdAt, step.timing) } };
+}
+
+function waitOn(step: LaneStep, transaction: Transaction): Change {
+  step.offers.freed(transaction.id);
+  return lookAgain(step, transaction);
+}
+
+/**
+ * Its sequence is used, and the endpoints cannot prove by what. That is soon over where one of them is only behind. Where
+ * it lasts, the transaction keeps its state, says why, and is looked for at leisure: one of its versions may have taken
+ * effect, so it neither ends nor goes out under another sequence.
+ */
+function leaveOpen(step: LaneStep, entry: OpenEntry, reason: string): Change {
+  const { transaction } = entry;
+  step.offers.unproved(transaction.id, step.elapsed());
+  if (!isAside(step, entry)) return lookAgain(step, transaction);
+  const isNew = step.offers.park(transaction, 'sequence', step.elapsed());
+  if (isNew)
+    step.log.warn({ transaction: transaction.id, lane: step.key, reason }, 'sequence used, not proved by what');
+  const told = transaction.voidAs === null ? { statusReason: reason } : {};
+  const decision = { kind: 'parked', text: reason } as const;
+  return {
+    transaction,
+    set: { ...told, nextActionAt: step.now() + step.timing.asideMs },
+    ...(isNew && { decision }),
+  };
 }
 
 /** A reorganisation took the block: the bytes are offered again, at once, and the latest version stands again. */

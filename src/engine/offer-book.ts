@@ -22,6 +22,8 @@ interface Entry {
   parked: Parked | null;
   /** Whether it was said that it waits for an account that is far from its sequence. */
   isStranded: boolean;
+  /** Since when the chain shows that its sequence is used, and not by what; null while it does not. */
+  unprovedSince: number | null;
   /** What nodes have said of the latest version, each once. */
   told: ReadonlySet<BroadcastOutcome['kind']>;
 }
@@ -35,6 +37,7 @@ const NEW: Entry = {
   restsUntil: 0,
   parked: null,
   isStranded: false,
+  unprovedSince: null,
   told: new Set(),
 };
 
@@ -54,12 +57,13 @@ export class OfferBook {
 
   /** A node took the bytes. */
   accepted(transactionId: string, elapsed: number): void {
-    this.#change(transactionId, ({ restsUntil, parked, isStranded, told }) => ({
+    this.#change(transactionId, ({ restsUntil, parked, isStranded, unprovedSince, told }) => ({
       ...NEW,
       acceptedAt: elapsed,
       restsUntil,
       parked,
       isStranded,
+      unprovedSince,
       told,
     }));
   }
@@ -105,6 +109,23 @@ export class OfferBook {
     return !before.isStranded;
   }
 
+  /** The chain shows that its sequence is used, and the endpoints cannot prove by what. */
+  unproved(transactionId: string, elapsed: number): void {
+    this.#change(transactionId, ({ unprovedSince }) => ({ unprovedSince: unprovedSince ?? elapsed }));
+  }
+
+  /** The chain shows again that its sequence is free. */
+  freed(transactionId: string): void {
+    if ((this.#entries.get(transactionId)?.unprovedSince ?? null) === null) return;
+    this.#change(transactionId, () => ({ unprovedSince: null, parked: null }));
+  }
+
+  /** Whether it has been unproved for so long that only looking for it can help. */
+  isUnproved(transactionId: string, elapsed: number, forMs: number): boolean {
+    const since = this.#entries.get(transactionId)?.unprovedSince ?? null;
+    return since !== null && elapsed - since >= forMs;
+  }
+
   /** Why the transaction waits, or undefined. */
   causeOf(transactionId: string): ParkCause | undefined {
     return this.#entries.get(transactionId)?.parked?.cause;
@@ -130,7 +151,7 @@ export class OfferBook {
 
   /** A further version was signed: what nodes said of the earlier one says nothing of it. */
   renewed(transactionId: string): void {
-    this.#change(transactionId, ({ isStranded }) => ({ ...NEW, isStranded }));
+    this.#change(transactionId, ({ isStranded, unprovedSince }) => ({ ...NEW, isStranded, unprovedSince }));
   }
 
   /** Whether no node is known to have taken the bytes in the last `reofferMs` milliseconds. */

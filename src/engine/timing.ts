@@ -13,6 +13,10 @@ export interface EngineTiming {
   retryCapMs: number;
   /** How long a node's silence about a transaction lasts before it is offered the same bytes again. */
   reofferMs: number;
+  /** How long it must be unproved what used a transaction's sequence before nothing is done for it but looking. */
+  unprovedMs: number;
+  /** The pause between two such looks. */
+  asideMs: number;
   /** How long every node must refuse bytes for what they are before their sequence is taken by nothing. */
   refusalMs: number;
   /** The pause before a further version is tried again that could not be made. */
@@ -52,6 +56,8 @@ export const defaultTiming: EngineTiming = {
   retryMs: 500,
   retryCapMs: 15_000,
   reofferMs: 20_000,
+  unprovedMs: 20_000,
+  asideMs: 25_000,
   refusalMs: 5_000,
   renewMs: 5_000,
   intentMs: 30_000,

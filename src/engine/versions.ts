@@ -6,7 +6,17 @@ import type { VoidEnd } from '../domain/transaction-state.ts';
 import { LeaseLost } from '../store/lease.ts';
 import type { TransactionChange } from '../store/store.ts';
 import { versionShortage } from './budgets.ts';
-import { ageOf, applyToOpen, askAny, bySequence, type LaneStep, latestOf, observedOf, unmined } from './lane-step.ts';
+import {
+  ageOf,
+  applyToOpen,
+  askAny,
+  bySequence,
+  isAside,
+  type LaneStep,
+  latestOf,
+  observedOf,
+  unmined,
+} from './lane-step.ts';
 import type { Change, OpenEntry } from './ledger.ts';
 import { hasExpired, lifetimeOf } from './lifetime.ts';
 import type { ParkCause } from './offer-book.ts';
@@ -56,7 +66,7 @@ function waitingForLower(step: LaneStep): Set<OpenEntry> {
   let [next, isBlocked]: [bigint | null, boolean] = [null, false];
   for (const entry of bySequence([...step.open.values()])) {
     const { sequence, status } = entry.transaction;
-    if (sequence === null) continue;
+    if (sequence === null || isAside(step, entry)) continue;
     isBlocked ||= next !== null && sequence > next;
     if (isBlocked) waiting.add(entry);
     isBlocked ||= status !== 'mined' && latestOf(entry)?.acceptedAt === null;

@@ -47,6 +47,8 @@ export const fastTiming: EngineTiming = {
   retryMs: 2,
   retryCapMs: 10,
   reofferMs: 20,
+  unprovedMs: 20,
+  asideMs: 25,
   refusalMs: 5,
   renewMs: 5,
   intentMs: 300,

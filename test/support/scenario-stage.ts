@@ -36,6 +36,8 @@ const PACE: EngineTiming = {
   retryMs: 20,
   retryCapMs: 100,
   reofferMs: 300,
+  unprovedMs: 300,
+  asideMs: 200,
   refusalMs: 100,
   renewMs: 40,
   driftMs: 200,

@@ -1,23 +1,16 @@
-import { jsonAmount } from '../../domain/amount.ts';
+import { amountOf, jsonAmount } from '../../domain/amount.ts';
 import type { Json, JsonObject } from '../../domain/json.ts';
 import { EndpointUnfit, type ReadOne, type RpcClient } from '../../egress/rpc-client.ts';
 import type { Observation, ObservedEntry } from '../chain.ts';
 import { normalAddress } from './address.ts';
+import { type BodySearch, createBodySearch } from './body-search.ts';
+import { type Finding, type Lost, trace } from './displacement.ts';
 import { type HeadFloor, NO_FLOOR } from './head-floor.ts';
-import {
-  blockNumber,
-  quantity,
-  type Receipt,
-  type ShownBlock,
-  shownBlock,
-  toReceipt,
-  transactionCount,
-} from './provider.ts';
-import { isReceiptOf, mapLimited, receiptsOf, type Sought, unsupported } from './receipts.ts';
+import { blockNumber, quantity, type Receipt, type ShownBlock, shownBlock, transactionCount } from './provider.ts';
+import { mapLimited, receiptsOf, unsupported } from './receipts.ts';
 import { REVERTED, type Revert, revertReason } from './revert.ts';
 import { type EvmFields, readFields } from './schema.ts';
 import { type Claim, shownElsewhere } from './second-opinion.ts';
-import { whoUsedNonce } from './sequence.ts';
 
 const WAITING: Observation = { kind: 'waiting' };
 
@@ -28,9 +21,8 @@ const NO_MERE_LAG = 1_000n;
 const REVERTS_AT_ONCE = 32;
 
 /** One transaction that is looked for. */
-interface Wanted extends Sought {
+interface Wanted extends Lost {
   entry: ObservedEntry;
-  sequence: bigint;
   /** As it was last seen in a block, for as long as it counts as being there. */
   seen: EvmFields['receipt'] | undefined;
 }
@@ -44,20 +36,34 @@ interface Look {
   floor: bigint;
   /** No node has reached the block in which another showed something: none can deny what was seen. */
   isLate: boolean;
+  search: BodySearch;
+}
+
+/** What is kept of a chain from look to look. */
+export interface Lookout {
+  floor: HeadFloor;
+  search: BodySearch;
 }
 
 /**
  * What one node's chain shows of each transaction. The account's transaction count tells which nonces are in blocks at
  * all, so that those that are not cost nothing; only of the others receipts are read, by block where many share one.
- * A node below `floor` is passed over while another is above it.
+ * A node below the floor is passed over while another is above it.
  */
 export async function observe(
   rpc: RpcClient,
   entries: readonly ObservedEntry[],
   confirmations: bigint,
-  floor: HeadFloor = NO_FLOOR,
+  { floor, search }: Lookout = { floor: NO_FLOOR, search: createBodySearch() },
 ): Promise<Observation[]> {
-  const look: Look = { rpc, wanted: entries.map(asWanted), confirmations, floor: floor.height(), isLate: false };
+  const look: Look = {
+    rpc,
+    wanted: entries.map(asWanted),
+    confirmations,
+    floor: floor.height(),
+    isLate: false,
+    search,
+  };
   const least = look.floor;
   let someLag = false;
   const lookAbove = (read: ReadOne) =>
@@ -88,6 +94,7 @@ function asWanted(entry: ObservedEntry): Wanted {
     sequence: transaction.sequence ?? -1n,
     hashes: attempts.map(({ hash }) => hash.toLowerCase()).reverse(),
     seenIn: receipt === undefined ? undefined : BigInt(receipt.block_number),
+    signedAt: attempts[0]?.createdAt ?? transaction.createdAt,
     // What a reorganisation took back leaves its receipt behind.
     seen: transaction.status === 'mined' ? receipt : undefined,
   };
@@ -100,13 +107,23 @@ async function lookOn(read: ReadOne, look: Look, checkHead: (head: bigint) => vo
   const counts = await countsOf(read, wanted);
   const isUsed = (one: Wanted) => one.hashes.length > 0 && one.sequence < (counts.get(one.account) ?? 0n);
   const receipts = await receiptsOf(read, wanted.filter(isUsed));
-  const isDeep = (one: Wanted) => {
-    const { blockNumber: block = 0n } = receipts.get(one) ?? {};
-    return isUsed(one) && head >= block + confirmations;
-  };
   const blockAt = blocksOn(read);
+  const standings = await standingsOf(look, head, blockAt, receipts);
+  for (const [one, standing] of standings) {
+    const receipt = standing === 'in' ? receiptAsSeen(one) : undefined;
+    if (receipt !== undefined) receipts.set(one, receipt);
+  }
   // What is called final stays so, and that hangs on the height, and on the block being part of this very chain.
-  const isHigh = wanted.some(isDeep) && (await blockAt(head)) !== null;
+  const mayBeDeep = (one: Wanted) => isUsed(one) && head >= (receipts.get(one)?.blockNumber ?? 0n) + confirmations;
+  const isHigh = wanted.some(mayBeDeep) && (await blockAt(head)) !== null;
+  // A node that is behind another's word, or on another height than it says, tells nothing of what it does not show.
+  const isWitness = isHigh && !look.isLate && head >= look.floor;
+  const isLost = (one: Wanted) => isUsed(one) && !receipts.has(one) && standings.get(one) !== 'untold';
+  const tracing = { rpc: look.rpc, read, confirmations, finalBlock: head - confirmations, search: look.search };
+  const findings = await trace(tracing, isWitness ? wanted.filter(isLost) : []);
+  for (const [one, finding] of findings) if (finding.kind === 'receipt') receipts.set(one, finding.receipt);
+
+  const isDeep = (one: Wanted) => receipts.has(one) && mayBeDeep(one);
   const isInChain = async (one: Wanted, receipt: Receipt) =>
     isHigh && isDeep(one) && holds(await blockAt(receipt.blockNumber), receipt.blockHash, [receipt.transactionHash]);
   const deep = await filterLimited([...receipts], ([one, receipt]) => isInChain(one, receipt));
@@ -118,14 +135,19 @@ async function lookOn(read: ReadOne, look: Look, checkHead: (head: bigint) => vo
   );
   const explained = await explain(read, receipts);
 
-  return mapLimited(wanted, async (one) => {
+  return wanted.map((one) => {
     const receipt = receipts.get(one);
     if (receipt !== undefined) return included(one, receipt, finals.has(one), explained.get(one));
-    if (await stillHolds(look, one, head, blockAt)) return asSeen(one);
-    if (!isUsed(one) || !isHigh || look.isLate || head < look.floor) return WAITING;
-    const reason = await whoUsedNonce(read, one, head - confirmations);
-    return reason === undefined || (await isDeniedBySome(look.rpc, one)) ? WAITING : { kind: 'displaced', reason };
+    const standing = standings.get(one);
+    return standing === 'late' || (standing === 'untold' && isUsed(one))
+      ? asSeen(one)
+      : withoutReceipt(findings.get(one));
   });
+}
+
+function withoutReceipt(finding: Finding | undefined): Observation {
+  if (finding?.kind === 'displaced') return finding;
+  return finding?.kind === 'unproved' ? { kind: 'waiting', reason: finding.reason } : WAITING;
 }
 
 function asClaim({ account }: Wanted, receipt: Receipt): Claim {
@@ -164,48 +186,56 @@ function holds(block: ShownBlock | null | undefined, hash: string, transactions:
 }
 
 /**
- * Whether what was seen before holds although this node shows no receipt: it has the very block with the transaction in
- * it, or has not come that far while another has.
+ * What a node's blocks say of a transaction that was seen in one, and of which the node shows no receipt now. `in`: it has
+ * the very block with the transaction in it. `out`: it has another one there, or one without it. `late`: it has not come
+ * that far while another has. `untold`: it does not show its block, as when that is pruned.
  */
-async function stillHolds(
-  { rpc, isLate }: Look,
-  { seen, hashes }: Wanted,
+type Standing = 'in' | 'out' | 'late' | 'untold';
+
+async function standingsOf(
+  look: Look,
   head: bigint,
   blockAt: BlockAt,
-): Promise<boolean> {
-  if (seen === undefined) return false;
-  const block = BigInt(seen.block_number);
-  if (head >= block) return holds(await blockAt(block), seen.block_hash, hashes);
-  if (isLate) return true;
+  receipts: ReadonlyMap<Wanted, Receipt>,
+): Promise<Map<Wanted, Standing>> {
+  const hidden = look.wanted.filter((one) => one.seen !== undefined && !receipts.has(one));
+  return new Map(await mapLimited(hidden, async (one) => [one, await standingOf(look, one, head, blockAt)] as const));
+}
+
+async function standingOf(
+  { rpc, isLate }: Look,
+  { hashes, seen, seenIn = 0n }: Wanted,
+  head: bigint,
+  blockAt: BlockAt,
+): Promise<Standing> {
+  if (head >= seenIn) {
+    const block = await blockAt(seenIn);
+    if (block == null) return 'untold';
+    return holds(block, seen?.block_hash ?? '', hashes) ? 'in' : 'out';
+  }
+  if (isLate) return 'late';
   const heads = await rpc.each('eth_blockNumber', []);
-  return heads.some((answer) => answer.status === 'fulfilled' && isAtLeast(answer.value, block));
+  return heads.some((answer) => answer.status === 'fulfilled' && isAtLeast(answer.value, seenIn)) ? 'late' : 'out';
+}
+
+/** The receipt that it had when it was seen: nodes may prune it before the depth that makes final. */
+function receiptAsSeen({ entry, account, seen }: Wanted): Receipt | undefined {
+  const { hash } = entry.transaction;
+  if (seen === undefined || hash === null) return undefined;
+  return {
+    transactionHash: hash.toLowerCase(),
+    from: account,
+    blockNumber: amountOf(seen.block_number),
+    blockHash: seen.block_hash,
+    succeeded: seen.succeeded,
+    gasUsed: amountOf(seen.gas_used),
+    effectiveGasPrice: seen.effective_gas_price === null ? null : amountOf(seen.effective_gas_price),
+  };
 }
 
 function isAtLeast(answer: Json, block: bigint): boolean {
   try {
     return quantity(answer) >= block;
-  } catch {
-    return false;
-  }
-}
-
-/**
- * Whether any endpoint's chain has room for one of the attempts, or shows one in a block: then no proof of one node
- * makes it lost. Nodes can be on other branches of one chain, and what one says for sure holds on its own.
- */
-async function isDeniedBySome(rpc: RpcClient, one: Wanted): Promise<boolean> {
-  const counts = await rpc.each('eth_getTransactionCount', [one.account, 'latest']);
-  if (counts.some((count) => count.status === 'fulfilled' && !isAtLeast(count.value, one.sequence + 1n))) return true;
-  for (const hash of one.hashes) {
-    const answers = await rpc.each('eth_getTransactionReceipt', [hash]);
-    if (answers.some((answer) => answer.status === 'fulfilled' && isItsReceipt(one, answer.value))) return true;
-  }
-  return false;
-}
-
-function isItsReceipt(one: Wanted, answer: Json): boolean {
-  try {
-    return isReceiptOf(one, toReceipt(answer));
   } catch {
     return false;
   }

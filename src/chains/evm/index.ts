@@ -4,11 +4,12 @@ import type { Network } from '../../domain/network.ts';
 import type { RpcClient } from '../../egress/rpc-client.ts';
 import type { Chain, ChainClient, Observation, ObservedEntry } from '../chain.ts';
 import { addressOf } from './address.ts';
+import { createBodySearch } from './body-search.ts';
 import { broadcast } from './broadcast.ts';
-import { observe } from './confirm.ts';
+import { type Lookout, observe } from './confirm.ts';
 import { voidRequest } from './empty-version.ts';
 import { withProvider } from './errors.ts';
-import { createHeadFloor, type HeadFloor } from './head-floor.ts';
+import { createHeadFloor } from './head-floor.ts';
 import { balanceOn, readChainId } from './identity.ts';
 import { signMessage, signTypedData } from './message.ts';
 import builtInNetworks from './networks.json' with { type: 'json' };
@@ -65,7 +66,7 @@ const LIFETIME_MS = 8 * 3_600_000;
 interface ChainSide {
   rpc: RpcClient;
   parts: PrepareParts;
-  floor: HeadFloor;
+  lookout: Lookout;
 }
 
 function createEvmClient(network: Network, rpc: RpcClient, clock: Clock): ChainClient {
@@ -78,7 +79,11 @@ function createEvmClient(network: Network, rpc: RpcClient, clock: Clock): ChainC
     if (known !== undefined) return known;
     const chainId = BigInt(identity);
     const parts = openPrepareParts(rpc, settings, chainId, clock);
-    const side = { rpc: onlyOn(chainId, rpc), parts, floor: createHeadFloor(clock) };
+    const side = {
+      rpc: onlyOn(chainId, rpc),
+      parts,
+      lookout: { floor: createHeadFloor(clock), search: createBodySearch() },
+    };
     sides.set(identity, side);
     return side;
   }
@@ -88,7 +93,7 @@ function createEvmClient(network: Network, rpc: RpcClient, clock: Clock): ChainC
     const [first] = entries;
     if (first === undefined) return [];
     const side = sideFor(first.transaction);
-    return observe(side.rpc, entries, settings.confirmationsOn(side.parts.chainId), side.floor);
+    return observe(side.rpc, entries, settings.confirmationsOn(side.parts.chainId), side.lookout);
   }
 
   const guarded = <T>(use: () => Promise<T>): Promise<T> => withProvider(network.name, use);

@@ -26,6 +26,12 @@ export interface Receipt {
   effectiveGasPrice: bigint | null;
 }
 
+/** A block with what is in it. */
+export interface WholeBlock {
+  hash: string;
+  transactions: readonly BlockTransaction[];
+}
+
 /** The transaction of a block that took a nonce. */
 export interface BlockTransaction {
   hash: string;
@@ -128,9 +134,18 @@ export function shownBlock(read: ReadOne, number: bigint): Promise<ShownBlock | 
     const block = object(answer);
     if (quantity(block['number']) !== number) return null;
     const listed = block['transactions'];
-    const transactions = Array.isArray(listed) ? new Set(listed.flatMap(listedHash)) : undefined;
-    return { hash: hash(block['hash']), transactions };
+    const isListed = Array.isArray(listed) && !isStripped(block);
+    return { hash: hash(block['hash']), transactions: isListed ? new Set(listed.flatMap(listedHash)) : undefined };
   });
+}
+
+/** The root of no transactions: keccak-256 of the RLP of nothing. */
+const EMPTY_ROOT = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421';
+
+/** Whether a block lists nothing although its header says that it holds something: a node that pruned its content. */
+function isStripped({ transactions, transactionsRoot: root }: JsonObject): boolean {
+  const isEmpty = Array.isArray(transactions) && transactions.length === 0;
+  return isEmpty && typeof root === 'string' && root.toLowerCase() !== EMPTY_ROOT;
 }
 
 /** Some list the whole transaction although its hash was asked for. */
@@ -139,10 +154,23 @@ function listedHash(entry: Json): string[] {
   return typeof named === 'string' ? [named.toLowerCase()] : [];
 }
 
-/** The transactions of a block; those of a form without nonce or sender are left out. */
-export function blockTransactions(read: ReadOne, number: bigint): Promise<BlockTransaction[]> {
-  return read('eth_getBlockByNumber', [toQuantity(number), true], (answer) =>
-    array(object(answer)['transactions'])
+/** When a block was made, in milliseconds since the epoch; null where the node has none of that number. */
+export function blockTime(read: ReadOne, number: bigint): Promise<number | null> {
+  return read('eth_getBlockByNumber', [toQuantity(number), false], (answer) =>
+    answer === null ? null : Number(quantity(object(answer)['timestamp'])) * 1_000,
+  );
+}
+
+/**
+ * The node's block of this number with its transactions, without those that have no nonce or sender. Null where the node
+ * has none, shows another, or does not have its content any more.
+ */
+export function wholeBlock(read: ReadOne, number: bigint): Promise<WholeBlock | null> {
+  const blockIn = (answer: Json): WholeBlock | null => {
+    if (answer === null) return null;
+    const block = object(answer);
+    if (quantity(block['number']) !== number || isStripped(block)) return null;
+    const transactions = array(block['transactions'])
       .map(object)
       .filter((transaction) => 'nonce' in transaction && 'from' in transaction)
       .map((transaction) => ({
@@ -150,8 +178,26 @@ export function blockTransactions(read: ReadOne, number: bigint): Promise<BlockT
         from: address(transaction['from']),
         nonce: quantity(transaction['nonce']),
         authorizations: authorizationsOf(transaction['authorizationList']),
-      })),
-  );
+      }));
+    return { hash: hash(block['hash']), transactions };
+  };
+  return read('eth_getBlockByNumber', [toQuantity(number), true], blockIn, { isLong: true });
+}
+
+/** The number of the block in which a node finds a transaction; null where it finds none, or only in its pool. */
+export function blockOf(read: ReadOne, transactionHash: string): Promise<bigint | null> {
+  return read('eth_getTransactionByHash', [transactionHash], (answer) => {
+    const number = answer === null ? null : object(answer)['blockNumber'];
+    return number === null ? null : quantity(number);
+  });
+}
+
+/** Whether an account has code in the state after a block. */
+export function hasCode(read: ReadOne, account: string, number: bigint): Promise<boolean> {
+  return read('eth_getCode', [account, toQuantity(number)], (answer) => {
+    if (typeof answer !== 'string' || !/^0x[0-9a-fA-F]*$/.test(answer)) throw new TypeError('not code');
+    return answer.length > 2;
+  });
 }
 
 function authorizationsOf(list: Json | undefined): BlockAuthorization[] {
@@ -211,7 +257,7 @@ function receiptIfAny(answer: Json): Receipt | null {
  * Reads a receipt. Null for none, and for one without a block: some nodes show them of what waits in their pool.
  * @throws TypeError
  */
-export function toReceipt(answer: Json): Receipt | null {
+function toReceipt(answer: Json): Receipt | null {
   if (answer === null) return null;
   const found = object(answer);
   if (found['blockNumber'] === null || found['blockHash'] === null) return null;

@@ -1,4 +1,5 @@
 import { isNodeError, type ReadOne } from '../../egress/rpc-client.ts';
+import { isDenial } from '../../egress/rpc-verdict.ts';
 import { blockReceipts, type Receipt, receiptOf } from './provider.ts';
 
 /** As many transactions in one block make its whole list of receipts cheaper than one call for each. */
@@ -41,7 +42,7 @@ export async function receiptsOf<T extends Sought>(read: ReadOne, sought: readon
     left.filter((one) => !found.has(one)),
     async (one) => {
       for (const hash of one.hashes) {
-        if (keep(found, one, await receiptOf(read, hash))) return;
+        if (keep(found, one, await receiptOf(read, hash).catch(lacking))) return;
       }
     },
   );
@@ -60,7 +61,7 @@ async function nextBlock<T extends Sought>(
   for (const one of left) {
     if (found.has(one)) continue;
     for (const hash of one.hashes) {
-      const receipt = await receiptOf(read, hash);
+      const receipt = await receiptOf(read, hash).catch(lacking);
       // A list that lacks what its block has is not asked for twice.
       if (keep(found, one, receipt) && receipt !== null && !readBlocks.has(receipt.blockNumber)) {
         return receipt.blockNumber;
@@ -81,6 +82,12 @@ function keep<T extends Sought>(found: Map<T, Receipt>, one: T, receipt: Receipt
 /** A receipt that is not of this very transaction is a lie or a mix-up, and counts as none. */
 export function isReceiptOf(one: Sought, receipt: Receipt | null | undefined): receipt is Receipt {
   return receipt != null && one.hashes.includes(receipt.transactionHash) && receipt.from === one.account;
+}
+
+/** One receipt that a node has pruned must not keep the others from being read; it shows as little as null. */
+function lacking(error: unknown): null {
+  if (isDenial(error)) return null;
+  throw error;
 }
 
 /** A node that answers that it cannot. `eth_getBlockReceipts` is young (geth 1.13): then each receipt is asked for. */

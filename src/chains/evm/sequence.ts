@@ -1,9 +1,8 @@
 import type { Timestamp } from '../../domain/transaction.ts';
-import { isNodeError, type ReadOne, type RpcClient } from '../../egress/rpc-client.ts';
+import type { ReadOne, RpcClient } from '../../egress/rpc-client.ts';
 import { FOREIGN_USES, type SequenceAt } from '../chain.ts';
-import { authorityOf } from './authorization.ts';
 import { onEach, onEachInTime } from './each-endpoint.ts';
-import { type BlockAuthorization, blockTransactions, head, onlyOn, receiptOf, transactionCount } from './provider.ts';
+import { head, onlyOn, transactionCount } from './provider.ts';
 
 /** Whose next nonce is asked for, and how far it should be. */
 export interface NonceQuestion {
@@ -103,93 +102,4 @@ function countAtHead(address: string): (read: ReadOne) => Promise<CountAtHead> {
     const { number, madeAt } = await head(read);
     return { count: await transactionCount(read, address, number), madeAt };
   };
-}
-
-/** A transaction whose nonce is used, though none of its hashes has a receipt. */
-export interface LostNonce {
-  account: string;
-  sequence: bigint;
-  hashes: readonly string[];
-}
-
-/**
- * So many blocks below the final one, a receipt that is not there is no longer one that a node has yet to see. Nodes
- * that keep 128 states let the steps back come as far as 63.
- */
-const BEYOND_ANY_LAG = 60n;
-
-/**
- * Proves that a nonce was used by something else, and says by what: finds the block in which the account's count
- * passed it, and in that block the transaction or the authorization (EIP-7702) that did it. Where neither is there, as
- * when the account's own code makes a contract, a block that deep leaves nothing else. That no receipt is found proves
- * nothing by itself, because behind one address may stand several nodes of which one lags. Undefined while there is no
- * proof at final depth.
- */
-export async function whoUsedNonce(read: ReadOne, lost: LostNonce, finalBlock: bigint): Promise<string | undefined> {
-  const { account, sequence, hashes } = lost;
-  if (finalBlock < 0n) return undefined;
-  const count = await transactionCount(read, account, finalBlock);
-  if (count <= sequence) return undefined;
-
-  const passedBy = async (block: bigint) => (await transactionCount(read, account, block)) > sequence;
-  const { block, isFirst } = await firstBlockWhere(passedBy, finalBlock);
-  const user = isFirst ? await userOf(read, lost, block) : undefined;
-  if (user === 'ours' || (user === undefined && finalBlock - block < BEYOND_ANY_LAG)) return undefined;
-  for (const hash of hashes) {
-    if ((await receiptOf(read, hash)) !== null) return undefined;
-  }
-  const said = `Nonce ${sequence} consumed externally (on-chain nonce: ${count}). No matching transaction hash found on-chain.`;
-  if (user !== undefined) return `${said} It was used by ${user} in block ${block}.`;
-  return isFirst ? `${said} It was used in block ${block}, by no transaction of the account.` : said;
-}
-
-async function userOf(
-  read: ReadOne,
-  { account, sequence, hashes }: LostNonce,
-  block: bigint,
-): Promise<string | undefined> {
-  const transactions = await blockTransactions(read, block);
-  if (transactions.some(({ hash }) => hashes.includes(hash))) return 'ours';
-  const sent = transactions.find(({ from, nonce }) => from === account && nonce === sequence);
-  if (sent !== undefined) return sent.hash;
-  const isIts = (one: BlockAuthorization) => one.nonce === sequence && signerOf(one) === account;
-  const carrier = transactions.find(({ authorizations }) => authorizations.some(isIts));
-  return carrier === undefined ? undefined : `an authorization (EIP-7702) in ${carrier.hash}`;
-}
-
-function signerOf({ chainId, address, nonce, yParity, r, s }: BlockAuthorization): string | undefined {
-  if (yParity > 1n) return undefined;
-  const word = (value: bigint) => `0x${value.toString(16).padStart(64, '0')}`;
-  const content = { chain_id: chainId.toString(), address, nonce: nonce.toString() };
-  return authorityOf({ ...content, y_parity: Number(yParity), r: word(r), s: word(s) })?.toLowerCase();
-}
-
-/**
- * Steps back in doubling strides, then halves: recent states are the ones that every node has. Where a node has none
- * any more, the answer is the oldest block of which it could tell.
- */
-async function firstBlockWhere(
-  holds: (block: bigint) => Promise<boolean>,
-  last: bigint,
-): Promise<{ block: bigint; isFirst: boolean }> {
-  let high = last;
-  let low = -1n;
-  try {
-    for (let stride = 1n; high - stride >= 0n; stride *= 2n) {
-      if (!(await holds(high - stride))) {
-        low = high - stride;
-        break;
-      }
-      high -= stride;
-    }
-    while (high - low > 1n) {
-      const middle = (low + high) / 2n;
-      if (await holds(middle)) high = middle;
-      else low = middle;
-    }
-    return { block: high, isFirst: true };
-  } catch (error) {
-    if (isNodeError(error)) return { block: high, isFirst: false };
-    throw error;
-  }
 }

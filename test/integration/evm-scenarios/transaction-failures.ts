@@ -60,7 +60,7 @@ export const TRANSACTION_FAILURES: Readonly<Record<string, Failure>> = {
     shown: {
       'integration/evm-scenarios/nonces':
         'a nonce that somebody else used fails its transaction with the reason, and the followers go on',
-      'unit/src/chains/evm/sequence': 'nonce consumed outside: proved by the transaction that used it, at final depth',
+      'unit/src/chains/evm/nonce-use': 'a real node: the transaction that used it, at final depth',
     },
   },
   9: {
@@ -122,7 +122,7 @@ export const TRANSACTION_FAILURES: Readonly<Record<string, Failure>> = {
         'a count from long ago makes no gap of what is confirmed',
         'an endpoint that is stuck in the past for long loses no payment: it waits, and goes out when it can',
       ],
-      'unit/src/chains/evm/sequence': 'stale chain count from a lagging node proves nothing, in either direction',
+      'unit/src/chains/evm/nonce-use': 'a count that says unused is that',
     },
   },
   18: {
@@ -161,18 +161,19 @@ export const TRANSACTION_FAILURES: Readonly<Record<string, Failure>> = {
     shown: {
       'integration/evm-scenarios/stuck':
         'a dearer version that a node took without anybody hearing of it is no stranger',
-      'unit/src/chains/evm/sequence':
-        'bumped broadcast accepted and its answer lost: any version of ours in the block is no stranger',
+      'unit/src/chains/evm/nonce-use': 'any version of ours in the block is no stranger',
     },
   },
   23: {
     what: 'one receipt cannot be read',
-    shown: { 'unit/src/chains/evm/sequence': 'reconcile with one failing receipt lookup stays undecided' },
+    shown: {
+      'unit/src/chains/evm/nonce-use': 'a node that cannot answer one look-up is asked again, and proves nothing',
+    },
   },
   24: {
     what: 'the node of the receipts lags behind that of the nonces',
     shown: {
-      'unit/src/chains/evm/sequence': 'receipt node lags behind the nonce node: the block tells whose the nonce was',
+      'unit/src/chains/evm/nonce-use': 'any version of ours in the block is no stranger',
       'unit/src/chains/evm/confirm': 'a node below what another has shown is passed over, without blame',
     },
   },

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { EndpointUnfit, RpcError } from '../../../../src/egress/rpc-client.ts';
-import { judgeFailure, speaksAgainst } from '../../../../src/egress/rpc-verdict.ts';
+import { isDenial, judgeFailure, speaksAgainst } from '../../../../src/egress/rpc-verdict.ts';
 
 const node = (code: number, message: string, status = 200) => new RpcError('node', message, { code, status });
 const http = (status: number) => new RpcError('http', `HTTP status ${status}`, { status });
@@ -71,6 +71,14 @@ const CORPUS: Record<keyof typeof VERDICTS, [code: number, text: string, source:
     [-32_000, 'World state unavailable', 'memory: besu'],
     [-32_000, 'No state available for block 0x1', 'memory: nethermind'],
     [-32_000, 'required historical state unavailable (reexec=128)', 'memory: geth'],
+    [4_444, 'Pruned history unavailable', 'ethereum/execution-apis pull 636'],
+    [4_444, 'requested: 5, earliest available: 9', 'EIP-4444 with another text, as in paradigmxyz/reth pull 26550'],
+    [
+      -32_602,
+      'Receipts for block 5 are neither stored nor reproducible from state history.',
+      'public code search: nethermind',
+    ],
+    [-32_001, 'Resource not found', 'EIP-1474: memory'],
   ],
   refuses: [
     [-32_600, 'Monthly capacity limit exceeded. Visit https://…', 'xmtp/xmtpd issue 672 (Alchemy)', 403],
@@ -147,6 +155,17 @@ t.test(
     }
   },
 );
+
+t.test('a node that denies an answer is told from one in trouble, and from one that refuses us', async (t) => {
+  for (const meaning of ['lacks', 'permanent', 'state'] as const) {
+    for (const [code, text, , status] of CORPUS[meaning]) t.ok(isDenial(node(code, text, status)), text);
+  }
+  for (const meaning of ['refuses', 'overloaded', 'troubled'] as const) {
+    for (const [code, text, , status] of CORPUS[meaning]) t.notOk(isDenial(node(code, text, status)), text);
+  }
+  t.notOk(isDenial(http(404)));
+  t.notOk(isDenial(new Error('pruned')));
+});
 
 t.test('no usable answer is tried again; silence also means less at once', async (t) => {
   const again = { meaning: 'transport', retry: 'again', countsAgainst: true };

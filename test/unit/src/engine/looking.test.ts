@@ -2,10 +2,13 @@ import t from 'tap';
 import type { Observation } from '../../../../src/chains/chain.ts';
 import type { Transaction } from '../../../../src/domain/transaction.ts';
 import { takeUp } from '../../../../src/engine/intake.ts';
-import type { LaneStep } from '../../../../src/engine/lane-step.ts';
+import { carryOut } from '../../../../src/engine/intents.ts';
+import { applyToOpen, type LaneStep, unmined } from '../../../../src/engine/lane-step.ts';
 import { look } from '../../../../src/engine/looking.ts';
 import { offer } from '../../../../src/engine/offering.ts';
+import { committedCost } from '../../../../src/engine/pricing.ts';
 import type { EngineTiming } from '../../../../src/engine/timing.ts';
+import { asVoid, renew } from '../../../../src/engine/versions.ts';
 import { EngineWorld, pendingTransaction, present } from '../../../support/engine-world.ts';
 
 /** One transaction that a node has, and the step that brought it there. */
@@ -206,4 +209,80 @@ t.test('each block that it was in is told, and which one a reorganisation took',
     `reorganised: ${hash} is no longer in block 8`,
     `mined: Version 1, ${hash}, is in block 9`,
   ]);
+});
+
+t.test(
+  'one whose sequence is used, nobody can prove by what, is set aside after a while and told of once',
+  async (t) => {
+    const world = await EngineWorld.open(t);
+    const { step, transaction, hash } = await submitted(world);
+    const reason = 'Nonce 0 is used';
+    sees(world, { kind: 'waiting', reason });
+    const now = Date.now();
+    const at = (elapsed: number): LaneStep => ({ ...step, now: () => now, elapsed: () => elapsed });
+    await lookAtAll(at(1_000));
+    await lookAtAll(at(1_000 + step.timing.unprovedMs - 1));
+    t.equal((await world.get(transaction)).statusReason, null, 'a node may only be behind');
+    t.equal(unmined(at(1_000 + step.timing.unprovedMs - 1)).length, 1);
+    const aside = at(1_000 + step.timing.unprovedMs);
+    await lookAtAll(aside);
+    await lookAtAll(aside);
+    t.match(await world.get(transaction), {
+      status: 'submitted',
+      statusReason: reason,
+      nextActionAt: now + step.timing.asideMs,
+    });
+    t.equal(unmined(aside).length, 0, 'no offer and no version of it is made');
+    t.match(await world.store.read.decisions(transaction.id, 9), [{ kind: 'parked', text: reason }]);
+    t.match(step.offers.parked(), [{ cause: 'sequence' }]);
+
+    sees(world, { kind: 'waiting' });
+    await lookAtAll(aside);
+    t.equal(unmined(aside).length, 1, 'free again, it goes on');
+    t.same(step.offers.parked(), []);
+    sees(world, { kind: 'waiting', reason });
+    await lookAtAll(aside);
+    t.equal(unmined(aside).length, 1, 'from now on it is counted anew');
+    sees(world, included(hash, { final: true }));
+    await lookAtAll(aside);
+    t.match(await world.get(transaction), { status: 'confirmed', statusReason: null });
+  },
+);
+
+t.test(
+  'one that was seen in a block is taken back, and one that is to have no effect keeps the reason for that',
+  async (t) => {
+    const world = await EngineWorld.open(t);
+    const { step, transaction, hash } = await submitted(world);
+    sees(world, included(hash));
+    await lookAtAll(step);
+    sees(world, { kind: 'waiting', reason: 'Nonce 0 is used' });
+    await lookAtAll(step);
+    t.equal((await world.get(transaction)).status, 'submitted');
+
+    await applyToOpen(step, [asVoid(step, await world.get(transaction), 'canceled', 'canceled', 'no longer wanted')]);
+    for (const elapsed of [0, step.timing.unprovedMs]) await lookAtAll({ ...step, elapsed: () => elapsed });
+    t.match(await world.get(transaction), { status: 'submitted', statusReason: 'no longer wanted' });
+  },
+);
+
+t.test('nobody waits for one that is set aside, and it is not replaced', async (t) => {
+  const world = await EngineWorld.open(t);
+  const pending = [await world.accept('lost'), await world.accept('next')];
+  const step = await world.step({ renewMs: 60_000 });
+  await takeUp(step, pending);
+  world.chain.unacceptable.add('lost');
+  await offer(step);
+  world.client.patience = 0;
+  t.equal(await renew(step), 0, 'its turn comes first');
+  step.offers.unproved(pending[0]?.id ?? '', step.elapsed());
+  const aside = { ...step, elapsed: () => step.elapsed() + step.timing.unprovedMs };
+  t.equal(await renew(aside), 1);
+  t.equal(await committedCost(aside), 1n);
+
+  const wish = { kind: 'replace', request: { effect: 'else' }, validUntil: null } as const;
+  const about = { transactionId: pending[0]?.id ?? '', lane: step.key, wish };
+  const position = await world.store.write((writer) => writer.insertIntent(about));
+  t.equal(await carryOut(aside, await world.store.read.intents(step.key, 9)), 1);
+  t.match(await world.store.read.intentOutcome(position), { refusal: /^Cannot replace: / });
 });

@@ -3,8 +3,9 @@
 import { Interface } from 'ethers';
 import t, { type Test } from 'tap';
 import type { ObservedEntry } from '../../../../../src/chains/chain.ts';
+import { createBodySearch } from '../../../../../src/chains/evm/body-search.ts';
 import { observe } from '../../../../../src/chains/evm/confirm.ts';
-import { createHeadFloor, type HeadFloor } from '../../../../../src/chains/evm/head-floor.ts';
+import { createHeadFloor, type HeadFloor, NO_FLOOR } from '../../../../../src/chains/evm/head-floor.ts';
 import type { JsonObject } from '../../../../../src/domain/json.ts';
 import type { Transaction } from '../../../../../src/domain/transaction.ts';
 import type { RpcClient } from '../../../../../src/egress/rpc-client.ts';
@@ -82,7 +83,9 @@ async function open(t: Test, ...worlds: World[]) {
   t.teardown(() => Promise.all([rpc.close(), ...doubles.map((double) => double.stop())]));
   const asked = (method: string) =>
     doubles.flatMap(({ calls }) => calls).filter((call) => call.method === method).length;
-  const look = (entries: ObservedEntry[], depth = 10n, floor?: HeadFloor) => observe(rpc, entries, depth, floor);
+  const search = createBodySearch();
+  const look = (entries: ObservedEntry[], depth = 10n, floor: HeadFloor = NO_FLOOR) =>
+    observe(rpc, entries, depth, { floor, search });
   return { doubles, asked, look };
 }
 
@@ -286,13 +289,85 @@ t.test('many that turn final in one block cost a second endpoint one call', asyn
   );
 });
 
-t.test('a node that hides the receipt of what is in its own block takes nothing back', async (t) => {
+t.test(
+  'a pruned receipt is no loss for what was seen in a block: its block tells, and what was seen then',
+  async (t) => {
+    const hash = hashOf('1');
+    const seen = (succeeded: boolean) => entry(0n, [hashOf('0'), hash], mined(10, succeeded));
+    for (const [world, final] of [
+      [{ head: 19 }, false],
+      [{ head: 20 }, true],
+      [{ head: 300 }, true],
+      [{ head: 35, count: 0 }, false],
+      [{ head: 300, transactions: [taker(hashOf('2'))] }, true],
+    ] as [World, boolean][]) {
+      for (const succeeded of [true, false]) {
+        const { look } = await open(t, { ...world, listed: [hash] });
+        const what = JSON.stringify(world);
+        t.match(await look([seen(succeeded)]), [{ kind: 'included', hash, succeeded, final }], what);
+      }
+    }
+    const denied = await open(t, { head: 300, listed: [hash] }, { head: 300, hash: hashOf('f') });
+    t.match(
+      await denied.look([seen(true)]),
+      [{ kind: 'included', final: false }],
+      'another chain has another block there',
+    );
+    const pruned = await open(t, { head: 300, listed: [hash] }, { head: 300, listed: [hash] });
+    t.match(
+      await pruned.look([seen(true)]),
+      [{ kind: 'included', final: true }],
+      'nor does the other one keep receipts',
+    );
+  },
+);
+
+t.test('a receipt that a node refuses to show because it is pruned keeps nobody else waiting', async (t) => {
+  const [gone, there] = [hashOf('1'), hashOf('2')];
+  const world = { count: 2, head: 300, receipts: { [there]: receiptFor(there) }, listed: [gone, there] };
+  const { doubles, look } = await open(t, world);
+  doubles[0]?.answer((call) =>
+    call.method === 'eth_getTransactionReceipt' && call.params[0] === gone
+      ? { error: { code: 4_444, message: 'pruned history unavailable' } }
+      : node(world)(call),
+  );
+  const seen = [entry(0n, [gone], mined(10)), entry(1n, [there])];
+  t.match(await look(seen), [
+    { kind: 'included', hash: gone, final: true },
+    { kind: 'included', hash: there, final: true },
+  ]);
+  const many = ['3', '4', '5', '6'].map((digit, index) => entry(BigInt(index), [hashOf(digit)], mined(10)));
+  doubles[0]?.answer((call) =>
+    call.method === 'eth_getTransactionReceipt'
+      ? { error: { code: 4_444, message: 'pruned history unavailable' } }
+      : node({ ...world, count: 9 })(call),
+  );
+  t.match(await look([...many, ...seen]), [{}, {}, {}, {}, {}, { kind: 'waiting' }], 'nor where blocks are read');
+});
+
+t.test('a block that the node does not show any more takes nothing back', async (t) => {
   const hash = hashOf('1');
   const seen = entry(0n, [hash], mined(10));
-  for (const world of [{ head: 35 }, { head: 35, count: 0 }, { head: 300, transactions: [taker(hashOf('2'))] }]) {
-    const { look } = await open(t, { ...world, listed: [hash] });
-    t.match(await look([seen]), [{ kind: 'included', hash, final: false }], JSON.stringify(world));
+  for (const answer of [{ result: null }, { error: { code: 4_444, message: 'pruned history unavailable' } }]) {
+    for (const [count, kind] of [
+      [1, 'included'],
+      [0, 'waiting'],
+    ] as const) {
+      const world = { head: 300, count };
+      const { doubles, look } = await open(t, world);
+      doubles[0]?.answer((call) =>
+        call.method === 'eth_getBlockByNumber' && call.params[0] === '0xa' ? answer : node(world)(call),
+      );
+      const [told] = await look([seen]);
+      t.equal(told?.kind, kind, 'where the nonce is free again it is in no block');
+      if (told?.kind === 'included') t.notOk(told.final);
+    }
   }
+});
+
+t.test('a block that is another one, or lacks it, takes back what was seen in it', async (t) => {
+  const hash = hashOf('1');
+  const seen = entry(0n, [hash], mined(10));
   const made = await open(t, { head: 35, count: 0, listed: [] });
   t.same(await made.look([seen]), [{ kind: 'waiting' }], 'it was never in that block: somebody made up its receipt');
 });
@@ -377,7 +452,9 @@ t.test('only a look that can judge the height says that a node has caught up', a
     const floor = createHeadFloor({ now: () => 0, elapsed: () => 0 });
     floor.raise(block);
     caughtUp = 0;
-    t.same(await observe(watched, [entry(0n, [hash])], 10n, floor), [{ kind: 'waiting' }]);
+    t.same(await observe(watched, [entry(0n, [hash])], 10n, { floor, search: createBodySearch() }), [
+      { kind: 'waiting' },
+    ]);
     return caughtUp;
   };
   t.equal(await lookAbove(-1n), 0, 'nothing was seen that it should have');
@@ -412,15 +489,13 @@ t.test('nonce consumed outside: proved on one node, and denied by none', async (
 
   for (const head of [0, 100, 500]) {
     const branch = await open(t, proving, { head, count: 0 });
-    t.same(await branch.look([entry(0n, [hash])]), [{ kind: 'waiting' }], 'free on another branch of the chain');
+    t.match(await branch.look([entry(0n, [hash])]), [{ kind: 'waiting' }], 'free on another branch of the chain');
   }
   const denied = await open(t, proving, { head: 100, receipts: { [hash]: receiptFor(hash) } });
-  t.same(await denied.look([entry(0n, [hash])]), [{ kind: 'waiting' }], 'another node has our receipt');
-  const foreign = await open(t, proving, { head: 100, receipts: { [hash]: receiptFor(hash, { from: TO }) } });
+  t.match(await denied.look([entry(0n, [hash])]), [{ kind: 'waiting' }], 'another node has our receipt');
+  const receipts = { [hash]: receiptFor(hash, { from: TO }) };
+  const foreign = await open(t, proving, { ...proving, receipts });
   t.match(await foreign.look([entry(0n, [hash])]), [{ kind: 'displaced' }], 'of somebody else’s transaction');
-  const halfDown = await open(t, proving, {});
-  halfDown.doubles[1]?.answer(() => ({ status: 503 }));
-  t.match(await halfDown.look([entry(0n, [hash])]), [{ kind: 'displaced' }], 'silence denies nothing');
 
   const failing = await open(t, proving);
   failing.doubles[0]?.answer((call) =>
@@ -431,6 +506,21 @@ t.test('nonce consumed outside: proved on one node, and denied by none', async (
     { name: 'RpcError' },
     'one failing look-up decides nothing',
   );
+});
+
+t.test('a node that is behind what was shown, or not as high as it says, gives nothing up', async (t) => {
+  const one = entry(0n, [hashOf('1')]);
+  const proving = { head: 100, transactions: [taker(hashOf('2'))] };
+  const lookAbove = async (block: bigint, world: World) => {
+    const floor = createHeadFloor({ now: () => 0, elapsed: () => 0 });
+    if (block >= 0n) floor.raise(block);
+    return (await open(t, world)).look([one], 10n, floor);
+  };
+  t.match(await lookAbove(-1n, proving), [{ kind: 'displaced' }]);
+  t.match(await lookAbove(100n, proving), [{ kind: 'displaced' }]);
+  t.same(await lookAbove(101n, proving), [{ kind: 'waiting' }], 'one block behind');
+  t.same(await lookAbove(5_000n, proving), [{ kind: 'waiting' }], 'so far behind that the height itself is in doubt');
+  t.same(await lookAbove(-1n, { ...proving, top: 99 }), [{ kind: 'waiting' }]);
 });
 
 function attemptWith({ attempts: [attempt] }: ObservedEntry, fields: JsonObject) {

@@ -2,11 +2,13 @@ import t from 'tap';
 import {
   balance,
   blockNumber,
+  blockOf,
   blockReceipts,
-  blockTransactions,
+  blockTime,
   estimateGas,
   feeHistory,
   gasPrice,
+  hasCode,
   lacksMethod,
   latestBlock,
   onlyOn,
@@ -18,6 +20,7 @@ import {
   toData,
   toQuantity,
   transactionCount,
+  wholeBlock,
 } from '../../../../../src/chains/evm/provider.ts';
 import type { Json } from '../../../../../src/domain/json.ts';
 import { type ReadOne, RpcError } from '../../../../../src/egress/rpc-client.ts';
@@ -78,16 +81,48 @@ t.test('blocks before and after EIP-1559', async (t) => {
   const block = { number: '0x1', hash: HASH, gasLimit: '0x1c9c380' };
   t.match(await latestBlock(answering(block).read), { number: 1n, gasLimit: 30_000_000n, baseFeePerGas: null });
   t.match(await latestBlock(answering({ ...block, baseFeePerGas: '0x7' }).read), { baseFeePerGas: 7n });
+});
+
+t.test('a block with what is in it', async (t) => {
+  const block = (transactions: Json) => answering({ number: '0x1', hash: HASH, transactions }).read;
   const used = { hash: HASH, from: ACCOUNT, nonce: '0x5' };
   const plain = { hash: HASH.toLowerCase(), from: ACCOUNT.toLowerCase(), nonce: 5n, authorizations: [] };
-  t.same(await blockTransactions(answering({ transactions: [used, { hash: HASH }] }).read, 1n), [plain]);
+  t.same(await wholeBlock(block([used, { hash: HASH }]), 1n), { hash: HASH.toLowerCase(), transactions: [plain] });
   const authorization = { chainId: '0x1', address: ACCOUNT, nonce: '0x2', yParity: '0x1', r: '0x3', s: '0x4' };
   const carrier = { ...used, authorizationList: [authorization, { ...authorization, r: null }, 7] };
-  t.match(await blockTransactions(answering({ transactions: [carrier] }).read, 1n), [
-    { authorizations: [{ chainId: 1n, address: ACCOUNT.toLowerCase(), nonce: 2n, yParity: 1n, r: 3n, s: 4n }] },
+  const read = await wholeBlock(block([carrier]), 1n);
+  t.match(read?.transactions[0]?.authorizations, [
+    { chainId: 1n, address: ACCOUNT.toLowerCase(), nonce: 2n, yParity: 1n, r: 3n, s: 4n },
   ]);
-  const [read] = await blockTransactions(answering({ transactions: [carrier] }).read, 1n);
-  t.equal(read?.authorizations.length, 1, 'what is none is left out');
+  t.equal(read?.transactions[0]?.authorizations.length, 1, 'what is none is left out');
+  t.equal(await wholeBlock(answering(null).read, 1n), null);
+  t.equal(await wholeBlock(block([used]), 2n), null, 'another block');
+  await t.rejects(wholeBlock(block(null), 1n), TypeError);
+});
+
+t.test('a block whose content a node has pruned does not pass for an empty one', async (t) => {
+  const empty = `0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421`;
+  for (const [root, isKnown] of [
+    [empty, true],
+    [empty.toUpperCase().replace('X', 'x'), true],
+    [null, true],
+    [HASH, false],
+  ] as const) {
+    const { read } = answering({ number: '0x1', hash: HASH, transactions: [], transactionsRoot: root });
+    t.equal((await shownBlock(read, 1n))?.transactions !== undefined, isKnown);
+    t.equal((await wholeBlock(read, 1n)) !== null, isKnown);
+  }
+});
+
+t.test('where a transaction is, when a block was made, and whether an account has code', async (t) => {
+  t.equal(await blockOf(answering({ blockNumber: '0x10' }).read, HASH), 16n);
+  t.equal(await blockOf(answering({ blockNumber: null }).read, HASH), null, 'in the pool');
+  t.equal(await blockOf(answering(null).read, HASH), null);
+  t.equal(await blockTime(answering({ timestamp: '0x10' }).read, 1n), 16_000);
+  t.equal(await blockTime(answering(null).read, 1n), null);
+  t.equal(await hasCode(answering('0x').read, ACCOUNT, 1n), false);
+  t.equal(await hasCode(answering('0xef').read, ACCOUNT, 1n), true);
+  await t.rejects(hasCode(answering(null).read, ACCOUNT, 1n), TypeError);
 });
 
 t.test('receipts are compared in lower case', async (t) => {
@@ -150,7 +185,6 @@ t.test('what no honest node answers is refused', async (t) => {
     await t.rejects(receiptOf(answering(lie).read, HASH), TypeError, JSON.stringify(lie));
   }
   await t.rejects(blockReceipts(answering({}).read, 1n), TypeError);
-  await t.rejects(blockTransactions(answering(null).read, 1n), TypeError);
   await t.rejects(feeHistory(answering({ reward: 'much' }).read, 4, [50]), TypeError);
   t.throws(() => sentHash(null), TypeError);
 });
