@@ -20,6 +20,7 @@ const MOST_DELAY_MS = 1;
  */
 export class Channel {
   readonly #fd: number;
+  readonly #now: () => number;
   readonly #outbox = Buffer.allocUnsafe(OUTBOX_BYTES);
   #used = 0;
   /** When the first of them was put there, in milliseconds. */
@@ -29,8 +30,10 @@ export class Channel {
   #journal: Journal | undefined;
   #inBatch = false;
 
-  constructor(fd: number) {
+  /** @param now milliseconds of a clock that never goes back */
+  constructor(fd: number, now: () => number = () => performance.now()) {
     this.#fd = fd;
+    this.#now = now;
   }
 
   /** Notes from now on in the file `fd` what {@link JOURNAL_FD} says. */
@@ -79,7 +82,7 @@ export class Channel {
   /** Returns when everything sent so far would survive this process. */
   save(): void {
     const journal = this.#journal;
-    const mayStay = this.#inBatch && performance.now() - this.#since < MOST_DELAY_MS;
+    const mayStay = this.#inBatch && this.#now() - this.#since < MOST_DELAY_MS;
     if (journal === undefined || !mayStay || !journal.note(this.#sent, this.#outbox, this.#used)) this.flush();
   }
 
@@ -94,7 +97,7 @@ export class Channel {
 
   #header(kind: number, call: number, payloadBytes: number): void {
     const at = this.#used;
-    if (at === 0) this.#since = performance.now();
+    if (at === 0) this.#since = this.#now();
     this.#outbox.writeUInt32BE(FRAME_HEADER_BYTES - LENGTH_BYTES + payloadBytes, at);
     this.#outbox.writeUInt8(kind, at + LENGTH_BYTES);
     this.#outbox.writeUInt32BE(call, at + LENGTH_BYTES + 1);

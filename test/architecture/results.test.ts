@@ -121,7 +121,9 @@ t.test('a file that leaves a process running has failed, and the process is ende
     'package.json': '{"type":"module"}',
     'leaves.test.ts': `import { spawn } from 'node:child_process';
 import t from 'tap';
-spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)'], { stdio: 'inherit' }).unref();
+// With much memory to give back it is not gone at once when it is killed.
+const slow = 'globalThis.kept = Buffer.alloc(2e8, 1); setTimeout(() => {}, 60_000)';
+spawn(process.execPath, ['-e', slow], { stdio: 'inherit' }).unref();
 t.ok(true);
 console.error('group', process.pid);
 `,

@@ -17,6 +17,11 @@ const GRACE_MS = 2_000;
 /** How long what a file started may take to be gone after it. */
 const LEFTOVER_MS = 1_000;
 
+/** How long it may take to be gone once it is killed. */
+const KILLED_MS = 10_000;
+
+const POLL_MS = 50;
+
 /** How long the output may take to end after that; what holds it longer has left the file's group. */
 const OUTPUT_MS = 5_000;
 
@@ -104,10 +109,17 @@ async function runFile({ file, seconds }: TimedFile, options: RunOptions, run: R
 
 /** Whether something of the file's group outlived it; it does not any more. */
 async function endLeftover(group: number): Promise<boolean> {
-  for (let waited = 0; waited < LEFTOVER_MS; waited += 50) {
-    if (!isGroupAlive(group)) return false;
-    await sleep(50);
-  }
+  if (await isGone(group, LEFTOVER_MS)) return false;
   killGroup(group);
+  // Its output ends before it does: a process that is killed gives its files back first, and its memory last.
+  await isGone(group, KILLED_MS);
   return true;
+}
+
+async function isGone(group: number, withinMs: number): Promise<boolean> {
+  for (let waited = 0; waited < withinMs; waited += POLL_MS) {
+    if (!isGroupAlive(group)) return true;
+    await sleep(POLL_MS);
+  }
+  return !isGroupAlive(group);
 }

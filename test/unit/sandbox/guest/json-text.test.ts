@@ -76,6 +76,10 @@ t.test('bounds depth, path and size', (t) => {
   t.match(textOf(deep), /^shape: result….* is nested more than 2000 levels deep$/);
   t.ok(textOf(deep).length < 400);
 
+  const nested = (levels: number) => Array.from({ length: levels }).reduce<unknown>((inner) => [inner], 1);
+  t.equal(textOf(nested(2001)), JSON.stringify(nested(2001)), 'the outermost is at level 0');
+  t.match(textOf(nested(2002)), /^shape: .* is nested more than 2000 levels deep$/);
+
   t.equal(textOf('x'.repeat(8), 10), '"xxxxxxxx"');
   t.equal(textOf('x'.repeat(9), 10), 'size: result is more than 10 bytes of JSON; the limit is 10 bytes');
   t.equal(

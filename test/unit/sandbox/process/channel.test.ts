@@ -14,9 +14,9 @@ import { nativeAddon } from '../../../../src/plugin-host/child-program.ts';
 type Frame = [kind: number, call: number, text: string];
 const CHANNEL = JSON.stringify(import.meta.resolve('../../../../sandbox/process/channel.ts'));
 
-/** Runs a script that has `channel`, and collects the frames that come up until it ends. */
+/** Runs a script that has `channel` and its clock `now`, and collects the frames that come up until it ends. */
 async function framesFrom(script: string, down: Frame[] = [], journalFd?: number): Promise<Frame[]> {
-  const code = `import(${CHANNEL}).then(({ Channel }) => { const channel = new Channel(3); ${script} });`;
+  const code = `import(${CHANNEL}).then(({ Channel }) => { let now = 0; const channel = new Channel(3, () => now); ${script} });`;
   const child = spawn(process.execPath, ['-e', code], {
     stdio: ['ignore', 'ignore', 'inherit', 'pipe', journalFd ?? 'ignore'],
   });
@@ -42,20 +42,22 @@ t.test('what was noted and not sent is known even if nothing runs afterwards', a
   const journal = openJournal(await probeLauncher(process.platform, nativeAddon()));
   if (journal === undefined) return t.pass('there is no place for journals');
   t.teardown(() => journal.close());
-  const script = `
+  const endsAfter = (ms: number) => `
     channel.keepJournal(4);
     channel.listen((kind, call, text) => {
-      channel.send(6, 1, 'before'); channel.enter(1, true); process.kill(process.pid, 'SIGKILL');
+      channel.send(6, 1, 'before'); now += ${ms}; channel.enter(1, true); process.kill(process.pid, 'SIGKILL');
     }, () => {});`;
-  const sent = await framesFrom(script, [[DOWN.INVOKE, 1, '']], journal.fd);
-  t.same(sent, []);
+  const frames = [
+    [UP.LOG, 1, 'before'],
+    [UP.ENTER, 1, ''],
+  ];
+  t.same(await framesFrom(endsAfter(0.9), [[DOWN.INVOKE, 1, '']], journal.fd), []);
   const noted: Frame[] = [];
   const decoder = new FrameDecoder(payloadCaps({ result_bytes: 0 }), (...frame) => noted.push(frame));
   journal.read((bytes) => decoder.push(bytes));
-  t.same(noted, [
-    [UP.LOG, 1, 'before'],
-    [UP.ENTER, 1, ''],
-  ]);
+  t.same(noted, frames);
+  const sent = await framesFrom(endsAfter(1), [[DOWN.INVOKE, 1, '']], journal.fd);
+  t.same(sent, frames, 'what has waited for a while is sent');
 });
 
 t.test('frames beyond the size of the outbox and of the pipe arrive whole and in order', async (t) => {

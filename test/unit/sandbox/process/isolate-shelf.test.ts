@@ -62,6 +62,22 @@ t.test('one that is not clean, unsound, old or grown does not come back', async 
   }
 });
 
+t.test('one comes back up to the bound of its age and of its growth, and not at it', async (t) => {
+  const bounds: [name: string, back: boolean, spoil: (isolate: GuestIsolate) => void][] = [
+    ['4999 calls', true, (isolate) => Object.assign(isolate, { served: 4999 })],
+    ['5000 calls', false, (isolate) => Object.assign(isolate, { served: 5000 })],
+    ['just below half of its room', true, (isolate) => Object.assign(isolate, { growth: () => 0.499 })],
+    ['half of its room', false, (isolate) => Object.assign(isolate, { growth: () => 0.5 })],
+  ];
+  for (const [name, back, spoil] of bounds) {
+    const { shelf } = shelfOf(plugin(''));
+    const isolate = shelf.take();
+    spoil(isolate);
+    shelf.give(isolate, true);
+    t.equal(shelf.size, back ? 1 : 0, name);
+  }
+});
+
 t.test('one isolate per call: none comes back, more wait ready', async (t) => {
   const { shelf, made } = shelfOf(plugin('', { isolation: 'call' }));
   while (shelf.wantsMore) shelf.prepare();
@@ -73,10 +89,12 @@ t.test('one isolate per call: none comes back, more wait ready', async (t) => {
 });
 
 t.test('waiting isolates take their share of the memory and no more', async (t) => {
-  const { shelf } = shelfOf(plugin('', { limits: { process_mb: 64 } }));
-  const taken = Array.from({ length: 30 }, () => shelf.take());
+  const { shelf, bytes } = shelfOf(plugin('', { limits: { process_mb: 64 } }));
+  const room = Math.floor((64 * 1_048_576 * 0.25) / bytes);
+  t.ok(room > 1 && room < 20, `${room} may wait`);
+  const taken = Array.from({ length: room + 1 }, () => shelf.take());
   for (const isolate of taken) shelf.give(isolate, true);
-  t.ok(shelf.size < 20 && shelf.size > 1, `${shelf.size} wait`);
+  t.equal(shelf.size, room);
 });
 
 t.test('what a burst left behind is let go when nobody needed it for a while', async (t) => {

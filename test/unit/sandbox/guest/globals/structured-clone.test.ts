@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import t from 'tap';
 import { structuredClone } from '../../../../../sandbox/guest/globals/structured-clone.ts';
@@ -12,11 +13,9 @@ t.test('copies what the engine copies', (t) => {
     withSparseArray: true,
   });
   fc.assert(
-    fc.property(anything, (value) => {
-      t.strictSame(structuredClone(value), globalThis.structuredClone(value));
-      return true;
-    }),
-    { numRuns: 200 },
+    // Compared without being printed: an invalid date has no text that could be shown of it.
+    fc.property(anything, (value) => isDeepStrictEqual(structuredClone(value), globalThis.structuredClone(value))),
+    { numRuns: 200, examples: [[new Date(Number.NaN)]] },
   );
   for (const value of [
     /a/gi,
