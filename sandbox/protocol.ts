@@ -65,6 +65,9 @@ export const FIXED_LIMITS = {
   /** Captured log lines and bytes per call; what is beyond is counted and dropped. */
   log_lines: 1000,
   log_bytes: 262_144,
+  /** Lines and bytes beside these for what nobody caught: a plugin that wrote much is not to hide why it failed. */
+  uncaught_lines: 8,
+  uncaught_bytes: 65_536,
   /** Unanswered capability calls and armed timers per plugin call. */
   pending_requests: 256,
   timers: 1024,
@@ -95,7 +98,8 @@ export type EndCode = keyof typeof END_CODES;
 export type LogLevel = 'log' | 'info' | 'warn' | 'error' | 'debug';
 
 export interface LogEntry {
-  level: LogLevel;
+  /** `uncaught`: what no code of the plugin caught. It is shown as an error, and goes to the log of the service too. */
+  level: LogLevel | 'uncaught';
   message: string;
 }
 
@@ -246,7 +250,14 @@ export interface LoadedMessage {
   /** Measured size of one waiting isolate, in bytes; 0 when the module did not evaluate. */
   isolate_bytes: number;
   /** Why the module could not be evaluated; the calls of this version then end with this outcome. */
-  failure: Outcome | null;
+  failure: LoadFailure | null;
+}
+
+/** Why a version cannot be served. */
+export interface LoadFailure {
+  outcome: Outcome;
+  /** The stack of what was thrown, with its causes, as a line of a log; empty where there is none. */
+  report: string;
 }
 
 /**

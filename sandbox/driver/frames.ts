@@ -27,7 +27,8 @@ export function payloadCaps(limits: Pick<Limits, 'result_bytes'>): ReadonlyMap<n
   const slack = FIXED_LIMITS.up_frame_slack_bytes;
   return new Map([
     [UP.READY, slack],
-    [UP.LOADED, slack],
+    // What was thrown and its stack, of which every character may be escaped.
+    [UP.LOADED, 2 * slack],
     [UP.ENTER, 0],
     [UP.LEAVE, 0],
     [UP.SHELF, 10],

@@ -1,4 +1,4 @@
-import { DEFAULT_LIMITS, type Limits, type LoadedMessage, type Outcome, type PluginVersion } from '../protocol.ts';
+import { DEFAULT_LIMITS, type Limits, type LoadedMessage, type LoadFailure, type PluginVersion } from '../protocol.ts';
 import { ProtocolViolation } from './frames.ts';
 
 /** What is kept of a version once the child has its code. */
@@ -6,7 +6,7 @@ export interface LoadedVersion {
   readonly version: string;
   readonly limits: Limits;
   /** Why it cannot be served, or null. */
-  readonly failure: Outcome | null;
+  readonly failure: LoadFailure | null;
 }
 
 /** The child itself serves the current version and the one before it. */

@@ -3,8 +3,8 @@ import type {
   EndCode,
   Json,
   LoadedMessage,
+  LoadFailure,
   LogEntry,
-  LogLevel,
   Outcome,
   ReadyMessage,
   RequestMessage,
@@ -26,7 +26,7 @@ const COMMA = 0x2c;
 const OPEN_BRACE = 0x7b;
 const OPEN_BRACKET = 0x5b;
 
-const LOG_LEVELS: readonly LogLevel[] = ['log', 'info', 'warn', 'error', 'debug'];
+const LOG_LEVELS: readonly LogEntry['level'][] = ['log', 'info', 'warn', 'error', 'debug', 'uncaught'];
 const LONGEST_METHOD = 100;
 const LONGEST_VERSION = 200;
 const LONGEST_CODE = 1000;
@@ -153,10 +153,11 @@ export function requestId(text: string): number {
 }
 
 /** Why a module cannot be served: never a result. */
-function failureOf(value: unknown): Outcome {
-  const outcome = outcomeOf(value, ENDS_OF_LOADS);
+function failureOf(value: unknown): LoadFailure {
+  const fields = exactly(value, ['outcome', 'report']);
+  const outcome = outcomeOf(fields['outcome'], ENDS_OF_LOADS);
   if (outcome.kind === 'returned') throw new ProtocolViolation('a module that failed has returned');
-  return outcome;
+  return { outcome, report: textOf(fields, 'report') };
 }
 
 function outcomeOf(value: unknown, ends: readonly EndCode[]): Outcome {

@@ -9,6 +9,9 @@ const CLOCK_SLACK_MS = 1000;
 /** The shortest stretch there is. A child that came and went before the driver looked was inside all the same. */
 const LEAST_STRETCH_MS = 0.01;
 
+const MOST_LOG_LINES = FIXED_LIMITS.log_lines + FIXED_LIMITS.uncaught_lines;
+const MOST_LOG_BYTES = FIXED_LIMITS.log_bytes + FIXED_LIMITS.uncaught_bytes;
+
 /** The bytes of unanswered capability calls of one child, over all its calls. */
 export class BytesInFlight {
   bytes = 0;
@@ -79,7 +82,7 @@ export class Meter {
    */
   log(entry: LogEntry, bytes: number): void {
     this.#logBytes += bytes;
-    if (this.logs.length >= FIXED_LIMITS.log_lines || this.#logBytes > FIXED_LIMITS.log_bytes) {
+    if (this.logs.length >= MOST_LOG_LINES || this.#logBytes > MOST_LOG_BYTES) {
       throw new ProtocolViolation('more log lines than a call may have');
     }
     this.logs.push(entry);
@@ -111,7 +114,7 @@ export class Meter {
    */
   late(): void {
     this.#late += 1;
-    if (this.#late > this.#limits.calls + FIXED_LIMITS.log_lines) {
+    if (this.#late > this.#limits.calls + MOST_LOG_LINES) {
       throw new ProtocolViolation('a call that is over does not stop speaking');
     }
   }

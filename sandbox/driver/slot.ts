@@ -9,6 +9,7 @@ import {
   DOWN,
   type DriverMessage,
   FIXED_LIMITS,
+  type LogEntry,
   type Outcome,
   type PluginVersion,
   PROTOCOL_VERSION,
@@ -124,7 +125,7 @@ export class Slot {
         return;
       }
       if (version.failure !== null) {
-        resolve(reportWithout(version.failure, false));
+        resolve(reportWithout(version.failure.outcome, false, version.failure.report));
         return;
       }
       const share = this.#judge.account.begin(version.limits);
@@ -354,7 +355,8 @@ export function unableToRun(): CallReport {
 }
 
 /** The report of a call that no child has seen. */
-function reportWithout(outcome: Outcome, lost: boolean): CallReport {
+function reportWithout(outcome: Outcome, lost: boolean, said = ''): CallReport {
   const usage = { cpu_ms: 0, calls: 0, heap_bytes: 0, bytes_in: 0, bytes_out: 0 };
-  return { outcome, logs: [], dropped_logs: 0, usage, lost };
+  const logs: LogEntry[] = said === '' ? [] : [{ level: 'uncaught', message: said }];
+  return { outcome, logs, dropped_logs: 0, usage, lost };
 }

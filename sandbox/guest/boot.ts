@@ -19,12 +19,15 @@ import { removeGlobals } from './globals/removed.ts';
 import type { GuestEntries, GuestSetup, HostFunction } from './host-function.ts';
 import { HostLink } from './host-link.ts';
 import { invokeHandler } from './invoke.ts';
+import { loadFailureText, withoutHandler } from './load-failure.ts';
 import type { PartName } from './part-name.ts';
 import type { Part } from './part-world.ts';
 import { defineProperty, deleteProperty, getOwnPropertyDescriptor, parseJson } from './primordials.ts';
 
 /** Where the plugin's bundle leaves its exports (esbuild's `globalName`). */
 const EXPORTS = '__isolayer_plugin__';
+/** Where the child process has it leave what it throws, as `{ error }`. */
+const THROWN = '__isolayer_threw__';
 
 /**
  * Makes the guest's world around the one function that leads out of it, before any plugin code exists, and returns
@@ -51,13 +54,16 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
       limits = setup.limits;
       world.grant(setup.env);
       // Made first, so that the bundle's `var` finds a property that can be taken away again.
-      defineProperty(global, EXPORTS, { value: undefined, writable: true, configurable: true });
+      for (const name of [EXPORTS, THROWN]) {
+        defineProperty(global, name, { value: undefined, writable: true, configurable: true });
+      }
     },
 
     seal() {
-      moduleExports = getOwnPropertyDescriptor(global, EXPORTS)?.value;
-      deleteProperty(global, EXPORTS);
+      moduleExports = takeAway(global, EXPORTS);
+      const thrown = takeAway(global, THROWN) as { error: unknown } | undefined;
       shared.seal();
+      return thrown === undefined ? withoutHandler(moduleExports) : loadFailureText(thrown.error);
     },
 
     invoke(text) {
@@ -76,4 +82,10 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
       world.timers.fire(id);
     },
   };
+}
+
+function takeAway(global: object, name: string): unknown {
+  const value: unknown = getOwnPropertyDescriptor(global, name)?.value;
+  deleteProperty(global, name);
+  return value;
 }

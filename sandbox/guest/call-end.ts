@@ -2,9 +2,10 @@ import type { EndCode, Outcome } from '../protocol.ts';
 import { describeFailure } from './failure.ts';
 import type { HostLink } from './host-link.ts';
 import { toJsonText } from './json-text.ts';
-import { formatValue } from './log-line.ts';
+import { uncaughtLine } from './log-line.ts';
 
-const LONGEST_REPORT = 4096;
+/** An answer of a lower status is one that the plugin meant to give. */
+const LEAST_UNMEANT_STATUS = 500;
 
 /**
  * The end of the running call: the first one counts, and is sent at once. What an ended call left behind may go on
@@ -50,11 +51,12 @@ export class CallEnd {
     }
   }
 
-  /** Ends a call with what its handler threw, whatever it is. */
+  /** Ends a call with what its handler threw, whatever it is; the log has its stack. */
   threw(call: number, thrown: unknown): void {
     if (!this.isOpen(call)) return;
     const { outcome, droppedDetails } = describeFailure(thrown, this.#resultBytes);
     if (droppedDetails !== null) this.#link.log('warn', `The error's details were dropped: ${droppedDetails}`);
+    this.#link.log(outcome.status < LEAST_UNMEANT_STATUS ? 'error' : 'uncaught', uncaughtLine(thrown));
     this.#send(outcome);
   }
 
@@ -70,7 +72,7 @@ export class CallEnd {
       this.#link.retire();
       this.threw(this.#number, thrown);
     } else {
-      this.#link.log('error', `Uncaught ${formatValue(thrown, LONGEST_REPORT)}`);
+      this.#link.log('uncaught', uncaughtLine(thrown));
     }
   }
 

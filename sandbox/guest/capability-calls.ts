@@ -12,10 +12,14 @@ import {
   parseJson,
   quote,
   SafeMap,
+  stringSlice,
 } from './primordials.ts';
 
 /** Writing a value stops there: nothing larger could be sent. */
 const LARGEST_REQUEST: (typeof FIXED_LIMITS)['request_bytes'] = 1_048_576;
+
+/** Of what a stack without a message begins with. */
+const NAME_LENGTH = 'Error'.length;
 
 type Failed = Extract<CapabilityReply, { ok: false }>['error'];
 
@@ -35,6 +39,8 @@ interface Pending {
   readonly reject: (error: Error) => void;
   readonly accept: (value: Json) => unknown;
   readonly refuse: (error: Failed) => Error;
+  /** Made where the plugin made the call: when the answer comes, nothing of the plugin is on the stack. */
+  readonly place: Error;
 }
 
 /**
@@ -82,6 +88,7 @@ export class CapabilityCalls {
     fields: () => Fields<M>,
     reception: Reception<T> = {},
   ): Promise<T> {
+    const place = new NativeError();
     return new NativePromise<T>((resolve, reject) => {
       // Before it is counted: writing the fields may run the plugin's own getters, and these may call again.
       const params = paramsText(fields());
@@ -98,7 +105,7 @@ export class CapabilityCalls {
         this.#end.cut('CALL_LIMIT', message);
         throw new NativeError(message);
       }
-      this.#pending.set(id, { resolve: resolve as (value: unknown) => void, reject, accept, refuse });
+      this.#pending.set(id, { resolve: resolve as (value: unknown) => void, reject, accept, refuse, place });
       const refusal = this.#link.request(id, method, params, behind);
       if (refusal === '') return;
       this.#pending.delete(id);
@@ -113,7 +120,7 @@ export class CapabilityCalls {
     if (pending === undefined) return;
     this.#pending.delete(id);
     if (!reply.ok) {
-      pending.reject(pending.refuse(reply.error));
+      pending.reject(placed(pending.refuse(reply.error), pending.place));
       return;
     }
     try {
@@ -133,14 +140,16 @@ export function toError({ message, code, status, details }: Failed): Error {
   return error;
 }
 
-function addProperty(error: Error, name: string, value: unknown): void {
-  defineProperty(error, name, {
-    __proto__: null,
-    value,
-    writable: true,
-    enumerable: true,
-    configurable: true,
-  } as object);
+/** Gives an error the stack of another one that has no message. */
+function placed(error: Error, { stack }: Error): Error {
+  // Its plugin may shape stacks as it likes.
+  if (typeof stack !== 'string') return error;
+  addProperty(error, 'stack', `${error.name}: ${error.message}${stringSlice(stack, NAME_LENGTH)}`, false);
+  return error;
+}
+
+function addProperty(error: Error, name: string, value: unknown, enumerable = true): void {
+  defineProperty(error, name, { __proto__: null, value, writable: true, enumerable, configurable: true } as object);
 }
 
 function asIs(value: Json): Json {

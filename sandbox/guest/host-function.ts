@@ -61,8 +61,11 @@ export type CryptoQuestion =
 export interface GuestEntries {
   /** Prepares the world for the plugin's top level: env, filename. `text` is {@link GuestSetup}. */
   setup(text: string): void;
-  /** After the plugin's script has run: takes its exports away from the global, freezes the intrinsics. */
-  seal(): void;
+  /**
+   * After the plugin's script has run: takes its exports away from the global, freezes the intrinsics. Answers with
+   * `""`, or with a `LoadFailure` where the script threw or exports no handler.
+   */
+  seal(): string;
   /** Starts the handler; `text` is an `InvocationContext`. The end arrives through `done`. */
   invoke(text: string): void;
   /** A `ReplyMessage`. */

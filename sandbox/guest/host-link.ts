@@ -1,4 +1,4 @@
-import type { LogLevel, Outcome } from '../protocol.ts';
+import type { LogEntry, Outcome } from '../protocol.ts';
 import type { CryptoQuestion, HostFunction, UrlParts } from './host-function.ts';
 import type { PartName } from './part-name.ts';
 import { enumerableKeys, parseJson, quote, stringSlice } from './primordials.ts';
@@ -14,7 +14,7 @@ export class HostLink {
     this.#host = host;
   }
 
-  log(level: LogLevel, message: string): void {
+  log(level: LogEntry['level'], message: string): void {
     this.#host('log', `{"level":${quote(level)},"message":${quote(message)}}`);
   }
 
@@ -92,7 +92,8 @@ function stringifyFlat(question: CryptoQuestion): string {
   return `${text}}`;
 }
 
-function outcomeText(outcome: Outcome): string {
+/** An outcome's JSON text. */
+export function outcomeText(outcome: Outcome): string {
   switch (outcome.kind) {
     case 'returned':
       return `{"kind":"returned","json":${quote(outcome.json)}}`;

@@ -30,7 +30,8 @@ export function invokeHandler(moduleExports: unknown, given: InvocationContext, 
   }
 }
 
-function findHandler(moduleExports: unknown): Handler {
+/** @throws Error where a module exports none, or what its getter throws */
+export function findHandler(moduleExports: unknown): Handler {
   const isModule = (typeof moduleExports === 'object' && moduleExports !== null) || typeof moduleExports === 'function';
   const handler = isModule ? (moduleExports as { handler?: unknown }).handler : undefined;
   if (typeof handler !== 'function') throw new NativeError('Plugin must export a handler function');

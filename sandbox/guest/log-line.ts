@@ -25,7 +25,13 @@ import {
 } from './primordials.ts';
 
 const LONGEST_LINE = 8192;
+/** Of what an error carries beside its stack, so that it leaves room for the cause behind it. */
+const LONGEST_DATA = 1024;
 const DEEPEST = 12;
+const NONE: readonly string[] = [];
+/** What is told of an error in lines of its own, also where it was set by assignment. */
+const CAUSE: readonly string[] = ['cause'];
+const CAUSES: readonly string[] = ['cause', 'errors'];
 
 /**
  * One log line of console arguments, joined with a space: strings as they are, objects as JSON without spaces, and
@@ -52,6 +58,20 @@ export function formatValue(value: unknown, longest: number): string {
     formatter.text += '[Unreadable]';
   }
   return cut(formatter.text, longest);
+}
+
+/** The line for what nobody caught: an error with its stack and its causes, anything else as it is. */
+export function uncaughtLine(thrown: unknown): string {
+  const text = formatValue(thrown, LONGEST_LINE);
+  return `Uncaught ${text}${isError(thrown) ? '' : ' (not an Error, so it has no stack)'}`;
+}
+
+function isError(value: unknown): boolean {
+  try {
+    return typeof value === 'object' && value !== null && isPrototypeOf(ErrorPrototype, value);
+  } catch {
+    return false;
+  }
 }
 
 /** Objects that are being written, from the innermost outwards. */
@@ -148,37 +168,49 @@ class Formatter {
       return;
     }
     this.text += '{';
-    this.#properties(object, chain, depth, '');
+    this.#properties(object, chain, depth, NONE);
     this.text += '}';
   }
 
   /** Own enumerable properties without the braces; a getter is shown as such and not run. */
-  #properties(object: object, chain: Chain, depth: number, first: string): boolean {
+  #properties(object: object, chain: Chain, depth: number, except: readonly string[]): void {
     const names = enumerableKeys(object);
-    let separator = first;
+    let separator = '';
     for (let index = 0; index < names.length && !this.#full; index++) {
       const name = names[index] as string;
       const property = getOwnPropertyDescriptor(object, name);
-      if (property === undefined) continue;
+      if (property === undefined || includes(except, name)) continue;
       this.text += `${separator}${quote(name)}:`;
       separator = ',';
       if (property.get === undefined) this.value(property.value, chain, depth + 1);
       else this.text += '[Getter]';
     }
-    return names.length > 0;
   }
 
   #error(error: object, chain: Chain, depth: number): void {
-    const { stack, name, message, cause } = error as Partial<Error>;
+    const { stack, name, message, cause, errors } = error as Partial<AggregateError>;
     if (typeof stack === 'string' && stack !== '') this.text += stack;
     else this.text += `${textOr(name, 'Error')}: ${textOr(message, '')}`;
-    const before = this.text;
-    this.text += ' {';
-    this.text = this.#properties(error, chain, depth, '') ? `${this.text}}` : before;
-    if (cause === undefined) return;
-    this.text += '\n[cause]: ';
-    this.value(cause, chain, depth + 1);
+    const data = new Formatter(LONGEST_DATA);
+    data.#properties(error, chain, depth, isArray(errors) ? CAUSES : CAUSE);
+    if (data.text !== '') this.text += ` {${cut(data.text, LONGEST_DATA)}}`;
+    if (cause !== undefined) this.#below('cause', cause, chain, depth);
+    if (isArray(errors)) {
+      for (let index = 0; index < errors.length && !this.#full; index++) {
+        this.#below(`error ${index + 1}`, errors[index], chain, depth);
+      }
+    }
   }
+
+  #below(name: string, value: unknown, chain: Chain, depth: number): void {
+    this.text += `\n[${name}]: `;
+    this.value(value, chain, depth + 1);
+  }
+}
+
+function includes(names: readonly string[], wanted: string): boolean {
+  for (let index = 0; index < names.length; index++) if (names[index] === wanted) return true;
+  return false;
 }
 
 function textOr(value: unknown, otherwise: string): string {

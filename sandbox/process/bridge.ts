@@ -18,6 +18,28 @@ export interface BridgedCall {
   fire(id: number): void;
 }
 
+/** How the text of such an entry begins. */
+const UNCAUGHT = '{"level":"uncaught",';
+
+/** Lines and bytes of log that are left. */
+class LogRoom {
+  #lines: number;
+  #bytes: number;
+
+  constructor(lines: number, bytes: number) {
+    this.#lines = lines;
+    this.#bytes = bytes;
+  }
+
+  /** False where another line of so many bytes is too much. */
+  take(bytes: number): boolean {
+    if (this.#lines === 0 || bytes > this.#bytes) return false;
+    this.#lines -= 1;
+    this.#bytes -= bytes;
+    return true;
+  }
+}
+
 /**
  * Answers what the guest of one running call asks of its {@link HostFunction}. Texts pass through unread where they
  * can: the driver parses them, outside this process. Everything is counted here so that a guest cannot make this
@@ -33,8 +55,8 @@ export class Bridge {
   #announced = false;
   #requests = 0;
   #pending = 0;
-  #logLines = 0;
-  #logBytes = 0;
+  readonly #logs = new LogRoom(FIXED_LIMITS.log_lines, FIXED_LIMITS.log_bytes);
+  readonly #uncaught = new LogRoom(FIXED_LIMITS.uncaught_lines, FIXED_LIMITS.uncaught_bytes);
   #droppedLogs = 0;
 
   constructor(call: BridgedCall, channel: Channel) {
@@ -101,13 +123,11 @@ export class Bridge {
   /** Sends one {@link LogEntry}'s text up, so that it survives whatever the guest does next. */
   log(text: string): string {
     if (!this.#open) return '';
-    const bytes = Buffer.byteLength(text);
-    if (this.#logLines >= FIXED_LIMITS.log_lines || this.#logBytes + bytes > FIXED_LIMITS.log_bytes) {
+    const room = text.startsWith(UNCAUGHT) ? this.#uncaught : this.#logs;
+    if (!room.take(Buffer.byteLength(text))) {
       this.#droppedLogs += 1;
       return '';
     }
-    this.#logLines += 1;
-    this.#logBytes += bytes;
     this.#channel.send(UP.LOG, this.#call.id, text);
     this.#channel.save();
     return '';

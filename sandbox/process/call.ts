@@ -98,8 +98,7 @@ export class Call {
         return this.#bridge.end(memoryLimit(this.limits));
       case 'thrown': {
         // A promise that nobody handles ends no call: the handler may well return all the same.
-        if (this.#bridge.outcome !== null) return;
-        const entry: LogEntry = { level: 'error', message: `Unhandled rejection: ${escape.text}` };
+        const entry: LogEntry = { level: 'uncaught', message: `Unhandled rejection: ${escape.text}` };
         this.#bridge.log(JSON.stringify(entry));
         return;
       }

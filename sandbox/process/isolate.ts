@@ -1,19 +1,19 @@
 import { performance } from 'node:perf_hooks';
 import ivm from 'isolated-vm';
 import type { GuestEntries, GuestSetup, HostFunction, HostOp } from '../guest/host-function.ts';
-import { DEFAULT_LIMITS, FIXED_LIMITS, type PluginVersion, RUNTIME_PART } from '../protocol.ts';
+import { DEFAULT_LIMITS, FIXED_LIMITS, type LoadFailure, type PluginVersion, RUNTIME_PART } from '../protocol.ts';
 
 /** How a stretch of guest code ended other than by coming back: what isolated-vm threw, told apart in one place. */
-export type Escape = { cause: 'time' } | { cause: 'memory' } | { cause: 'thrown'; name: string; text: string };
+export type Escape = { cause: 'time' } | { cause: 'memory' } | { cause: 'thrown'; text: string };
 
 /** The entries by which a running call is driven. */
 export type CallEntry = 'invoke' | 'reply' | 'fire';
 
 /** Thrown when an isolate could not be made ready: the plugin's module did not evaluate. */
 export class EvaluationError extends Error {
-  readonly escape: Escape;
+  readonly escape: Escape | { cause: 'failed'; failure: LoadFailure };
 
-  constructor(escape: Escape) {
+  constructor(escape: EvaluationError['escape']) {
     super('the module could not be evaluated');
     this.escape = escape;
   }
@@ -23,6 +23,10 @@ const MIB = 1_048_576;
 /** isolated-vm's own minimum. */
 const LEAST_MEMORY_MB = 8;
 const LONGEST_TEXT = 2000;
+const LONGEST_STACK = 10_000;
+const FRAME = /^ {4}at /;
+/** It means something at the beginning of a script only. */
+const STRICT = '"use strict";';
 /** What V8 keeps for an isolate beside its heap; its own count of it includes memory that it only borrows. */
 const OUTSIDE_HEAP_BYTES = MIB / 4;
 
@@ -97,7 +101,12 @@ export class GuestRuntime {
   /** Has an isolate of nobody's serve a call, so that the code cache has what a call needs. */
   #warmUp(): void {
     try {
-      const isolate = new GuestIsolate(WARM_UP, this, new CachedScript(WARM_UP.code, WARM_UP.filename), () => '');
+      const isolate = new GuestIsolate(
+        WARM_UP,
+        this,
+        new CachedScript(catching(WARM_UP.code), WARM_UP.filename),
+        () => '',
+      );
       for (const [entry, text] of WARM_UP_ENTRIES) isolate.enter(entry, text, FIXED_LIMITS.evaluate_ms);
       isolate.remember(this.script);
       isolate.dispose();
@@ -116,7 +125,7 @@ export class GuestProgram {
   constructor(runtime: GuestRuntime, version: PluginVersion) {
     this.version = version;
     this.#runtime = runtime;
-    this.#script = new CachedScript(version.code, version.filename);
+    this.#script = new CachedScript(catching(version.code), version.filename);
   }
 
   /**
@@ -142,6 +151,7 @@ export class GuestIsolate {
   /** False once an end or an error leaves doubts about its state, or code of an ended call goes on in it. */
   sound = true;
 
+  readonly #filename: string;
   readonly #isolate: ivm.Isolate;
   readonly #began = performance.now();
   readonly #outsideCalls: HostFunction;
@@ -154,6 +164,7 @@ export class GuestIsolate {
 
   constructor(version: PluginVersion, runtime: GuestRuntime, plugin: CachedScript, outsideCalls: HostFunction) {
     this.version = version.version;
+    this.#filename = version.filename;
     this.#outsideCalls = outsideCalls;
     this.#parts = runtime.parts;
     this.#answer = outsideCalls;
@@ -177,16 +188,20 @@ export class GuestIsolate {
       const entry = (name: keyof GuestEntries): ivm.Reference => entries.getSync(name, { reference: true });
       entry('setup').applySync(undefined, [JSON.stringify(setup)], { timeout: left() });
       plugin.compile(this.#isolate).runSync(context, { timeout: left() });
-      entry('seal').applySync(undefined, [], { timeout: left() });
+      const failure: unknown = entry('seal').applySync(undefined, [], { timeout: left() });
+      // The runtime's own text; what is in it the driver checks.
+      if (failure !== '') {
+        throw new EvaluationError({ cause: 'failed', failure: JSON.parse(String(failure)) as LoadFailure });
+      }
       this.#entries = {
         invoke: entry('invoke'),
         reply: entry('reply'),
         fire: entry('fire'),
       };
     } catch (error) {
-      const escape = this.#escapeOf(error);
+      const failed = error instanceof EvaluationError ? error : new EvaluationError(this.#escapeOf(error));
       this.dispose();
-      throw new EvaluationError(escape);
+      throw failed;
     }
     this.remember(plugin);
     this.#bornHeapBytes = this.measureHeap();
@@ -293,9 +308,8 @@ export class GuestIsolate {
     this.sound = false;
     // A guest may throw an error with isolated-vm's words. It can lie about its own end only.
     if (this.#isolate.isDisposed) return { cause: 'memory' };
-    const text = errorText(error);
-    if (text === 'Script execution timed out.') return { cause: 'time' };
-    return { cause: 'thrown', name: error instanceof Error ? error.name : '', text };
+    if (error instanceof Error && error.message === 'Script execution timed out.') return { cause: 'time' };
+    return { cause: 'thrown', text: thrownText(error, this.#filename) };
   }
 }
 
@@ -304,8 +318,19 @@ function inLatin1(code: string): string {
   return code.replace(/[\u0100-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** What isolated-vm copied out of the isolate is an Error of this side with own text properties, or a primitive. */
-function errorText(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text;
+/**
+ * What isolated-vm copied out of the isolate is an Error of this side with own text properties, or a primitive. Its stack
+ * has the frames of both sides; those of this one are nothing to a plugin.
+ */
+function thrownText(error: unknown, filename: string): string {
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const isOfGuest = (line: string) => !FRAME.test(line) || line.includes(`${filename}:`);
+  const ofGuest = text.slice(0, LONGEST_STACK).split('\n').filter(isOfGuest).join('\n');
+  return ofGuest.length > LONGEST_TEXT ? `${ofGuest.slice(0, LONGEST_TEXT)}…` : ofGuest;
+}
+
+/** A script that leaves what it throws where the guest runtime finds it, with its causes, and its lines where they were. */
+function catching(code: string): string {
+  const strict = code.startsWith(STRICT) ? STRICT : '';
+  return `${strict}try{${code}\n}catch(error){__isolayer_threw__={error}}`;
 }

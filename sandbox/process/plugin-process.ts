@@ -6,6 +6,7 @@ import {
   FIXED_LIMITS,
   JOURNAL_FD,
   type LoadedMessage,
+  type LoadFailure,
   type Outcome,
   type PluginVersion,
   PROTOCOL_VERSION,
@@ -21,12 +22,6 @@ import { Pace } from './pace.ts';
 
 /** How often isolates that a burst left behind are let go. */
 const SWEEP_MS = 10_000;
-/** The codes of engine errors; only name and text of what a module throws come out of its isolate. */
-const THROWN_CODES: ReadonlyMap<string, string> = new Map([
-  ['SyntaxError', 'SYNTAX_ERROR'],
-  ['TypeError', 'TYPE_ERROR'],
-  ['ReferenceError', 'REFERENCE_ERROR'],
-]);
 /** Guest code that runs on no call's behalf: a module that is evaluated. */
 const NO_CALL = 0;
 
@@ -133,7 +128,7 @@ export class PluginProcess {
     }
   }
 
-  #refuse(id: number, outcome: Outcome): void {
+  #refuse(id: number, { outcome }: LoadFailure): void {
     const done: DoneMessage = {
       outcome,
       usage: { cpu_ms: 0, calls: 0, heap_bytes: 0 },
@@ -175,31 +170,37 @@ export class PluginProcess {
   }
 }
 
-function failureOf(error: unknown, { limits, filename }: PluginVersion): Outcome {
+function failureOf(error: unknown, { limits, filename }: PluginVersion): LoadFailure {
   if (!(error instanceof EvaluationError)) throw error;
   const { escape } = error;
   switch (escape.cause) {
-    case 'time':
-      return {
-        kind: 'ended',
-        code: 'CPU_LIMIT',
-        message: `${filename} took more than ${FIXED_LIMITS.evaluate_ms} ms to load`,
-      };
+    case 'time': {
+      const message = `${filename} took more than ${FIXED_LIMITS.evaluate_ms} ms to load`;
+      return { outcome: { kind: 'ended', code: 'CPU_LIMIT', message }, report: '' };
+    }
     case 'memory':
-      return memoryLimit(limits);
-    case 'thrown':
-      return {
-        kind: 'threw',
-        message: `${filename} failed to load: ${escape.text}`,
-        code: THROWN_CODES.get(escape.name) ?? 'PLUGIN_ERROR',
-        status: 500,
-        details: '{}',
-      };
+      return { outcome: memoryLimit(limits), report: '' };
+    case 'failed':
+      return { ...escape.failure, outcome: failedToLoad(escape.failure, filename) };
+    case 'thrown': {
+      // A rejection that nobody handles: only its text comes out of its isolate.
+      const message = `Unhandled rejection: ${escape.text}`;
+      const outcome: Outcome = { kind: 'threw', message, code: 'PLUGIN_ERROR', status: 500, details: '{}' };
+      return { outcome: failedToLoad({ outcome, report: message }, filename), report: message };
+    }
     default:
       return escape satisfies never;
   }
 }
 
-function lost(message: string): Outcome {
-  return { kind: 'ended', code: 'SANDBOX_LOST', message };
+/** Names the place, which the host finds in the author's files. What has no stack speaks for itself. */
+function failedToLoad({ outcome, report }: LoadFailure, filename: string): Outcome {
+  if (outcome.kind !== 'threw' || report === '') return outcome;
+  const frame = report.split('\n').find((line) => /^\s+at /.test(line) && line.includes(`${filename}:`));
+  const [said = ''] = outcome.message.split('\n    at ', 1);
+  return { ...outcome, message: `${filename} failed to load: ${said}${frame === undefined ? '' : `\n${frame}`}` };
+}
+
+function lost(message: string): LoadFailure {
+  return { outcome: { kind: 'ended', code: 'SANDBOX_LOST', message }, report: '' };
 }

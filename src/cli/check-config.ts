@@ -30,7 +30,7 @@ export const checkConfigCommand: Command = {
     const plugins = await compiledPlugins(context, configuration);
     for (const { entry, failure } of plugins) {
       if (failure === undefined) context.say(`plugin ${entry.id}: ${entry.path} compiles`);
-      else context.complain(`plugin ${entry.id}: ${failure.message}`);
+      else context.complain(`plugin ${entry.id}: ${[failure.message, failure.hint].filter(Boolean).join('; ')}`);
     }
     const isFine = plugins.every(({ failure }) => failure === undefined);
     context.say(isFine ? 'ok' : 'not ok');

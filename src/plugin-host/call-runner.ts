@@ -3,7 +3,6 @@ import {
   type CallUsage,
   END_CODES,
   type InvocationContext,
-  type LogEntry,
   type Outcome,
   type PluginVersion,
 } from '../../sandbox/protocol.ts';
@@ -154,11 +153,13 @@ export class CallRunner {
     const serving = this.deps.plugin(entry.id)?.serving;
     const mapped =
       serving?.version.version === version.version ? (text: string) => serving.positions.mapped(text) : same;
-    const wantsLogs = entry.emit_logs || entry.forward_logs;
-    const logs = wantsLogs ? shownLogs(report, mapped) : [];
-    if (entry.forward_logs) {
-      forwardLogs(this.deps.log, logs, { pluginId: entry.id, requestId: record.requestId });
+    const { id: pluginId, emit_logs, forward_logs } = entry;
+    const wanted = report.logs.filter(({ level }) => emit_logs || forward_logs || level === 'uncaught');
+    const logs = wanted.map(({ level, message }) => ({ level, message: mapped(message) }));
+    if (report.dropped_logs > 0) {
+      logs.push({ level: 'warn', message: `${report.dropped_logs} more log lines were dropped` });
     }
+    forwardLogs(this.deps.log, logs, { pluginId, requestId: record.requestId }, forward_logs);
     const shown = outcome.kind === 'returned' ? outcome : { ...outcome, message: mapped(outcome.message) };
     return answerOf(shown, entry, {
       logs,
@@ -199,13 +200,6 @@ function withoutCredential(headers: PluginRequest['headers']): PluginRequest['he
 function restated(outcome: Outcome, entry: PluginEntry): Outcome {
   if (outcome.kind !== 'ended' || outcome.code !== 'TIMEOUT') return outcome;
   return { ...outcome, message: `Plugin execution timed out after ${entry.timeout} seconds` };
-}
-
-function shownLogs(report: CallReport, mapped: (text: string) => string): LogEntry[] {
-  const logs = report.logs.map(({ level, message }) => ({ level, message: mapped(message) }));
-  const dropped = report.dropped_logs;
-  if (dropped > 0) logs.push({ level: 'warn', message: `${dropped} more log lines were dropped` });
-  return logs;
 }
 
 function notSeated(pluginId: string, reason: NoSeat, quarantine: Quarantine): HostFailure {

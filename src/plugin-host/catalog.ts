@@ -1,17 +1,18 @@
 import { realpath } from 'node:fs/promises';
 import { basename, sep } from 'node:path';
-import type { Outcome, PluginVersion } from '../../sandbox/protocol.ts';
+import type { LoadFailure, PluginVersion } from '../../sandbox/protocol.ts';
 import type { PluginEntry } from '../domain/plugin.ts';
 import { BuildPlaces } from './build-places.ts';
 import { BundleRoom } from './bundle-room.ts';
 import type { CallingPlugin } from './call-record.ts';
 import { discoverPlugins } from './discovery.ts';
 import { type FolderWatch, type WatchTiming, watchFolders } from './folder-watch.ts';
+import { uncaughtError } from './forwarded-logs.ts';
 import { grantsOf } from './grants.ts';
 import type { HostFailure } from './outcome.ts';
 import { changedFiles, INSTALL_RECORD, type PluginTree, readPluginTree, settledTree } from './plugin-tree.ts';
 import { buildVersion, type VersionBuildDeps } from './version-build.ts';
-import { type ServingVersion, VersionSwap } from './version-swap.ts';
+import { type ServingVersion, stateOf, VersionSwap } from './version-swap.ts';
 
 /** A plugin as it stands now. */
 export interface CatalogPlugin {
@@ -142,7 +143,7 @@ export class Catalog {
    * What a process found when it loaded a version.
    * @returns whether calls are to meet that version, and its failure, in that process
    */
-  loaded(pluginId: string, version: string, failure: Outcome | null): boolean {
+  loaded(pluginId: string, version: string, failure: LoadFailure | null): boolean {
     const versions = this.plugins.get(pluginId)?.versions;
     if (versions === undefined) return true;
     const { serving, failure: refused } = versions;
@@ -261,8 +262,7 @@ export class Catalog {
 
   private async compile(entry: PluginEntry): Promise<void> {
     const { clock, tryOut } = this.deps;
-    const hasServed = this.plugins.get(entry.id)?.serving !== undefined;
-    const built = await buildVersion(this.deps, entry, hasServed);
+    const built = await buildVersion(this.deps, entry);
     const versions = this.plugins.get(entry.id)?.versions;
     // It may be gone, after a build that took long.
     if (this.closed || versions === undefined) return;
@@ -275,11 +275,17 @@ export class Catalog {
 
     const refused = versions.failure;
     this.room.forget(entry.id);
-    const failure = 'version' in built ? this.room.refusal(built, this.bytesBeside(versions)) : built;
+    const failure = 'version' in built ? this.refusal(built, versions) : built;
     if (failure !== undefined) versions.broken(failure, clock.now());
     else if ('version' in built) versions.built(built, tryOut);
     if (versions.failure === undefined && versions.newest === versions.serving) this.reportReady(entry.id, versions);
     else if (versions.failure?.message !== refused?.message) this.reportBroken(entry.id, versions);
+  }
+
+  /** Why a version that was built is not to serve. */
+  private refusal(built: ServingVersion, versions: VersionSwap): HostFailure | undefined {
+    const unloadable = versions.serving === undefined ? undefined : built.unloadable;
+    return unloadable ?? this.room.refusal(built, this.bytesBeside(versions));
   }
 
   private reportChange(
@@ -287,8 +293,10 @@ export class Catalog {
     versions: VersionSwap,
     before: Pick<VersionSwap, 'serving' | 'failure'>,
   ): void {
-    if (versions.serving !== before.serving && versions.failure === undefined) this.reportReady(pluginId, versions);
-    if (versions.failure !== before.failure) this.reportBroken(pluginId, versions);
+    const { serving, failure } = versions;
+    const isMended = before.failure !== undefined && failure === undefined;
+    if (isMended || (serving !== before.serving && failure === undefined)) this.reportReady(pluginId, versions);
+    if (failure?.message !== before.failure?.message) this.reportBroken(pluginId, versions);
   }
 
   private reportReady(pluginId: string, { serving }: VersionSwap): void {
@@ -296,10 +304,13 @@ export class Catalog {
     this.deps.serves?.(pluginId);
   }
 
-  private reportBroken(pluginId: string, { serving, failure }: VersionSwap): void {
+  private reportBroken(pluginId: string, versions: VersionSwap): void {
+    const { failure } = versions;
     if (failure === undefined) return;
-    const what = serving === undefined ? 'a plugin is broken' : 'a new version is broken, the old one keeps serving';
-    this.deps.log.error({ pluginId, code: failure.code, reason: failure.message }, what);
+    const isBroken = stateOf(versions) === 'broken';
+    const what = isBroken ? 'a plugin is broken' : 'a new version is broken, the old one keeps serving';
+    const { code, message: reason, hint, report = '' } = failure;
+    this.deps.log.error({ pluginId, code, reason, hint, ...(report !== '' && { err: uncaughtError(report) }) }, what);
   }
 
   /** Whether what was just built is of yesterday, or a mixture: the next reading builds it again. */

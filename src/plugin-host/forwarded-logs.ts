@@ -1,6 +1,12 @@
 import type { LogEntry, LogLevel } from '../../sandbox/protocol.ts';
 import type { Log } from '../observability/log.ts';
 
+/** Whose lines they are. */
+export interface ForwardedCall {
+  pluginId: string;
+  requestId: string;
+}
+
 const LEVELS: Record<LogLevel, 'debug' | 'info' | 'warn' | 'error'> = {
   debug: 'debug',
   log: 'info',
@@ -9,9 +15,23 @@ const LEVELS: Record<LogLevel, 'debug' | 'info' | 'warn' | 'error'> = {
   error: 'error',
 };
 
-/** Copies a call's captured console lines to the service's log, where no control character may act on a terminal. */
-export function forwardLogs(log: Log, entries: readonly LogEntry[], call: { pluginId: string; requestId: string }) {
-  for (const { level, message } of entries) log[LEVELS[level]]({ ...call, line: printable(message) }, 'plugin');
+/**
+ * Copies a call's lines to the service's log: what nobody caught always, what it wrote with `console` where that is
+ * wanted. No control character may act on a terminal.
+ */
+export function forwardLogs(log: Log, entries: readonly LogEntry[], call: ForwardedCall, isConsoleWanted: boolean) {
+  for (const { level, message } of entries) {
+    if (level === 'uncaught') log.error({ ...call, err: uncaughtError(message) }, 'a plugin did not catch an error');
+    else if (isConsoleWanted) log[LEVELS[level]]({ ...call, line: printable(message) }, 'plugin');
+  }
+}
+
+/** What nobody caught, as the log takes errors: a stack and its causes, line by line. */
+export function uncaughtError(report: string): Error {
+  const lines = report.split('\n').map(printable);
+  const error = new Error(lines[0]);
+  error.stack = lines.join('\n');
+  return error;
 }
 
 /** The text with control, bidirectional and line-breaking characters written as `\u…`. */

@@ -30,6 +30,10 @@ export interface HostFailure {
   details?: { [key: string]: string | number | null };
   /** Seconds. */
   retryAfter?: number;
+  /** What to do about it; for operators, as is what follows. */
+  hint?: string;
+  /** The stack of what was thrown, with its causes. */
+  report?: string;
 }
 
 /**
@@ -91,11 +95,15 @@ function failed(
 function metadata(shape: AnswerShape, { logs, traces, usage }: CallTrail): string {
   if (!shape.emit_logs && !shape.emit_traces && !shape.emit_usage) return '';
   const enabled = {
-    ...(shape.emit_logs && { logs }),
+    ...(shape.emit_logs && { logs: logs.map(shownLine) }),
     ...(shape.emit_traces && { traces }),
     ...(shape.emit_usage && { usage }),
   };
   return `,"metadata":${JSON.stringify(enabled)}`;
+}
+
+function shownLine({ level, message }: LogEntry): LogEntry {
+  return { level: level === 'uncaught' ? 'error' : level, message };
 }
 
 /** Statuses that a body cannot be sent with. */

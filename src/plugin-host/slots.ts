@@ -1,4 +1,11 @@
-import type { Confinement, Death, DriverMessage, HostMessage, Outcome, PluginVersion } from '../../sandbox/protocol.ts';
+import type {
+  Confinement,
+  Death,
+  DriverMessage,
+  HostMessage,
+  LoadFailure,
+  PluginVersion,
+} from '../../sandbox/protocol.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Log } from '../observability/log.ts';
 import { hasRoom, isIdle, newSlot, type Slot } from './slot.ts';
@@ -22,7 +29,7 @@ export interface SlotsEvents {
    * A child has loaded a version, or could not.
    * @returns whether its calls are to meet that version; else it goes on with the one before
    */
-  loaded(slot: Slot, version: string, failure: Outcome | null): boolean;
+  loaded(slot: Slot, version: string, failure: LoadFailure | null): boolean;
   /** The child is being killed, or is dead; comes before its calls end, and once. */
   dying(slot: Slot, death: Death): void;
   /** `watched` is false when the child's driver thread ended: nobody has killed it then. */

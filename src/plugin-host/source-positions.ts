@@ -3,12 +3,15 @@ import { readSourceMap, type SourceMapText } from './source-map.ts';
 
 /** Turns positions in a bundle into positions in the author's files. */
 export interface SourcePositions {
-  /** The text with each stack frame of the bundle naming the author's file, line and column. */
+  /** The text with each stack frame of the bundle naming the author's file, line and column, and none of the runtime. */
   mapped(text: string): string;
 }
 
-/** Positions of one text that are looked up: no stack has so many. */
-const MOST_POSITIONS = 1000;
+/** Frames of one text that are looked up: no stack has so many. */
+const MOST_FRAMES = 1000;
+
+/** The guest runtime's own frames, which say nothing to an author. */
+const OF_RUNTIME = /^\s*at (?:.* \()?isolayer:\d+:\d+\)?$/;
 
 const TOO_LARGE = '    (positions in the bundle: its source map is too large)';
 
@@ -22,28 +25,31 @@ export function sourcePositions(filename: string, map: string | null, root: stri
   const isTooLarge = map === null;
   let text = map ?? '';
   let parsed: SourceMapText | undefined;
-  const frame = new RegExp(`${escaped(filename)}:(\\d+):(\\d+)`, 'g');
+  const frame = new RegExp(`^(\\s*at .*?)${escaped(filename)}:(\\d+):(\\d+)`);
 
-  function original(whole: string, line: number, column: number): string {
+  function original(line: number, column: number): string | undefined {
     parsed ??= readSourceMap(text);
     text = '';
     const found = parsed.find(line - 1, column - 1);
-    if (found === undefined) return whole;
-    return `${posix.join(root, found.source)}:${found.line + 1}:${found.column + 1}`;
+    return found && `${posix.join(root, found.source)}:${found.line + 1}:${found.column + 1}`;
   }
 
   return {
     mapped(said) {
-      if (!said.includes(`${filename}:`)) return said;
-      let left = MOST_POSITIONS;
+      if (!/^\s*at /m.test(said)) return said;
       let frames = 0;
-      const lines = said.split('\n').map((line) => {
-        if (!/^\s*at /.test(line)) return line;
-        return line.replace(frame, (whole, row: string, column: string) => {
-          frames += 1;
-          return isTooLarge || --left < 0 ? whole : original(whole, Number(row), Number(column));
-        });
-      });
+      const lines: string[] = [];
+      for (const line of said.split('\n')) {
+        const [whole = '', begin = '', row, column] = frame.exec(line) ?? [];
+        if (whole !== '') frames += 1;
+        if (whole === '' || isTooLarge || frames > MOST_FRAMES) {
+          if (!OF_RUNTIME.test(line)) lines.push(line);
+          continue;
+        }
+        const place = original(Number(row), Number(column));
+        // What the map does not know the bundler has put there.
+        if (place !== undefined) lines.push(begin + place + line.slice(whole.length));
+      }
       if (isTooLarge && frames > 0) lines.push(TOO_LARGE);
       return lines.join('\n');
     },

@@ -23,23 +23,17 @@ export interface VersionBuildDeps {
 /**
  * Builds the version that an entry and its files make now: their bundle, with the environment that is granted to it. The
  * log says what the code wants and is not granted.
- * @param hasServed whether a version of the plugin serves
  * @returns why there is none instead; it never rejects
  */
-export async function buildVersion(
-  deps: VersionBuildDeps,
-  entry: PluginEntry,
-  hasServed: boolean,
-): Promise<ServingVersion | HostFailure> {
+export async function buildVersion(deps: VersionBuildDeps, entry: PluginEntry): Promise<ServingVersion | HostFailure> {
   const { id, path } = entry;
   try {
     const source = await findPluginFile(deps.root, id, path);
     if ('status' in source) return source;
     const bundle = await deps.compiler.compile(id, source);
     if ('status' in bundle) return bundle;
-    // Something without a handler is a file that was cut off, where there was one before it.
-    if (hasServed && lacksHandler(bundle.code)) return withoutHandler(id, source.label);
-    return versionOf(deps, entry, source.label, bundle);
+    const version = versionOf(deps, entry, source.label, bundle);
+    return lacksHandler(bundle.code) ? { ...version, unloadable: withoutHandler(id, source.label) } : version;
   } catch (error) {
     deps.log.error({ err: error, pluginId: id }, 'compiling a plugin failed');
     const message = 'Compilation failed: the service could not do it, and its log says why';
@@ -75,7 +69,9 @@ function reportMissing(log: Log, pluginId: string, reads: Reads, env: Record<str
   }
 }
 
+/** A file that was cut off, that calls its handler by another name, or that is meant for others to import. */
 function withoutHandler(pluginId: string, file: string): HostFailure {
   const message = 'Plugin must export a handler function';
-  return { code: 'PLUGIN_ERROR', message, status: 500, details: { pluginId, file } };
+  const hint = 'export it as `handler`; the name of a file that others import begins with _ or lies in a folder';
+  return { code: 'PLUGIN_ERROR', message, status: 500, details: { pluginId, file }, hint };
 }

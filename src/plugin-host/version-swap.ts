@@ -1,4 +1,4 @@
-import type { Outcome, PluginVersion } from '../../sandbox/protocol.ts';
+import type { LoadFailure, PluginVersion } from '../../sandbox/protocol.ts';
 import type { NetworkUse } from './network-use.ts';
 import { ended, type HostFailure } from './outcome.ts';
 import type { SourcePositions } from './source-positions.ts';
@@ -13,6 +13,10 @@ export interface ServingVersion {
   /** Since when it serves, in milliseconds since the epoch; before that, when it was built. */
   since: number;
   reads: Reads;
+  /** A process has loaded it: where a later one cannot, that is put down to that process. */
+  isProven?: boolean;
+  /** Why no process can load it, or could so far: its calls are answered with that where no version is before it. */
+  unloadable?: HostFailure;
 }
 
 /** What a version's text shows that it wants from outside. */
@@ -31,15 +35,24 @@ const MOST_LOSSES = 3;
 export class VersionSwap {
   /** What calls run; undefined when no version ever compiled. */
   serving: ServingVersion | undefined;
-  /** Why the newest version does not serve. */
-  failure: HostFailure | undefined;
-  /** Since when that is so, in milliseconds since the epoch. */
-  failedAt: number | undefined;
+  /** Why the newest version was refused. */
+  private refused: HostFailure | undefined;
+  private failingSince: number | undefined;
   /** Built, and being loaded by processes that serve the one before. */
   private next: ServingVersion | undefined;
   /** What served before, while no process has loaded the one that serves. */
   private before: ServingVersion | undefined;
   private losses = 0;
+
+  /** Why the newest version does not serve. */
+  get failure(): HostFailure | undefined {
+    return this.refused ?? this.serving?.unloadable;
+  }
+
+  /** Since when the newest version does not serve, in milliseconds since the epoch. */
+  get failedAt(): number | undefined {
+    return this.failure && this.failingSince;
+  }
 
   /** The newest version that was built, whether it serves yet or not. */
   get newest(): ServingVersion | undefined {
@@ -57,8 +70,7 @@ export class VersionSwap {
    * @param tryOut has the plugin's processes load it; false when there are none: then it serves at once
    */
   built(version: ServingVersion, tryOut: (version: PluginVersion) => boolean): void {
-    this.failure = undefined;
-    this.failedAt = undefined;
+    this.refused = undefined;
     const { version: hash } = version.version;
     if (this.next?.version.version === hash) return;
     this.losses = 0;
@@ -70,27 +82,36 @@ export class VersionSwap {
 
   /** The newest version could not be built. */
   broken(failure: HostFailure, now: number): void {
-    if (this.failure?.message !== failure.message) this.failedAt = now;
-    this.failure = failure;
+    if (this.failure?.message !== failure.message) this.failingSince = now;
+    this.refused = failure;
   }
 
   /**
    * A process has loaded a version, or could not.
    * @returns whether calls are to meet that version, and its failure, in that process
    */
-  loaded(hash: string, failure: Outcome | null, now: number): boolean {
-    if (this.next?.version.version === hash) {
-      if (failure === null) this.serve({ ...this.next, since: now }, undefined);
-      else this.reject(loadFailure(failure), now);
+  loaded(hash: string, failure: LoadFailure | null, now: number): boolean {
+    const { next, serving } = this;
+    if (next?.version.version === hash) {
+      if (failure === null) this.serve({ ...next, since: now, isProven: true }, undefined);
+      else this.reject(hostFailure(failure, next), now);
       return failure === null;
     }
-    if (this.serving?.version.version !== hash) return true;
-    if (failure === null || this.before === undefined) {
-      this.before = undefined;
-      return true;
+    if (serving?.version.version !== hash) return true;
+    if (failure !== null && this.before !== undefined) {
+      this.reject(hostFailure(failure, serving), now);
+      return false;
     }
-    this.reject(loadFailure(failure), now);
-    return false;
+    this.before = undefined;
+    if (failure === null) {
+      serving.isProven = true;
+      delete serving.unloadable;
+    } else if (serving.isProven !== true) {
+      const unloadable = hostFailure(failure, serving);
+      if (this.failure?.message !== unloadable.message) this.failingSince = now;
+      serving.unloadable = unloadable;
+    }
+    return true;
   }
 
   /**
@@ -125,11 +146,26 @@ export function stateOf({
   serving,
   failure,
 }: Pick<VersionSwap, 'serving' | 'failure'>): 'serving' | 'broken' | 'compiling' {
-  if (serving !== undefined) return 'serving';
+  if (serving !== undefined && serving.unloadable === undefined) return 'serving';
   return failure === undefined ? 'compiling' : 'broken';
 }
 
-function loadFailure(outcome: Outcome): HostFailure {
+/** A frame that {@link SourcePositions} has mapped. */
+const PLACE = /^\s+at (?:.* \()?(plugins\/.+?):(\d+):(\d+)\)?$/m;
+
+function hostFailure({ outcome, report }: LoadFailure, { positions, version }: ServingVersion): HostFailure {
   if (outcome.kind === 'returned') throw new Error('a version that failed to load returned something');
-  return { code: outcome.code, message: outcome.message, status: 500 };
+  const message = positions.mapped(outcome.message);
+  const [, file = version.filename, line, column] = PLACE.exec(message) ?? [];
+  return {
+    code: outcome.code,
+    message,
+    status: 500,
+    details: { pluginId: version.pluginId, file, line: numberOr(line), column: numberOr(column) },
+    report: positions.mapped(report),
+  };
+}
+
+function numberOr(text: string | undefined): number | null {
+  return text === undefined ? null : Number(text);
 }

@@ -217,8 +217,13 @@ t.test('the forms that a handler may have', async (t) => {
     t.strictSame(escapes, [], name);
   }
   for (const source of ['export default (context) => 1;', 'export const handler = 5;', 'export const other = 1;', '']) {
-    const { outcome } = world.call(await bundle(source));
-    t.strictSame(outcome, missingHandler(), source);
+    const script = await bundle(source);
+    try {
+      world.call(script);
+      t.fail(source);
+    } catch (error) {
+      t.match(error, { escape: { failure: { outcome: missingHandler() } } }, source);
+    }
   }
 });
 

@@ -138,9 +138,10 @@ t.test('every end has its code, and the host serves on', async (t) => {
       'honest.ts': handler(`return 'honest';`),
       'syntax.ts': 'export function handler() {\n  return 1 +;\n}\n',
       'no-handler.ts': 'export const other = 1;',
+      'common.js': 'module.exports = { handlers: { handler: 1 } };',
       'throws-on-load.ts': `throw new Error('not today');`,
     },
-    entries: Object.keys(ENDS).map((id) => ({ id, timeout: 1, emit_logs: true })),
+    entries: Object.keys(ENDS).map((id) => ({ id, timeout: 1, emit_logs: true, limits: { calls: 20 } })),
   });
   t.teardown(close);
   for (const [id, { status, code, error }] of Object.entries(ENDS)) {
@@ -151,24 +152,96 @@ t.test('every end has its code, and the host serves on', async (t) => {
   }
   t.match((await call('never-ends')).body.metadata.logs, [{ message: 'waiting' }], 'a timeout keeps its logs');
   t.match(await call('syntax'), { body: { data: { code: 'COMPILE_ERROR' }, error: /plugins\/syntax\.ts:2:13/ } });
+  const stands = async (id: string) => ((await host.get(id)) as { state: string }).state;
+  t.equal(await stands('no-handler'), 'broken', 'before anybody calls it');
   t.match(await call('no-handler'), { status: 500, body: { error: 'Plugin must export a handler function' } });
+  t.equal(await stands('no-handler'), 'broken');
+  t.equal(await stands('common'), 'serving');
+  t.match(await call('common'), { status: 500, body: { error: 'Plugin must export a handler function' } });
+  t.equal(await stands('common'), 'broken', 'what only running it can tell is known then');
+  const unfit = host.status().plugins.filter(({ state }) => state !== 'serving');
+  t.match(unfit, [{ id: 'common', reason: /handler/ }, { id: 'no-handler', reason: /handler/ }, { id: 'syntax' }]);
   t.match(await call('throws-on-load'), { status: 500, body: { error: /not today/ } });
   t.equal(host.status().running, 0);
 });
 
-t.test('a stack names the author’s file and line', async (t) => {
-  const { call, close } = await startPluginHost({
-    files: {
-      'lib/deep.ts': 'type A = string;\n\nexport function deep(): A {\n  throw new Error("deep down");\n}\n',
-      'stack.ts': `import { deep } from './lib/deep.ts';\ninterface X { a: 1 }\nexport async function handler(x: X) {\n  try { deep(); } catch (error) { console.error((error as Error).stack); }\n  return 1;\n}\n`,
-    },
-    entries: [{ id: 'stack', emit_logs: true }],
-  });
-  t.teardown(close);
-  const { message } = (await call('stack')).body.metadata.logs[0];
-  t.match(message, 'plugins/lib/deep.ts:4:9');
-  t.match(message, 'plugins/stack.ts:4:9');
-});
+t.test(
+  'what nobody caught is in the logs and in the log of the service, with the author’s files and the causes',
+  async (t) => {
+    const { call, close, log, host } = await startPluginHost({
+      files: {
+        '_deep.ts': 'type A = string;\n\nexport function deep(): A {\n  throw new TypeError("deep down");\n}\n',
+        'stack.ts': `import { deep } from './_deep.ts';
+interface X { params: { how: string }; api: any }
+async function pay(api: X['api']) {
+  await api.useRelayer('unknown').sendTransaction({});
+}
+export async function handler({ params, api }: X) {
+  switch (params.how) {
+    case 'console': try { deep(); } catch (error) { console.error((error as Error).stack); } return 1;
+    case 'cause': try { deep(); } catch (cause) { throw new Error('no price', { cause }); }
+    case 'left': Promise.reject(new RangeError('left behind')); return 1;
+    case 'relayer': return await pay(api);
+    case 'text': throw 'a text';
+    case 'answer': throw Object.assign(new Error('not you'), { status: 403 });
+  }
+}
+`,
+        'loads.ts': `import { deep } from './_deep.ts';\n\nexport const price = deep();\nexport const handler = () => price;\n`,
+      },
+      entries: [{ id: 'stack', emit_logs: true }, { id: 'loads' }],
+    });
+    t.teardown(close);
+    const logged = (how: string) => {
+      const errors = log()
+        .split('\n')
+        .filter((line) => line.includes('a plugin did not catch an error'));
+      return errors.map((line) => JSON.parse(line)).filter(({ requestId }) => requestId === how);
+    };
+    const answer = (how: string) => call('stack', { how }, { requestId: how });
+    const inDeep = /\n {4}at deep \(plugins\/_deep\.ts:4:9\)\n {4}at handler \(plugins\/stack\.ts:\d+:\d+\)/;
+
+    t.match((await answer('console')).body.metadata.logs, [{ level: 'error', message: inDeep }]);
+    t.same(logged('console'), []);
+
+    const cause = await answer('cause');
+    const withCause = new RegExp(
+      `^Uncaught Error: no price\\n {4}at handler \\(plugins/stack\\.ts:9:\\d+\\)\\n\\[cause\\]: TypeError: deep down${inDeep.source}$`,
+    );
+    t.match(cause.body, { error: 'no price', data: { code: 'PLUGIN_ERROR', details: {} } });
+    t.match(cause.body.metadata.logs, [{ level: 'error', message: withCause }]);
+    t.match(logged('cause'), [{ level: 50, pluginId: 'stack', err: { stack: withCause } }]);
+
+    const left = await answer('left');
+    const leftBehind = /^Unhandled rejection: RangeError: left behind\n {4}at handler \(plugins\/stack\.ts:10:/;
+    t.match(left.body, { success: true, metadata: { logs: [{ level: 'error', message: leftBehind }] } });
+    t.match(logged('left'), [{ err: { stack: leftBehind } }]);
+
+    const refused = (await answer('relayer')).body.metadata.logs.at(-1).message;
+    t.match(
+      refused,
+      /not found\n {4}at pay \(plugins\/stack\.ts:4:\d+\)\n {4}at handler \(plugins\/stack\.ts:11:/,
+      'who asked',
+    );
+    t.match(logged('text'), []);
+    await answer('text');
+    t.match(logged('text'), [{ err: { message: 'Uncaught "a text" (not an Error, so it has no stack)' } }]);
+    t.match((await answer('answer')).body.metadata.logs, [{ message: /^Uncaught Error: not you\n/ }]);
+    t.same(logged('answer'), [], 'an answer to the caller is nothing for the operator');
+
+    const place = 'plugins/loads.ts failed to load: deep down\n    at deep (plugins/_deep.ts:4:9)';
+    t.match((await call('loads')).body, { error: place, data: { code: 'TYPE_ERROR', details: {} } });
+    t.match(await host.get('loads'), {
+      state: 'broken',
+      error: { message: place, file: 'plugins/_deep.ts', line: 4, column: 9 },
+    });
+    const broken =
+      log()
+        .split('\n')
+        .find((line) => line.includes('a plugin is broken')) ?? '{}';
+    t.match(JSON.parse(broken).err.stack, /^Uncaught TypeError: deep down\n.*_deep\.ts:4:9.*\n.*loads\.ts:3:22\)?$/);
+  },
+);
 
 t.test('after its end a call can do nothing more', async (t) => {
   const { call, close, services } = await startPluginHost({

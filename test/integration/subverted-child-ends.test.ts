@@ -75,7 +75,8 @@ t.test('a second end of a call ends the process, and the first one stands', asyn
 });
 
 t.test('a version that failed to load has no result, and no end of the host’s', async (t) => {
-  for (const failure of [ok, { kind: 'ended', code: 'TIMEOUT', message: 'm' }, { ...threw, details: '{' }]) {
+  const outcomes = [ok, { kind: 'ended', code: 'TIMEOUT', message: 'm' }, { ...threw, details: '{' }];
+  for (const failure of [...outcomes.map((outcome) => ({ outcome, report: '' })), { outcome: threw, report: 1 }]) {
     const slot = await hostile.ready(t);
     slot.slot.load({
       ...plugin('', { pluginId: 'hostile' }),

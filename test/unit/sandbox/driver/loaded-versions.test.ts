@@ -2,12 +2,12 @@
 import t from 'tap';
 import { ProtocolViolation } from '../../../../sandbox/driver/frames.ts';
 import { LoadedVersions } from '../../../../sandbox/driver/loaded-versions.ts';
-import { DEFAULT_LIMITS, type Outcome } from '../../../../sandbox/protocol.ts';
+import { DEFAULT_LIMITS, type LoadFailure } from '../../../../sandbox/protocol.ts';
 import { version } from '../../../support/sandbox.ts';
 
-const failure: Outcome = { kind: 'ended', code: 'COMPILE_ERROR', message: 'no' };
+const failure: LoadFailure = { outcome: { kind: 'ended', code: 'CPU_LIMIT', message: 'no' }, report: '' };
 
-function load(versions: LoadedVersions, name: string, failed: Outcome | null = null, resultBytes = 10): void {
+function load(versions: LoadedVersions, name: string, failed: LoadFailure | null = null, resultBytes = 10): void {
   versions.expect(version('', { version: name, limits: { result_bytes: resultBytes } }));
   versions.answered({ version: name, isolate_bytes: 1, failure: failed });
 }

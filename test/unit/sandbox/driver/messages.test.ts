@@ -18,13 +18,16 @@ import {
 import type { Json } from '../../../../sandbox/protocol.ts';
 
 const usage = { cpu_ms: 1.5, calls: 2, heap_bytes: 3 };
+const slow = { kind: 'ended', code: 'CPU_LIMIT', message: 'm' };
 const threw = { kind: 'threw', message: 'm', code: 'c', status: 500, details: '{}' };
 
 const ACCEPTED: [(text: string) => unknown, object][] = [
   [parseReady, { protocol: 1, node: 'v26.10.0' }],
   [parseLoaded, { version: 'v1', isolate_bytes: 1, failure: null }],
-  [parseLoaded, { version: 'v1', isolate_bytes: 0, failure: { kind: 'ended', code: 'CPU_LIMIT', message: 'm' } }],
+  [parseLoaded, { version: 'v1', isolate_bytes: 0, failure: { outcome: threw, report: 'r' } }],
+  [parseLoaded, { version: 'v1', isolate_bytes: 0, failure: { outcome: slow, report: '' } }],
   [parseLog, { level: 'debug', message: '' }],
+  [parseLog, { level: 'uncaught', message: 'Uncaught' }],
   [parseRequest, { id: 1, method: 'kv.get', params: { key: [null, true, 1.5] } }],
   [parseDone, { outcome: { kind: 'returned', json: '1' }, usage, dropped_logs: 0, isolates: 1 }],
   [parseDone, { outcome: threw, usage, dropped_logs: 0, isolates: 1 }],
@@ -76,7 +79,7 @@ t.test('texts that go into the answer as they are have to be JSON', async (t) =>
   for (const text of texts) {
     t.throws(() => parseDone(doneWith({ kind: 'returned', json: text })), ProtocolViolation, text);
     t.throws(() => parseDone(doneWith({ ...threw, details: text })), ProtocolViolation, text);
-    const failure = { ...threw, details: text };
+    const failure = { outcome: { ...threw, details: text }, report: '' };
     t.throws(() => parseLoaded(JSON.stringify({ version: 'v1', isolate_bytes: 0, failure })), ProtocolViolation, text);
   }
 });
@@ -86,7 +89,8 @@ t.test('a child states no end that is the driver’s or the host’s', async (t)
   for (const code of ['TIMEOUT', 'SERVICE_UNAVAILABLE', 'COMPILE_ERROR']) {
     t.throws(() => parseDone(doneWith(ended(code))), ProtocolViolation, code);
   }
-  const loaded = (failure: object) => JSON.stringify({ version: 'v1', isolate_bytes: 0, failure });
+  const loaded = (outcome: object) =>
+    JSON.stringify({ version: 'v1', isolate_bytes: 0, failure: { outcome, report: '' } });
   for (const code of ['CANCELED', 'SANDBOX_LOST', 'TIMEOUT']) {
     t.throws(() => parseLoaded(loaded(ended(code))), ProtocolViolation, code);
   }

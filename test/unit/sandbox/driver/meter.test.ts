@@ -53,10 +53,12 @@ t.test('the bytes in flight are bounded over all calls of a child, and given bac
 t.test('log lines beyond the caps are a violation', async (t) => {
   const entry = { level: 'log', message: 'x' } as const;
   const byLines = meter();
-  for (let line = 0; line < FIXED_LIMITS.log_lines; line += 1) byLines.log(entry, 10);
+  const lines = FIXED_LIMITS.log_lines + FIXED_LIMITS.uncaught_lines;
+  for (let line = 0; line < lines; line += 1) byLines.log(entry, 10);
   t.throws(() => byLines.log(entry, 10), ProtocolViolation);
   const byBytes = meter();
   byBytes.log(entry, FIXED_LIMITS.log_bytes);
+  byBytes.log({ level: 'uncaught', message: 'x' }, FIXED_LIMITS.uncaught_bytes);
   t.throws(() => byBytes.log(entry, 1), ProtocolViolation);
 });
 

@@ -71,7 +71,7 @@ t.test('dropped details leave a line in the log', (t) => {
   const { host, end, call } = open();
   end.threw(call, { message: 'm', details: { a: 1n } });
   t.match(host.outcome, { details: '{}' });
-  t.strictSame(host.lines, ["warn: The error's details were dropped: details.a is a BigInt"]);
+  t.equal(host.lines[0], "warn: The error's details were dropped: details.a is a BigInt");
   t.end();
 });
 
@@ -80,7 +80,24 @@ t.test('what escapes ends the running call, and is logged when none runs', (t) =
   end.uncaught(new Error('in the call'));
   t.match(host.outcome, { kind: 'threw', message: 'in the call' });
   end.uncaught('after it');
-  t.strictSame(host.lines, ['error: Uncaught "after it"']);
+  t.match(host.lines, [/^uncaught: Uncaught Error: in the call\n\s+at /, /^uncaught: Uncaught "after it"/]);
   t.equal(host.outcomes.length, 1);
   t.end();
 });
+
+t.test(
+  'what was thrown is in the log with its stack: for the service too, unless it is an answer to the caller',
+  (t) => {
+    for (const [status, level] of [
+      [undefined, 'uncaught'],
+      [500, 'uncaught'],
+      [499, 'error'],
+      [422, 'error'],
+    ] as const) {
+      const { host, end, call } = open();
+      end.threw(call, Object.assign(new Error('m', { cause: 'why' }), { status }));
+      t.match(host.logs, [{ level, message: /^Uncaught Error: m\n\s+at .*\[cause\]: "why"$/s }]);
+    }
+    t.end();
+  },
+);

@@ -126,3 +126,15 @@ t.test('what a module asks for while it is evaluated is refused, and retires not
   );
   t.notOk(host.retired);
 });
+
+t.test('an error that comes with an answer has the stack of its question', async (t) => {
+  const { host, call, calls } = open();
+  async function asksForKey() {
+    return await call('kv.get', () => ({ key: 'a' }));
+  }
+  const asked = asksForKey();
+  calls.settle(replyText(host.requests.at(-1)?.id ?? 0, { ok: false, error: { message: 'no key', code: 'C' } }));
+  const error = await asked.catch((thrown: unknown) => thrown as Error);
+  t.match(error, { message: 'no key', code: 'C', stack: /^Error: no key\n[^]*at asksForKey \(/ });
+  t.notOk(Object.keys(error as Error).includes('stack'));
+});

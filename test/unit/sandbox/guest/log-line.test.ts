@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { formatValue, logLine } from '../../../../sandbox/guest/log-line.ts';
+import { formatValue, logLine, uncaughtLine } from '../../../../sandbox/guest/log-line.ts';
 
 t.test('joins arguments with a space', (t) => {
   t.equal(logLine([]), '');
@@ -56,10 +56,28 @@ t.test('shows errors with their stack, data and cause', (t) => {
   const line = logLine([error]);
   t.match(line, /^Error: broken\n\s+at /);
   t.match(line, /{"code":"C"}\n\[cause\]: TypeError: deeper\n/);
+  const assigned = Object.assign(new Error('outer'), { cause: 'why', errors: { field: 'a' } });
+  t.match(logLine([assigned]), /\n\s+at .* {"errors":{"field":"a"}}\n\[cause\]: "why"$/s, 'the cause is told once');
+  const several = logLine([new AggregateError([new Error('one'), 2], 'all')]);
+  t.match(several, /^AggregateError: all\n.*\n\[error 1\]: Error: one\n\s+at .*\n\[error 2\]: 2$/s);
+  const large = Object.assign(new Error('large', { cause: 'why' }), { data: 'x'.repeat(20_000) });
+  t.match(logLine([large]), /xx… .* more characters\)}\n\[cause\]: "why"$/, 'data leaves room for the cause');
   const bare = new Error('bare');
   bare.stack = '';
   t.equal(logLine([bare]), 'Error: bare');
   t.equal(logLine([Object.defineProperty(new Error('x'), 'stack', { value: '', enumerable: false })]), 'Error: x');
+  t.end();
+});
+
+t.test('says of what nobody caught whether it could have a stack', (t) => {
+  t.match(uncaughtLine(new TypeError('x')), /^Uncaught TypeError: x\n\s+at /);
+  t.equal(uncaughtLine('text'), 'Uncaught "text" (not an Error, so it has no stack)');
+  t.equal(uncaughtLine(undefined), 'Uncaught undefined (not an Error, so it has no stack)');
+  t.equal(uncaughtLine({ message: 'm' }), 'Uncaught {"message":"m"} (not an Error, so it has no stack)');
+  const trap = () => {
+    throw new Error('trap');
+  };
+  t.match(uncaughtLine(new Proxy({}, { getPrototypeOf: trap })), /^Uncaught \[Unreadable\]/);
   t.end();
 });
 

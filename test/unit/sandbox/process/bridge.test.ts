@@ -62,6 +62,18 @@ t.test('log lines leave at once, up to the caps', async (t) => {
   t.equal(loud.droppedLogs, 1, 'counted in bytes');
 });
 
+t.test('why a call failed has room when the console has none left', async (t) => {
+  const { bridge, channel } = bridged();
+  for (let line = 0; line <= FIXED_LIMITS.log_lines; line += 1) bridge.answer('log', '{}');
+  const uncaught = '{"level":"uncaught","message":"Uncaught"}';
+  for (let line = 0; line <= FIXED_LIMITS.uncaught_lines; line += 1) bridge.answer('log', uncaught);
+  t.equal(channel.texts(UP.LOG).filter((text) => text === uncaught).length, FIXED_LIMITS.uncaught_lines);
+  t.equal(bridge.droppedLogs, 2);
+  const { bridge: loud } = bridged();
+  loud.answer('log', uncaught + 'é'.repeat(FIXED_LIMITS.uncaught_bytes / 2));
+  t.equal(loud.droppedLogs, 1, 'counted in bytes');
+});
+
 t.test('the first outcome stands, and nothing is asked after it', async (t) => {
   const { bridge } = bridged();
   bridge.answer('done', RETURNED);

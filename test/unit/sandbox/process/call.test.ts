@@ -178,13 +178,16 @@ t.test('what an ended call left behind neither answers a later one nor acts in i
   t.same(second.ends, [false], 'the isolate serves no third one');
 });
 
-t.test('an unhandled rejection is a log line', async (t) => {
-  const { channel, ends, over } = started(
-    "Promise.reject(new Error('forgotten')); await new Promise((r) => setTimeout(r, 1)); return 1;",
-  );
-  t.match(JSON.parse(channel.texts(UP.LOG)[0] ?? ''), { level: 'error', message: /Unhandled rejection: .*forgotten/ });
-  await over;
-  t.same(ends, [false]);
+t.test('an unhandled rejection is a log line with its stack, also where the handler has returned', async (t) => {
+  for (const wait of ['await new Promise((r) => setTimeout(r, 1));', '']) {
+    const { channel, ends, over } = started(`Promise.reject(new Error('forgotten')); ${wait} return 1;`);
+    t.match(JSON.parse(channel.texts(UP.LOG)[0] ?? ''), {
+      level: 'uncaught',
+      message: /^Unhandled rejection: Error: forgotten\n    at handler \(plugins\/tested\.ts:1:\d+\)$/,
+    });
+    await over;
+    t.same(ends, [false]);
+  }
 });
 
 t.test('a dropped call is over at once, and only once', async (t) => {

@@ -85,10 +85,41 @@ t.test('a module that does not evaluate is an error with its reason', async (t) 
     }
     return undefined;
   };
-  t.match(escapeOf("throw new TypeError('at the top');"), { cause: 'thrown', text: 'at the top' });
+  t.match(escapeOf("\n\nfunction rates() { throw new TypeError('at the top', { cause: 'why' }); }\nrates();"), {
+    cause: 'failed',
+    failure: {
+      outcome: { kind: 'threw', code: 'TYPE_ERROR', message: 'at the top' },
+      report: /^Uncaught TypeError: at the top\n    at rates \(plugins\/tested.ts:3:26\)\n.*\n\[cause\]: "why"$/s,
+    },
+  });
+  const none = { outcome: { code: 'PLUGIN_ERROR', message: 'Plugin must export a handler function' }, report: '' };
+  for (const exported of ['', 'var __isolayer_plugin__ = {};', 'var __isolayer_plugin__ = { handler: 1 };']) {
+    t.match(escapeOf(exported), { cause: 'failed', failure: none });
+  }
+  t.match(escapeOf("throw { code: 'OWN', message: 'm' }"), { failure: { outcome: { code: 'OWN', message: 'm' } } });
   t.match(escapeOf('this is no script'), { cause: 'thrown' });
+  t.match(escapeOf("Promise.reject(new Error('left behind'));"), {
+    cause: 'thrown',
+    text: /left behind\n    at plugins/,
+  });
   t.match(escapeOf('for (;;);'), { cause: 'time' });
-  t.match(escapeOf('const a = []; for (;;) a.push({ a });'), { cause: 'memory' });
+  t.match(escapeOf('const a = []; for (;;) a.push(new Array(1e5).fill(a.length));'), { cause: 'memory' });
+});
+
+t.test('a module is as strict as its first word says', async (t) => {
+  const code = (directive: string) =>
+    `${directive}var __isolayer_plugin__ = { handler: function () { return this === undefined; } };`;
+  for (const directive of ['"use strict";\n', '']) {
+    const isolate = new GuestProgram(runtime, version(code(directive))).createIsolate(silent);
+    const said: string[] = [];
+    isolate.attach((_op, text) => {
+      said.push(text);
+      return '';
+    });
+    isolate.enter('invoke', contextText({}), 1000);
+    t.same(said, [`{"kind":"returned","json":"${directive !== ''}"}`]);
+    isolate.dispose();
+  }
 });
 
 t.test('the isolates that follow the first are what it was, made of what it had compiled', (t) => {

@@ -51,7 +51,23 @@ t.test('a version that fails to load leaves the old one in service', async (t) =
   load(plugin("return 'old';"));
   t.match(load(version("throw new Error('no');", { version: 'v2' })), {
     isolate_bytes: 0,
-    failure: { kind: 'threw', code: 'PLUGIN_ERROR', message: 'plugins/tested.ts failed to load: no' },
+    failure: {
+      outcome: {
+        ...{ kind: 'threw', code: 'PLUGIN_ERROR' },
+        message: /^plugins\/tested.ts failed to load: no\n    at plugins\/tested.ts:1:\d+$/,
+      },
+      report: /^Uncaught Error: no\n/,
+    },
+  });
+  t.match(load(version("Promise.reject(new Error('left'));", { version: 'v3' })).failure, {
+    outcome: { message: /failed to load: Unhandled rejection: Error: left\n    at plugins\/tested.ts:1:\d+$/ },
+    report: /^Unhandled rejection: Error: left\n/,
+  });
+  t.match(load(version("throw 'a text';", { version: 'v4' })).failure, {
+    outcome: { message: 'plugins/tested.ts failed to load: a text' },
+  });
+  t.match(load(version('var __isolayer_plugin__ = {};', { version: 'v5' })).failure, {
+    outcome: { message: 'Plugin must export a handler function' },
   });
   t.match(invoke(1), { outcome: { json: '"old"' } });
   t.match(invoke(2, 'v2'), { outcome: { code: 'SANDBOX_LOST' } });

@@ -37,7 +37,11 @@ t.test('all that is wrong is said at once, and no secret', async (t) => {
 t.test('a signer that does not open and a plugin that does not compile are found without a start', async (t) => {
   const workspace = await createWorkspace({
     rpcUrl: 'http://127.0.0.1:9',
-    pluginFiles: { 'bad.ts': 'export const handler = (;', 'good.ts': 'export const handler = () => 1;' },
+    pluginFiles: {
+      'bad.ts': 'export const handler = (;',
+      'good.ts': 'export const handler = () => 1;',
+      'misspelt.ts': 'export const handle = () => 1;',
+    },
   });
   t.teardown(() => workspace.remove());
   const wrongKey = { ...workspace.env, KEYSTORE_PASSPHRASE: 'not the one' };
@@ -47,5 +51,6 @@ t.test('a signer that does not open and a plugin that does not compile are found
   const broken = await runTyped(workspace.dir, ['check-config'], workspace.env);
   t.equal(broken.code, 1);
   t.match(broken.complained, /plugin bad: [^]*bad\.ts:1/);
+  t.match(broken.complained, /plugin misspelt: Plugin must export a handler function; export it as `handler`/);
   t.match(broken.said, /plugin good: good\.ts compiles[^]*not ok$/);
 });

@@ -297,11 +297,15 @@ t.test('a new version serves once a process has loaded it', async (t) => {
   t.equal(serves(), 'second');
 
   folder.write('a.ts', 'third');
-  const failure = { kind: 'threw', message: 'no such entry', code: 'TYPE_ERROR', status: 500, details: '{}' } as const;
+  const outcome = { kind: 'threw', message: 'no such entry', code: 'TYPE_ERROR', status: 500, details: '{}' } as const;
+  const failure = { outcome, report: 'Uncaught TypeError: no such entry\n    at f' };
   t.equal(catalog.loaded('a', await tried(2), failure), false);
   t.equal(serves(), 'second');
   t.match(catalog.get('a')?.failure, { code: 'TYPE_ERROR', message: 'no such entry' });
-  t.match(lines.join(), /no such entry.*the old one keeps serving/);
+  t.match(
+    lines.join(),
+    /no such entry.*"stack":"Uncaught TypeError: no such entry\\n    at f".*the old one keeps serving/,
+  );
   catalog.lost('a', 'no such version', true);
   catalog.lost('b', 'no such plugin', true);
   t.equal(catalog.loaded('b', 'any', null), true, 'of a plugin that is gone nothing is known');
@@ -341,11 +345,12 @@ t.test('what changes while it is built is built again', async (t) => {
   t.strictSame(seen, ['uses lib/x', 'uses lib/x'], 'the first build served nobody');
 });
 
-t.test('a file that lost its handler serves nobody, where there was one before it', async (t) => {
-  const { catalog, folder } = setUp(t, { 'a.ts': 'first', 'b.ts': 'cut off' });
+t.test('a file without a handler is broken, and the version before it serves on', async (t) => {
+  const { catalog, folder, lines } = setUp(t, { 'a.ts': 'first', 'b.ts': 'cut off' });
   await catalog.start(LONG_MS);
   const first = catalog.get('a')?.serving;
-  t.match(catalog.get('b')?.serving, { version: { pluginId: 'b' } }, 'its calls say what is wrong');
+  t.match(catalog.get('b'), { serving: { version: { pluginId: 'b' } }, failure: { code: 'PLUGIN_ERROR' } });
+  t.match(lines.join(), /"pluginId":"b".*"hint":"export it as `handler`;.*a plugin is broken/);
   folder.write('a.ts', 'cut off');
   await eventually(
     () => catalog.get('a')?.failure,

@@ -10,6 +10,7 @@ t.test('console lines go to the log with plugin, request and level', async (t) =
     log,
     levels.map((level) => ({ level, message: level })),
     { pluginId: 'p', requestId: 'r' },
+    true,
   );
   const entries = lines.map((line) => JSON.parse(line));
   t.same(
@@ -22,6 +23,21 @@ t.test('console lines go to the log with plugin, request and level', async (t) =
       [20, 'debug', 'p', 'r', 'plugin'],
     ],
   );
+});
+
+t.test('what nobody caught goes to the log in any case, as an error with its stack', async (t) => {
+  const lines: string[] = [];
+  const log = createLog('debug', { write: (line) => lines.push(line) });
+  const uncaught = { level: 'uncaught', message: 'Uncaught Error: a\u001b[2J\n    at f\n[cause]: b' } as const;
+  forwardLogs(log, [{ level: 'log', message: 'said' }, uncaught], { pluginId: 'p', requestId: 'r' }, false);
+  t.equal(lines.length, 1);
+  t.match(JSON.parse(lines[0] ?? ''), {
+    ...{ level: 50, pluginId: 'p', requestId: 'r', msg: 'a plugin did not catch an error' },
+    err: {
+      message: 'Uncaught Error: a\\u001b[2J',
+      stack: 'Uncaught Error: a\\u001b[2J\n    at f\n[cause]: b',
+    },
+  });
 });
 
 // Threat: a line that moves the cursor, forges a second line or hides text by direction marks.

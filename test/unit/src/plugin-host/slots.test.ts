@@ -3,7 +3,7 @@ import {
   DEFAULT_LIMITS,
   type DriverMessage,
   type HostMessage,
-  type Outcome,
+  type LoadFailure,
   type PluginVersion,
 } from '../../../../sandbox/protocol.ts';
 import { createLog } from '../../../../src/observability/log.ts';
@@ -48,7 +48,7 @@ function setUp(maxProcesses = 3, threads = [7]) {
   );
   const taken = () => posted.splice(0);
   const ready = (slot: number) => slots.handle({ type: 'ready', slot });
-  const loaded = (slot: number, name = 'v1', failure: Outcome | null = null) =>
+  const loaded = (slot: number, name = 'v1', failure: LoadFailure | null = null) =>
     slots.handle({ type: 'loaded', slot, message: { version: name, isolate_bytes: 1000, failure } });
   const closed = (slot: number, cause: Closed['cause'] = 'closed') =>
     slots.handle({ type: 'closed', slot, cause, detail: 'd', culprit: 0, stderr: 's' });
@@ -304,7 +304,7 @@ t.test('a module that failed to load is tried again after a while', async (t) =>
   slots.fill(0);
   ready(1);
   slots.provide(version('a'));
-  loaded(1, 'v1', { kind: 'ended', code: 'CPU_LIMIT', message: 'slow' });
+  loaded(1, 'v1', { outcome: { kind: 'ended', code: 'CPU_LIMIT', message: 'slow' }, report: '' });
   t.ok(slots.best(version('a')), 'its calls end with the failure');
   time.now = 5000;
   slots.tick();
@@ -391,7 +391,8 @@ t.test('a version is tried out by the children that serve another, and serves on
   t.equal(slots.best(version('p', 'v1'))?.id, 1, 'it serves on meanwhile');
 
   state.meets = false;
-  loaded(1, 'v2', { kind: 'threw', message: 'no', code: 'PLUGIN_ERROR', status: 500, details: '{}' });
+  const outcome = { kind: 'threw', message: 'no', code: 'PLUGIN_ERROR', status: 500, details: '{}' } as const;
+  loaded(1, 'v2', { outcome, report: '' });
   t.equal(slots.best(version('p', 'v1'))?.id, 1, 'and after a version that it could not load');
   state.meets = true;
   slots.tryOut(version('p', 'v3'));

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { DEFAULT_LIMITS, type Outcome } from '../../../../sandbox/protocol.ts';
-import { type ServingVersion, VersionSwap } from '../../../../src/plugin-host/version-swap.ts';
+import { DEFAULT_LIMITS, type LoadFailure } from '../../../../sandbox/protocol.ts';
+import { type ServingVersion, stateOf, VersionSwap } from '../../../../src/plugin-host/version-swap.ts';
 
 const built = (version: string): ServingVersion => ({
   version: {
@@ -13,7 +13,13 @@ const built = (version: string): ServingVersion => ({
   since: 1,
   reads: { environment: [], fetches: false, hosts: [] },
 });
-const failure: Outcome = { kind: 'threw', message: 'no', code: 'TYPE_ERROR', status: 418, details: '{}' };
+const failure: LoadFailure = {
+  outcome: {
+    ...{ kind: 'threw', code: 'TYPE_ERROR', status: 418, details: '{}' },
+    message: 'plugins/p.ts failed to load: no\n    at f (plugins/lib/a.ts:3:4)',
+  },
+  report: 'Uncaught TypeError: no',
+};
 const present = () => true;
 const absent = () => false;
 
@@ -30,20 +36,39 @@ t.test('without a process a version serves at once, and gives way when none can 
   t.equal(serves(), 'v2');
   t.equal(swap.loaded('v2', failure, 6), false);
   t.equal(serves(), 'v1');
-  t.match(swap, { failure: { code: 'TYPE_ERROR', message: 'no', status: 500 }, failedAt: 6 });
+  t.match(swap, {
+    failedAt: 6,
+    failure: {
+      ...{ code: 'TYPE_ERROR', message: /failed to load: no/, status: 500, report: 'Uncaught TypeError: no' },
+      details: { pluginId: 'p', file: 'plugins/lib/a.ts', line: 3, column: 4 },
+    },
+  });
+  t.equal(stateOf(swap), 'serving');
   swap.built(built('v3'), absent);
   t.equal(swap.failure, undefined);
   t.equal(swap.loaded('v3', null, 7), true);
   t.equal(swap.loaded('v3', failure, 8), true, 'what was loaded once is blamed on the process');
   t.equal(serves(), 'v3');
+  t.equal(stateOf(swap), 'serving');
   t.end();
 });
 
-t.test('the first version has nothing to give way to: its failure is what calls meet', (t) => {
+t.test('the first version has nothing to give way to: its failure is what calls meet, and what is said of it', (t) => {
   const { swap, serves } = swapOf('v1');
   t.equal(swap.loaded('v1', failure, 5), true);
   t.equal(serves(), 'v1');
-  t.equal(swap.failure, undefined);
+  t.match(swap, { failure: { code: 'TYPE_ERROR' }, failedAt: 5 });
+  t.equal(stateOf(swap), 'broken');
+  swap.built(built('v1'), present);
+  t.equal(swap.loaded('v1', failure, 6), true);
+  t.match(swap, { failure: { code: 'TYPE_ERROR' }, failedAt: 5 }, 'the same bundle is no other version');
+  t.equal(swap.loaded('v1', null, 7), true);
+  t.match(swap, { failure: undefined, failedAt: undefined });
+  t.equal(stateOf(swap), 'serving');
+  const slow: LoadFailure = { outcome: { kind: 'ended', code: 'CPU_LIMIT', message: 'slow' }, report: '' };
+  const other = swapOf('v1').swap;
+  other.loaded('v1', slow, 5);
+  t.match(other.failure, { code: 'CPU_LIMIT', details: { file: 'plugins/p.ts', line: null } });
   t.end();
 });
 
