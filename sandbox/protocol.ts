@@ -65,7 +65,7 @@ export const FIXED_LIMITS = {
   /** Captured log lines and bytes per call; what is beyond is counted and dropped. */
   log_lines: 1000,
   log_bytes: 262_144,
-  /** Lines and bytes beside these for what nobody caught: a plugin that wrote much is not to hide why it failed. */
+  /** The same for what nobody caught. */
   uncaught_lines: 8,
   uncaught_bytes: 65_536,
   /** Unanswered capability calls and armed timers per plugin call. */
@@ -253,12 +253,8 @@ export interface LoadedMessage {
   failure: LoadFailure | null;
 }
 
-/** Why a version cannot be served. */
-export interface LoadFailure {
-  outcome: Outcome;
-  /** The stack of what was thrown, with its causes, as a line of a log; empty where there is none. */
-  report: string;
-}
+/** Why a version cannot be served; `report` is the line of a log with the stack of what was thrown, or empty. */
+export type LoadFailure = { outcome: Outcome; report: string };
 
 /**
  * In a frame the parameter `value` comes behind the message, after a newline: a JSON text that the driver checks and
@@ -349,10 +345,7 @@ export type ToDriver = readonly (HostMessage | RunMessage)[];
 /** What it carries up. */
 export type FromDriver = readonly (DriverMessage | ReportMessage)[];
 
-/**
- * Messages that cross at once at most. Waking the other side for each costs more than what it says; when it is woken
- * for many only, it has nothing to do meanwhile.
- */
+/** Messages that cross at once at most: to wake the other side for each costs much, and for many only leaves it idle. */
 export const MESSAGES_AT_ONCE = 8;
 
 /** Runs a call. */
