@@ -2,6 +2,7 @@
 import type { Service } from './compose.ts';
 
 const stop = new AbortController();
+let endingSince = 0;
 
 /** What it is made of is loaded only now: a signal that comes before has somebody to hear it. */
 async function start(): Promise<Service> {
@@ -46,9 +47,16 @@ async function giveUp(service: Service, reason: Error): Promise<never> {
   return fail('Isolayer cannot go on.', reason);
 }
 
+/** npm passes on the signal of a Ctrl-C that the terminal has given to us as well: within this time both are one. */
+const ONE_SIGNAL_MS = 1000;
+
 /** First signal: in good order, also when the start is still under way. Second: at once. */
 async function end(signal: NodeJS.Signals, starting: Promise<Service>): Promise<void> {
-  if (stop.signal.aborted) process.exit(1);
+  if (stop.signal.aborted) {
+    if (performance.now() - endingSince > ONE_SIGNAL_MS) process.exit(1);
+    return;
+  }
+  endingSince = performance.now();
   process.stderr.write(`${signal}: finishing what is under way; once more ends at once\n`);
   stop.abort();
   const service = await starting.catch(unlessStopped);

@@ -10,6 +10,20 @@ export interface CommandContext {
   complain(line: string): void;
   /** The present moment, for names of files. */
   now(): Date;
+  keyboard: Keyboard;
+}
+
+/** Where a command hears what must not be an argument, which others on the machine and the shell's history can see. */
+export interface Keyboard {
+  /** Whether somebody can be asked. */
+  readonly isTerminal: boolean;
+  /**
+   * Asks for a line that is not shown while it is typed.
+   * @throws when it was interrupted
+   */
+  ask(question: string): Promise<string>;
+  /** All that comes through the pipe. */
+  piped(): Promise<string>;
 }
 
 /** One of the commands behind `npm run isolayer -- <command>`. */

@@ -1,4 +1,5 @@
 /** The entry of `npm run isolayer -- <command>`. */
+import { openKeyboard } from './keyboard.ts';
 import { runCommand } from './run.ts';
 
 process.exitCode = await runCommand(process.argv.slice(2), {
@@ -7,4 +8,5 @@ process.exitCode = await runCommand(process.argv.slice(2), {
   say: console.log,
   complain: console.error,
   now: () => new Date(),
+  keyboard: openKeyboard(process.stdin, process.stderr),
 });

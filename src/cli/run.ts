@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { backupCommand } from './backup.ts';
 import { checkConfigCommand } from './check-config.ts';
 import type { Command, CommandContext } from './command.ts';
+import { keystoreCommand } from './keystore.ts';
 import { restoreCommand } from './restore.ts';
 import { schemaCommand } from './schema.ts';
 
@@ -10,6 +11,7 @@ const WRONG_USAGE = 2;
 
 const COMMANDS: Readonly<Record<string, Command>> = {
   'check-config': checkConfigCommand,
+  keystore: keystoreCommand,
   backup: backupCommand,
   restore: restoreCommand,
   schema: schemaCommand,

@@ -9,7 +9,7 @@ import { createSignerKinds } from '../signers/registry.ts';
 import type { CommandContext } from './command.ts';
 
 /** The environment alone, for commands that work although the configuration file does not. */
-export async function environmentOf({ env, cwd }: CommandContext): Promise<Environment> {
+export async function environmentOf({ env, cwd }: Pick<CommandContext, 'env' | 'cwd'>): Promise<Environment> {
   const findings = new Findings();
   const environment = readEnvironment(await readVariables(env, cwd, findings), findings);
   findings.settle();
@@ -18,7 +18,7 @@ export async function environmentOf({ env, cwd }: CommandContext): Promise<Envir
 }
 
 /** Everything that the service would start with. */
-export async function configurationOf({ env, cwd }: CommandContext): Promise<Configuration> {
+export async function configurationOf({ env, cwd }: Pick<CommandContext, 'env' | 'cwd'>): Promise<Configuration> {
   const chains = createChains(systemClock);
   return await loadConfiguration({ env, cwd, chains, signerKinds: createSignerKinds() });
 }

@@ -1,4 +1,4 @@
-import { createDecipheriv, hash, pbkdf2, scrypt, timingSafeEqual } from 'node:crypto';
+import { createCipheriv, createDecipheriv, hash, pbkdf2, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 
@@ -24,6 +24,8 @@ const MOST_SCRYPT_BYTES = 1_073_741_824;
 /** N·r·p of geth's standard parameters is 2^21; sixteen times that is the most work that a file may ask for. */
 const MOST_SCRYPT_WORK = 2 ** 25;
 const MOST_PBKDF2_ROUNDS = 10_000_000;
+/** What new files ask for: 128 MiB and some tenths of a second, OWASP's least for scrypt (Password Storage Cheat Sheet). */
+const NEW_SCRYPT = { n: 131_072, r: 8, p: 1, dklen: 32 };
 
 const hex = (bytes: number) =>
   z
@@ -91,13 +93,46 @@ export async function openKeystore(text: string, passphrase: Buffer): Promise<Bu
   const { crypto } = parseKeystore(text);
   const derived = await derive(crypto, passphrase);
   try {
-    const mac = hash('keccak-256', Buffer.concat([derived.subarray(16, 32), crypto.ciphertext]), 'buffer');
-    if (!timingSafeEqual(mac, crypto.mac)) throw new KeystoreError('passphrase', 'MAC mismatch');
+    if (!timingSafeEqual(macOf(derived, crypto.ciphertext), crypto.mac))
+      throw new KeystoreError('passphrase', 'MAC mismatch');
     // CTR needs no padding, so `update` returns the whole key and `final` nothing.
     return createDecipheriv('aes-128-ctr', derived.subarray(0, 16), crypto.cipherparams.iv).update(crypto.ciphertext);
   } finally {
     derived.fill(0);
   }
+}
+
+/**
+ * Makes a keystore of 32 bytes, as text. Derives off the event loop; wipes what it derived.
+ * @param address shown in the file, 20 bytes in hexadecimal
+ * @param n cost of scrypt; absent: that of files that people keep
+ */
+export async function sealKeystore(
+  key: Buffer,
+  passphrase: Buffer,
+  parts: { address: string; id: string; randomBytes: (size: number) => Uint8Array; n?: number },
+): Promise<string> {
+  const [salt, iv] = [Buffer.from(parts.randomBytes(32)), Buffer.from(parts.randomBytes(16))];
+  const kdfparams = { ...NEW_SCRYPT, n: parts.n ?? NEW_SCRYPT.n, salt: salt.toString('hex') };
+  const derived = await scryptOf(passphrase, { ...kdfparams, salt });
+  try {
+    const ciphertext = createCipheriv('aes-128-ctr', derived.subarray(0, 16), iv).update(key);
+    const crypto = {
+      cipher: 'aes-128-ctr',
+      cipherparams: { iv: iv.toString('hex') },
+      ciphertext: ciphertext.toString('hex'),
+      kdf: 'scrypt',
+      kdfparams,
+      mac: macOf(derived, ciphertext).toString('hex'),
+    };
+    return `${JSON.stringify({ address: parts.address.replace(/^0x/, ''), crypto, id: parts.id, version: 3 })}\n`;
+  } finally {
+    derived.fill(0);
+  }
+}
+
+function macOf(derived: Buffer, ciphertext: Buffer): Buffer {
+  return hash('keccak-256', Buffer.concat([derived.subarray(16, 32), ciphertext]), 'buffer');
 }
 
 function parseKeystore(text: string): z.output<typeof keystoreSchema> {
@@ -118,7 +153,13 @@ async function derive(crypto: KeystoreCrypto, passphrase: Buffer): Promise<Buffe
     const { c, dklen: length, salt: bytes } = crypto.kdfparams;
     return pbkdf2Async(passphrase, bytes, c, length, 'sha256');
   }
-  const { n, r, p, dklen: length, salt: bytes } = crypto.kdfparams;
+  return scryptOf(passphrase, crypto.kdfparams);
+}
+
+function scryptOf(
+  passphrase: Buffer,
+  { n, r, p, dklen: length, salt: bytes }: { n: number; r: number; p: number; dklen: number; salt: Buffer },
+): Promise<Buffer> {
   return scryptAsync(passphrase, bytes, length, { N: n, r, p, maxmem: 256 * n * r + 128 * r * p + 1_048_576 });
 }
 

@@ -22,14 +22,27 @@ export const localSignerKind: SignerKind<z.output<typeof configSchema>> = {
   async create(id, { path, passphrase }, secrets) {
     const secret = Buffer.from(secrets(passphrase), 'utf8');
     try {
-      return createKeySigner(id, await openKeystore(await readKeystore(path), secret));
+      return createKeySigner(id, await openKeystoreFile(path, secret));
     } catch (error) {
-      throw new AppError('SIGNER_UNUSABLE', { id, reason: reasonOf(error, path) }, { cause: error });
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new AppError('SIGNER_UNUSABLE', { id, reason }, { cause: error });
     } finally {
       secret.fill(0);
     }
   },
 };
+
+/**
+ * Opens a keystore file: the 32 bytes that it holds.
+ * @throws Error that names the file and the cause, and shows nothing of its content
+ */
+export async function openKeystoreFile(path: string, passphrase: Buffer): Promise<Buffer> {
+  try {
+    return await openKeystore(await readKeystore(path), passphrase);
+  } catch (cause) {
+    throw new Error(reasonOf(cause, path), { cause });
+  }
+}
 
 async function readKeystore(path: string): Promise<string> {
   const file = await open(path, 'r');
@@ -49,6 +62,7 @@ function reasonOf(error: unknown, path: string): string {
   }
   if (error instanceof KeystoreError) return `keystore ${path} cannot be read: ${error.message}`;
   const code = (error as { code?: unknown } | null)?.code;
-  if (code === 'ENOENT') return `there is no keystore at ${path}; make one as an encrypted JSON keystore (version 3)`;
+  if (code === 'ENOENT')
+    return `there is no keystore at ${path}; make one with \`npm run isolayer -- keystore new ${path}\``;
   return `keystore ${path} cannot be read${typeof code === 'string' ? ` (${code})` : ''}`;
 }

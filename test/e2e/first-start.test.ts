@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { shippedCopy } from '../support/shipped-copy.ts';
 
 const run = promisify(execFile);
@@ -22,22 +22,33 @@ async function isFree(port: number): Promise<boolean> {
   return await promise;
 }
 
-t.test('with no setting it is ready, and its curl line runs as pasted', async (t) => {
-  const dir = await shippedCopy(t);
+interface Started {
+  /** Of the npm process. */
+  pid: number;
+  url: string;
+  /** What a terminal shows. */
+  text: string;
+  /** How npm ended. */
+  exited: Promise<number | null>;
+}
+
+async function npmStart(t: Test, dir: string): Promise<Started> {
   const areDefaultsFree = (await isFree(8080)) && (await isFree(8081));
   const ports = areDefaultsFree ? {} : { APP_PORT: '0', METRICS_PORT: '0' };
-
-  const begun = performance.now();
   const child = spawn('npm', ['start'], {
     cwd: dir,
     env: { PATH: process.env['PATH'] ?? '', HOME: dir, ...ports },
     stdio: ['ignore', 'ignore', 'pipe'],
     detached: true,
   });
+  const { pid = 0 } = child;
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
   t.teardown(async () => {
-    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
-      process.kill(-child.pid, 'SIGKILL');
+    try {
+      process.kill(-pid, 'SIGKILL');
+    } catch {
+      // All of them are gone.
+    }
     await exited;
   });
   const printed: string[] = [];
@@ -46,33 +57,43 @@ t.test('with no setting it is ready, and its curl line runs as pasted', async (t
     if (line.includes('/call')) break;
   }
   child.stderr.resume();
-  const seconds = (performance.now() - begun) / 1000;
-  t.comment(`ready after ${seconds.toFixed(1)} s, npm included`);
-  t.ok(seconds < 20, 'bounded even beside other tests');
-
   const text = printed.join('\n');
-  const apiKey = join(dir, 'data', 'api-key');
-  t.match(text, /Isolayer is ready at http:\/\/127\.0\.0\.1:\d+/);
-  t.match(text, `The API key lies in ${apiKey}`);
-  t.equal((await stat(apiKey)).mode & 0o777, 0o600);
+  return { pid, url: /ready at (\S+)/.exec(text)?.[1] ?? '', text, exited };
+}
 
-  const pasted = text.slice(text.indexOf('  curl'));
-  const { stdout } = await run('bash', ['-c', `${pasted.replace('curl', 'curl -s')}`], { cwd: '/', timeout: 20_000 });
-  t.match(JSON.parse(stdout), { success: true, error: null });
-  t.match(stdout, 'Ada');
-
-  const url = /ready at (\S+)/.exec(text)?.[1] ?? '';
-  if (child.pid !== undefined) process.kill(-child.pid, 'SIGINT');
-  await exited;
+/** Nobody answers there any more. */
+async function untilGone(url: string): Promise<void> {
   const answers = () =>
     fetch(url).then(
       () => true,
       () => false,
     );
-  let isThere = await answers();
-  for (let tries = 0; isThere && tries < 200; tries += 1) {
-    await delay(50);
-    isThere = await answers();
-  }
-  t.notOk(isThere, 'Ctrl+C ends it');
+  while (await answers()) await delay(50);
+}
+
+t.test('with no setting it is ready, its curl line runs as pasted, and what ends npm ends it', async (t) => {
+  const dir = await shippedCopy(t);
+  const begun = performance.now();
+  const first = await npmStart(t, dir);
+  const seconds = (performance.now() - begun) / 1000;
+  t.comment(`ready after ${seconds.toFixed(1)} s, npm included`);
+
+  const apiKey = join(dir, 'data', 'api-key');
+  t.match(first.url, /^http:\/\/127\.0\.0\.1:\d+$/);
+  t.match(first.text, `The API key lies in ${apiKey}`);
+  t.equal((await stat(apiKey)).mode & 0o777, 0o600);
+
+  const pasted = first.text.slice(first.text.indexOf('  curl'));
+  const { stdout } = await run('bash', ['-c', `${pasted.replace('curl', 'curl -s')}`], { cwd: '/', timeout: 20_000 });
+  t.match(JSON.parse(stdout), { success: true, error: null });
+  t.match(stdout, 'Ada');
+
+  process.kill(-first.pid, 'SIGINT');
+  t.equal(await first.exited, 0, 'Ctrl-C, which npm passes on to one that has it already, ends it in good order');
+  await untilGone(first.url);
+
+  const second = await npmStart(t, dir);
+  process.kill(second.pid, 'SIGTERM');
+  await untilGone(second.url);
+  t.equal(await second.exited, 0, '`kill` of the npm process does');
 });

@@ -1,7 +1,7 @@
 import { createCipheriv, hash, pbkdf2Sync, randomBytes } from 'node:crypto';
-import { encryptKeystoreJsonSync, Wallet } from 'ethers';
+import { decryptKeystoreJsonSync, encryptKeystoreJsonSync, Wallet } from 'ethers';
 import t from 'tap';
-import { openKeystore } from '../../../../src/signers/keystore.ts';
+import { openKeystore, sealKeystore } from '../../../../src/signers/keystore.ts';
 
 interface KeystoreFile {
   version: unknown;
@@ -68,6 +68,19 @@ t.test('the vectors of the standard', async (t) => {
     version: 3,
   };
   t.equal((await open(pbkdf2, Buffer.from('testpassword'))).toString('hex'), key);
+});
+
+t.test('what it makes, others open; two of one key have nothing in common', async (t) => {
+  const { address, privateKey } = Wallet.createRandom();
+  const key = Buffer.from(privateKey.slice(2), 'hex');
+  const make = () => sealKeystore(key, PASSPHRASE, { address: address.toLowerCase(), id: 'one', randomBytes, n: 1024 });
+  const text = await make();
+  t.match(decryptKeystoreJsonSync(text, 'correct horse'), { address, privateKey });
+  t.match(JSON.parse(text), { version: 3, id: 'one', address: address.slice(2).toLowerCase() });
+  t.ok((await openKeystore(text, PASSPHRASE)).equals(key));
+  const { crypto } = JSON.parse(text) as KeystoreFile;
+  const other = (JSON.parse(await make()) as KeystoreFile).crypto;
+  for (const part of ['ciphertext', 'mac', 'cipherparams', 'kdfparams'] as const) t.notSame(other[part], crypto[part]);
 });
 
 t.test('a wrong passphrase is told from a wrong file', async (t) => {

@@ -34,7 +34,7 @@ t.test('every failure names the signer, the file and the cause, and no secret', 
     [
       file('none.json'),
       secrets,
-      `there is no keystore at ${file('none.json')}; make one as an encrypted JSON keystore (version 3)`,
+      `there is no keystore at ${file('none.json')}; make one with \`npm run isolayer -- keystore new ${file('none.json')}\``,
     ],
     [file('broken.json'), secrets, `keystore ${file('broken.json')} cannot be read: it is not JSON`],
     [file('huge.json'), secrets, `keystore ${file('huge.json')} cannot be read: it is longer than 65536 bytes`],

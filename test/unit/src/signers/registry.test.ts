@@ -26,6 +26,6 @@ t.test('opens by kind', async (t) => {
   const config = { path: 'no-such-file.json', passphrase: { type: 'env', value: 'X' } };
   await t.rejects(open({ type: 'local', config }), {
     message:
-      'Signer demo: there is no keystore at no-such-file.json; make one as an encrypted JSON keystore (version 3)',
+      'Signer demo: there is no keystore at no-such-file.json; make one with `npm run isolayer -- keystore new no-such-file.json`',
   });
 });
