@@ -55,17 +55,17 @@ export const ERRORS = {
     retryable: false,
     text: 'The Idempotency-Key was used for another request; give each request its own key',
   },
-  /** A run of a keyed request came to another effect than the first one did at that place. */
+  /** A run of a keyed plugin call does something else than the one before it. */
   EFFECT_MISMATCH: {
     status: 409,
     retryable: false,
-    text: 'Effect {ordinal} of this request differs from that of its first run under the same idempotency key',
+    text: 'This run of the plugin asked for {method} with a payload that its earlier run under the same idempotency key did not, and not for {unmet} of the effects that that one had; nothing was done again',
   },
   /** What is begun before it can be known to be done, such as a call that a node acts on. */
   EFFECT_UNKNOWN: {
     status: 409,
     retryable: false,
-    text: 'An earlier run of this request may have had this effect; its outcome is not known',
+    text: 'An effect of this request may have happened, and its outcome is not known; it is not done again',
   },
   IDEMPOTENCY_RUNNING: {
     status: 409,
@@ -75,7 +75,7 @@ export const ERRORS = {
   ANSWER_NOT_KEPT: {
     status: 409,
     retryable: false,
-    text: 'The request with this idempotency key was answered with status {status}; the answer was too large to be kept; it was done, and is not done again',
+    text: 'The request with this idempotency key was answered with status {status}; the answer is not kept, for its size or that of later ones; it was done, and is not done again',
   },
   /** A plugin's fetch has no answer; the text is for its author. */
   FETCH_FAILED: { status: 424, retryable: true, text: '{reason}' },

@@ -29,15 +29,24 @@ export interface KeptAnswer {
   readonly body: string | null;
 }
 
-/**
- * The name of one effect of a keyed request. It is unique in the store and written in the commit of the effect, so that
- * however often the request runs, the effect happens once.
- */
-export interface Effect {
-  /** The id of the request's claim. */
-  readonly claimId: string;
-  /** Counts the effects of the request from 0, in the order in which they are asked for. */
-  readonly ordinal: number;
-  /** A hash of what the effect is; a run that comes to another effect at the same place is refused. */
+/** What tells one effect of a keyed request from its others. */
+export interface EffectName {
+  /** A hash of what the effect is. */
   readonly payloadHash: string;
+  /** Counts the effects of one run that have the same payload, from 0. */
+  readonly occurrence: number;
+}
+
+/**
+ * One effect that a run of a keyed request asks for. Its name is unique under the claim and written in the commit of the
+ * effect, so that however often the request runs, and in whatever order it asks, the effect happens once.
+ */
+export interface Effect extends EffectName {
+  /** The run's: one that was taken over has no effect any more. */
+  readonly claim: Claim;
+  /**
+   * True in a plugin call: what comes of the effect decides what the call does next, so that a refusal is an outcome
+   * too. A request that is nothing but its one effect may be tried again after a refusal.
+   */
+  readonly isStep: boolean;
 }

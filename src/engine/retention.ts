@@ -34,8 +34,9 @@ export interface RetentionDeps {
 }
 
 /**
- * Deletes in small batches what nobody asks for any more: transactions that became final long ago, webhook events that
- * ended long ago, expired values of plugins, idempotency keys whose time is over. One instance of those on a store does it.
+ * Deletes in small batches what nobody asks for any more: idempotency keys whose time is over, transactions that became
+ * final long ago and are named by no key, webhook events that ended long ago, expired values of plugins. One instance of
+ * those on a store does it.
  */
 export class Retention {
   readonly #deps: RetentionDeps;
@@ -84,11 +85,12 @@ export class Retention {
     const { store, keepMs, log } = this.#deps;
     const now = await store.now();
     const before = now - keepMs;
+    // First, for a transaction stays as long as the key that names it.
+    const unkeyed = now - IDEMPOTENCY_KEEP_MS;
+    const keys = await this.#inBatches(lease, (writer, limit) => writer.pruneKeys(unkeyed, limit));
     const transactions = await this.#inBatches(lease, (writer, limit) => writer.pruneTransactions(before, limit));
     const events = await this.#inBatches(lease, (writer, limit) => writer.pruneOutbox(before, limit));
     const values = await this.#inBatches(lease, (writer, limit) => writer.kvPrune(limit));
-    const unkeyed = now - IDEMPOTENCY_KEEP_MS;
-    const keys = await this.#inBatches(lease, (writer, limit) => writer.pruneKeys(unkeyed, limit));
     if (transactions + events + values + keys > 0) {
       log.info({ transactions, events, values, keys }, 'pruned what had ended');
     }

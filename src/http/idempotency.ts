@@ -63,7 +63,8 @@ export function honourIdempotencyKeys(app: FastifyInstance, keys: IdempotencyKey
 /** The one effect of a request other than a plugin call; undefined without an idempotency key. */
 export function effectOf({ keyedRun }: FastifyRequest): Effect | undefined {
   if (keyedRun === null) return undefined;
-  return { claimId: keyedRun.claim.id, ordinal: 0, payloadHash: keyedRun.request.fingerprint };
+  const { claim, request } = keyedRun;
+  return { claim, payloadHash: request.fingerprint, occurrence: 0, isStep: false };
 }
 
 /** True when the request was answered here: again, as it was before. */

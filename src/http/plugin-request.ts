@@ -14,7 +14,7 @@ export function pluginRequestOf(request: FastifyRequest, method: 'GET' | 'POST',
     query,
     keyId: request.keyId,
     requestId: request.id,
-    ...(request.keyedRun !== null && { claimId: request.keyedRun.claim.id }),
+    ...(request.keyedRun !== null && { claim: request.keyedRun.claim }),
   };
 }
 

@@ -1,7 +1,7 @@
 import { CallTable } from '../../sandbox/call-table.ts';
 import type { AppError } from '../domain/errors.ts';
-import type { Effect } from '../domain/idempotency.ts';
 import type { KvCaller, KvQuota } from '../domain/kv.ts';
+import type { EffectRun } from './effect-run.ts';
 import type { Grants } from './grants.ts';
 import { HeldLocks } from './held-locks.ts';
 import { Traces } from './trace.ts';
@@ -25,8 +25,8 @@ export class CallRecord {
   /** The HTTP request that made the call. */
   readonly requestId: string;
   readonly callerKeyId: string;
-  /** The claim of the request when it has an idempotency key: the effects of the call are named after it. */
-  readonly claimId: string | undefined;
+  /** The effects of this run when the request has an idempotency key. */
+  readonly effects: EffectRun | undefined;
   readonly traces = new Traces();
   readonly locks = new HeldLocks();
   /** Capability calls made so far. */
@@ -40,12 +40,11 @@ export class CallRecord {
   failure: AppError | undefined;
   /** Ends the guest's side of the call. */
   onFailure: (() => void) | undefined;
-  private effects = 0;
   private abort: AbortController | undefined;
 
   constructor(
     given: Pick<CallRecord, 'call' | 'slot' | 'plugin' | 'requestId' | 'callerKeyId'> & {
-      claimId?: string | undefined;
+      effects?: EffectRun | undefined;
     },
   ) {
     this.call = given.call;
@@ -53,14 +52,7 @@ export class CallRecord {
     this.plugin = given.plugin;
     this.requestId = given.requestId;
     this.callerKeyId = given.callerKeyId;
-    this.claimId = given.claimId;
-  }
-
-  /** Names the next effect of a call with an idempotency key. `hashOf` is only asked for those. */
-  nextEffect(hashOf: () => string): Effect | undefined {
-    if (this.claimId === undefined) return undefined;
-    const ordinal = this.effects++;
-    return { claimId: this.claimId, ordinal, payloadHash: hashOf() };
+    this.effects = given.effects;
   }
 
   /** As whom the call changes its plugin's values now. */
@@ -85,6 +77,7 @@ export class CallRecord {
     this.ended = true;
     this.abort?.abort();
     this.locks.end();
+    this.effects?.end();
   }
 }
 

@@ -12,6 +12,7 @@ import type { Log } from '../observability/log.ts';
 import type { Admission, NoSeat, Seat } from './admission.ts';
 import type { CallRecord, RunningCalls } from './call-record.ts';
 import type { CatalogPlugin } from './catalog.ts';
+import { EffectRun } from './effect-run.ts';
 import { forwardLogs } from './forwarded-logs.ts';
 import { answerOf, ended, failureAnswer, type HostFailure, type ShownUsage } from './outcome.ts';
 import type { CallerSignal, PluginAnswer, PluginRequest } from './plugin-host.ts';
@@ -90,15 +91,19 @@ export class CallRunner {
         plugin: plugin.caller,
         requestId: request.requestId,
         callerKeyId: request.keyId,
-        claimId: request.claimId,
+        effects:
+          request.claim && new EffectRun({ claim: request.claim, isFirst: request.claim.token === 1 && mayRerun }),
       });
       quarantine.began(entry.id, record.call, request.keyId, like);
       const report = await this.drive(seat, record, context, deadline - clock.elapsed(), signal);
       usage = sumOf(usage, report.usage);
       const timeLeft = deadline - clock.elapsed() > LEAST_RERUN_MS;
       // The effects of a keyed call have names: a further run finds those that happened.
-      const isHarmless = !record.hadEffect || record.claimId !== undefined;
-      if (report.lost && mayRerun && timeLeft && isHarmless && !signal.aborted && !record.failure) continue;
+      const isHarmless = !record.hadEffect || record.effects !== undefined;
+      if (report.lost && mayRerun && timeLeft && isHarmless && !signal.aborted && !record.failure) {
+        // What the lost run asked for may still happen. A further run has to find it, whatever it does itself.
+        if ((await record.effects?.settled(deadline - clock.elapsed())) ?? true) continue;
+      }
 
       const outcome = restated(report.outcome, entry);
       metrics.callEnded(entry.id, outcome.kind === 'ended' ? outcome.code : outcome.kind, since(began, clock), usage);

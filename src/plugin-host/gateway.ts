@@ -9,9 +9,11 @@ import type { KvCaller } from '../domain/kv.ts';
 import type { Spender } from '../domain/spending.ts';
 import type { FetchGrants } from '../egress/plugin-fetch.ts';
 import type { Log } from '../observability/log.ts';
+import type { EffectsService } from '../services/effects.ts';
 import type { CallRecord, RunningCalls } from './call-record.ts';
 import type { BoundCapability, PreparedCall } from './capabilities/capability.ts';
 import { WaitTimeout } from './capabilities/relayer.ts';
+import type { EffectRun } from './effect-run.ts';
 import { printable } from './forwarded-logs.ts';
 import { assertSize, guestValue, TooLarge } from './guest-value.ts';
 import type { HeldLocks } from './held-locks.ts';
@@ -21,6 +23,7 @@ import { INTERNAL_FAILURE, spendingFailure } from './relayer-failure.ts';
 export interface GatewayDeps {
   capabilities: ReadonlyMap<string, BoundCapability>;
   calls: RunningCalls;
+  effects: EffectsService;
   log: Log;
   metrics: PluginMetrics;
   clock: Clock;
@@ -42,7 +45,7 @@ export class Gateway {
   /** Answers one capability call; `slot` and `call` are the driver's stamps. Never rejects. */
   async answer(slot: number, call: number, message: RequestMessage): Promise<CapabilityReply> {
     const record = this.deps.calls.find(slot, call);
-    if (record === undefined) return refuse('The plugin call is over');
+    if (record === undefined) return refuse(OVER);
     const answer = await this.handle(record, message);
     this.deps.metrics.capabilityCalled(record.plugin.id, answer.method, answer.result);
     return answer.reply;
@@ -66,22 +69,77 @@ export class Gateway {
       this.traceUnread(record, capability, message.params);
       return refused(method, reason);
     }
+    const { effects } = record;
+    if (effects === undefined) return this.granted(record, capability, prepared);
+    const answer = prepared.effect
+      ? this.keyed(record, effects, capability, prepared)
+      : this.granted(record, capability, prepared);
+    return effects.track(answer, prepared.effect);
+  }
+
+  /** Runs what the plugin was granted. */
+  private async granted(
+    record: CallRecord,
+    capability: BoundCapability,
+    prepared: PreparedCall,
+    effect?: Effect,
+  ): Promise<Answer> {
     const refusal = record.plugin.grants.refusal(prepared.need);
-    if (refusal !== undefined) {
-      const now = this.deps.clock.elapsed();
-      if (prepared.trace) record.traces.begin({ ...prepared.trace, requestId: this.deps.uuid() }, now)('refused', now);
-      this.noteRefusal(record, method, refusal);
-      return refused(method, refusal);
+    if (refusal === undefined) return this.run(record, capability, prepared, effect);
+    this.traceAtOnce(record, prepared, 'refused');
+    this.noteRefusal(record, capability.method, refusal);
+    return refused(capability.method, refusal);
+  }
+
+  /**
+   * Answers an effect of a call with an idempotency key. Whatever the plugin hears of it is stored before: a further run
+   * hears the same. Where that cannot be, the call ends.
+   */
+  private async keyed(
+    record: CallRecord,
+    run: EffectRun,
+    capability: BoundCapability,
+    prepared: PreparedCall,
+  ): Promise<Answer> {
+    const { effects, log } = this.deps;
+    const { method } = capability;
+    const effect = run.next(payloadHash(method, prepared.payload()));
+    try {
+      const isRecorded = await run.meet(effect, method, effects.recorded);
+      const failure = isRecorded ? await effects.failure(effect) : undefined;
+      if (failure !== undefined) {
+        this.traceAtOnce(record, prepared, 'error');
+        return { method, result: 'failed', reply: { ok: false, error: failure } };
+      }
+      // What has happened is not refused afterwards.
+      const answer = isRecorded
+        ? await this.run(record, capability, prepared, effect)
+        : await this.granted(record, capability, prepared, effect);
+      if (answer.reply.ok || answer.isDone === true || record.ended) return answer;
+      const { message, ...more } = answer.reply.error;
+      const error = { message: message.slice(0, LONGEST_FAILURE), ...more };
+      if (await effects.refuse(effect, error)) return { ...answer, reply: { ok: false, error } };
+      throw new Error(`It was done, and what came of it cannot be told: ${message}`);
+    } catch (error) {
+      if (!record.ended) {
+        const where = { pluginId: record.plugin.id, method, requestId: record.requestId };
+        log.warn({ ...where, err: error }, 'a plugin call with an idempotency key ends before its plugin does');
+        record.fail(error instanceof AppError && LEFT_THE_WAY.has(error.code) ? error : notStored(error));
+      }
+      return refused(method, OVER);
     }
-    return this.run(record, capability, prepared);
   }
 
   /** A relayer call whose payload was not understood is one all the same. */
   private traceUnread(record: CallRecord, { traceMethod: method }: BoundCapability, params: unknown): void {
     if (method === undefined) return;
+    this.traceAtOnce(record, { trace: { method, relayerId: relayerNamedIn(params), payload: null } }, 'error');
+  }
+
+  private traceAtOnce(record: CallRecord, { trace }: Pick<PreparedCall, 'trace'>, outcome: 'error' | 'refused'): void {
+    if (trace === undefined) return;
     const now = this.deps.clock.elapsed();
-    const relayerId = relayerNamedIn(params);
-    record.traces.begin({ method, relayerId, requestId: this.deps.uuid(), payload: null }, now)('error', now);
+    record.traces.begin({ ...trace, requestId: this.deps.uuid() }, now)(outcome, now);
   }
 
   /** The first of each call is for the operator; a plugin that asks a thousand times does not fill the log. */
@@ -93,14 +151,18 @@ export class Gateway {
     this.deps.log[level]({ pluginId: record.plugin.id, requestId: record.requestId, method }, shown);
   }
 
-  private async run(record: CallRecord, capability: BoundCapability, prepared: PreparedCall): Promise<Answer> {
+  private async run(
+    record: CallRecord,
+    capability: BoundCapability,
+    prepared: PreparedCall,
+    effect: Effect | undefined,
+  ): Promise<Answer> {
     const { clock, uuid } = this.deps;
     const { method } = capability;
     const requestId = uuid();
     const began = clock.elapsed();
     const endTrace = prepared.trace && record.traces.begin({ ...prepared.trace, requestId }, began);
     if (prepared.effect) record.hadEffect = true;
-    const effect = prepared.effect ? record.nextEffect(() => payloadHash(method, prepared.payload())) : undefined;
     try {
       const principal = new CallPrincipal(record, effect);
       const value = guestValue(await prepared.run(principal), FIXED_LIMITS.request_bytes);
@@ -117,7 +179,8 @@ export class Gateway {
           reply: { ok: false, error: { message: capability.failure(error), ...exceeded } },
         };
       }
-      return { method, result: 'failed', reply: this.failure(record, capability, requestId, error) };
+      const reply = this.failure(record, capability, requestId, error);
+      return { method, result: 'failed', reply, isDone: error instanceof TooLarge };
     }
   }
 
@@ -138,11 +201,16 @@ export class Gateway {
       if (error.status >= 500) this.deps.log.error({ ...where, err: error }, 'a capability call failed');
       return refuse(capability.failure(error));
     }
-    if (record.ended) return refuse('The plugin call is over');
+    if (record.ended) return refuse(OVER);
     this.deps.log.error({ ...where, err: error }, 'a capability call failed unexpectedly');
     return refuse(INTERNAL_FAILURE);
   }
 }
+
+const OVER = 'The plugin call is over';
+
+/** What is kept of a failure for further runs, and so what is told of it. */
+const LONGEST_FAILURE = 4096;
 
 /** What the log shows of a refusal. */
 const LONGEST_REFUSAL = 500;
@@ -151,7 +219,12 @@ const LONGEST_REFUSAL = 500;
 const LONGEST_RELAYER = 256;
 
 /** Errors after which a run of a keyed request cannot do what its first run did. */
-const LEFT_THE_WAY: ReadonlySet<string> = new Set(['EFFECT_MISMATCH', 'EFFECT_UNKNOWN', 'LOCK_HELD_ELSEWHERE']);
+const LEFT_THE_WAY: ReadonlySet<string> = new Set([
+  'EFFECT_MISMATCH',
+  'EFFECT_UNKNOWN',
+  'IDEMPOTENCY_RUNNING',
+  'LOCK_HELD_ELSEWHERE',
+]);
 
 /** What the gateway knows of one capability call once it is answered. */
 interface Answer {
@@ -159,6 +232,8 @@ interface Answer {
   method: string;
   result: 'ok' | 'refused' | 'failed';
   reply: CapabilityReply;
+  /** It is done, only its answer is too large to cross. */
+  isDone?: boolean;
 }
 
 /** The record's identity; its signal is only made for a capability that asks for it. */
@@ -198,6 +273,11 @@ class CallPrincipal {
   spender(relayerId: string): Spender | undefined {
     return this.record.plugin.grants.spender(relayerId);
   }
+}
+
+function notStored(cause: unknown): AppError<'UNAVAILABLE'> {
+  const reason = 'What an effect of this request came to could not be stored; repeat it with the same Idempotency-Key';
+  return new AppError('UNAVAILABLE', { reason }, { cause, retryAfterSeconds: 1 });
 }
 
 /** Tells one effect from another, however its payload is spelt. */

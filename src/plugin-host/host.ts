@@ -72,7 +72,8 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
   const calls = new RunningCalls();
   const quarantine = new Quarantine(clock);
   const capabilities = bindCapabilities(deps.services);
-  const gateway = new Gateway({ capabilities, calls, log, metrics, clock, uuid: deps.uuid });
+  const { effects } = deps.services;
+  const gateway = new Gateway({ capabilities, calls, effects, log, metrics, clock, uuid: deps.uuid });
   const turns = new Turns(clock);
   const usage = new UsageLedger(clock);
   const orphans: Orphans | undefined =

@@ -1,4 +1,5 @@
 import type { Confinement, Json } from '../../sandbox/protocol.ts';
+import type { Claim } from '../domain/idempotency.ts';
 import type { WireObject } from '../domain/json.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
 import type { Totals } from './usage.ts';
@@ -51,7 +52,7 @@ export interface PluginRequest {
   keyId: string;
   requestId: string;
   /** The claim under which the request runs, when it has an idempotency key. Not shown to the plugin. */
-  claimId?: string;
+  claim?: Claim;
 }
 
 /** A finished HTTP answer: `body` is JSON text, the envelope or the raw result. */

@@ -1,20 +1,21 @@
+import { z } from 'zod';
 import { AppError } from '../domain/errors.ts';
-import type { Effect } from '../domain/idempotency.ts';
+import type { Effect, EffectName } from '../domain/idempotency.ts';
 import type { Json, WireObject } from '../domain/json.ts';
 import { writeJson } from '../domain/json-text.ts';
 import type { Reader, Store, StoredEffect, Writer } from '../store/store.ts';
 
+/** What an effect of an earlier run came to, as far as it is known. */
+export type EarlierEffect = Omit<StoredEffect, 'failure'>;
+
 /**
- * What an earlier run of the same keyed request did at this place; undefined for nothing, and for a request without a
+ * What an earlier run of the same keyed request came to with this; undefined for nothing, and for a request without a
  * key. A use case asks this before its gates: what has happened is not refused afterwards.
- * @throws AppError `EFFECT_MISMATCH`
+ * @throws AppError `EFFECT_UNKNOWN` for what was refused, which whoever asks in the name of a run has to tell by itself
  */
-export async function earlierEffect(read: Reader, effect: Effect | undefined): Promise<StoredEffect | undefined> {
-  if (effect === undefined) return undefined;
-  const stored = await read.effect(effect);
-  if (stored !== undefined && stored.payloadHash !== effect.payloadHash) {
-    throw new AppError('EFFECT_MISMATCH', { ordinal: String(effect.ordinal + 1) });
-  }
+export async function earlierEffect(read: Reader, effect: Effect | undefined): Promise<EarlierEffect | undefined> {
+  const stored = effect === undefined ? undefined : await read.effect(effect);
+  if (stored?.failure !== undefined) throw new AppError('EFFECT_UNKNOWN', {});
   return stored;
 }
 
@@ -27,10 +28,7 @@ export interface Made {
 /** A write that was made now, or by an earlier run of the same keyed request. */
 export type Written<T extends Made> = { isRepeat: false; made: T } | { isRepeat: true; made: Made };
 
-/**
- * Runs a write body and notes its effect in the same commit, unless an earlier run did: then nothing is written.
- * @throws AppError `EFFECT_MISMATCH`
- */
+/** Runs a write body and notes its effect in the same commit, unless an earlier run did: then nothing is written. */
 export async function writeOnce<T extends Made>(
   store: Store,
   effect: Effect | undefined,
@@ -48,14 +46,13 @@ export async function writeOnce<T extends Made>(
   });
 }
 
-function madeOf({ outcome = null, transactionId }: StoredEffect): Made {
+function madeOf({ outcome = null, transactionId }: EarlierEffect): Made {
   return transactionId === null ? { outcome } : { outcome, transactionId };
 }
 
 /**
  * Does what is harmless to do twice, such as signing, and notes its answer before anybody sees it: runs of the same
  * keyed request all get the first one. The answer has no integers beyond 2^53.
- * @throws AppError `EFFECT_MISMATCH`
  */
 export async function answerOnce(
   store: Store,
@@ -68,4 +65,70 @@ export async function answerOnce(
   const answer = JSON.parse(writeJson(await act())) as Json;
   const { made } = await writeOnce(store, effect, async () => ({ outcome: answer }));
   return made.outcome as WireObject;
+}
+
+/**
+ * Notes that an effect may happen from now on, where it takes no part in a commit.
+ * @throws AppError `EFFECT_UNKNOWN` when somebody did so before
+ */
+export async function beginEffect(store: Pick<Store, 'write'>, effect: Effect): Promise<void> {
+  await store.write(async (writer) => {
+    if ((await earlierEffect(writer, effect)) !== undefined) throw new AppError('EFFECT_UNKNOWN', {});
+    await writer.insertEffect(effect, {});
+  });
+}
+
+/**
+ * Notes what came of an effect that was begun.
+ * @throws AppError `EFFECT_UNKNOWN` when a plugin must not hear of it, because a further run would not
+ */
+export async function settleEffect(store: Pick<Store, 'write'>, effect: Effect, outcome: Json): Promise<void> {
+  try {
+    await store.write((writer) => writer.settleEffect(effect, { outcome }));
+  } catch (cause) {
+    throw effect.isStep ? new AppError('EFFECT_UNKNOWN', {}, { cause }) : cause;
+  }
+}
+
+const failureSchema = z.strictObject({
+  message: z.string(),
+  code: z.string().exactOptional(),
+  status: z.int().exactOptional(),
+  details: z.json().exactOptional(),
+});
+
+/** With what a plugin was refused, as it read it. */
+export type EffectFailure = z.output<typeof failureSchema>;
+
+/** What runs of keyed plugin calls were told. */
+export interface EffectsService {
+  /** The names of all that earlier runs asked for. */
+  recorded(claimId: string): Promise<EffectName[]>;
+  /** With what an earlier run was refused; undefined when it was not. */
+  failure(effect: Effect): Promise<EffectFailure | undefined>;
+  /**
+   * Notes with what a run is refused, before it is. Once that is noted the effect cannot happen any more.
+   * @returns false when it has happened, so that the run must not hear of a failure
+   */
+  refuse(effect: Effect, failure: EffectFailure): Promise<boolean>;
+}
+
+export function createEffectsService(store: Pick<Store, 'read' | 'write'>): EffectsService {
+  return {
+    recorded: (claimId) => store.read.effectNames(claimId),
+
+    async failure(effect) {
+      const failure = (await store.read.effect(effect))?.failure;
+      return failure === undefined ? undefined : failureSchema.parse(failure);
+    },
+
+    refuse: (effect, failure) =>
+      store.write(async (writer) => {
+        const stored = await writer.effect(effect);
+        if (stored === undefined) await writer.insertEffect(effect, { failure });
+        else if (stored.outcome !== undefined || stored.failure !== undefined) return false;
+        else await writer.settleEffect(effect, { failure });
+        return true;
+      }),
+  };
 }

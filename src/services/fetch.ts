@@ -7,7 +7,7 @@ import { FetchTurns } from '../egress/fetch-turns.ts';
 import { type FetchAnswer, FetchFailure, type FetchGrants, type FetchRequest } from '../egress/plugin-fetch.ts';
 import type { PluginHttp } from '../egress/plugin-http.ts';
 import type { Store } from '../store/store.ts';
-import { earlierEffect } from './effects.ts';
+import { beginEffect, type EarlierEffect, earlierEffect, settleEffect } from './effects.ts';
 
 /** A plugin call that fetches. */
 export interface Fetcher {
@@ -38,10 +38,15 @@ const MOST_HELD_BYTES = 64 * 1_048_576;
 /** Bytes of a body in one reply: with base64, or with every character escaped, they stay below a reply's limit. */
 const REPLY_BYTES = 393_216;
 /** The longest body that is kept with the effect of a keyed request; a repeat of a longer one is refused. */
-const KEPT_BYTES = 262_144;
+export const KEPT_BYTES = 262_144;
+
+export interface FetchDeps {
+  store: Pick<Store, 'read' | 'write'>;
+  http: PluginHttp;
+}
 
 /** Fetches over guarded connections; what is not a read is noted before it is sent when the call has a key. */
-export function createFetchService({ store, http }: { store: Pick<Store, 'write'>; http: PluginHttp }): FetchService {
+export function createFetchService({ store, http }: FetchDeps): FetchService {
   const turns = new FetchTurns(TURNS);
   const held = new Map<string, number>();
   const calls = new WeakMap<AbortSignal, Map<number, RunningFetch>>();
@@ -55,12 +60,18 @@ export function createFetchService({ store, http }: { store: Pick<Store, 'write'
     return running;
   }
 
-  async function send(by: Fetcher, running: RunningFetch, request: FetchRequest): Promise<FetchAnswer> {
+  async function send(
+    by: Fetcher,
+    running: RunningFetch,
+    request: FetchRequest,
+    effect: Effect | undefined,
+  ): Promise<FetchAnswer> {
     const { signal } = running;
     const leave = await turns.enter({ pluginId: by.pluginId, call: by.signal }, signal).catch((error: unknown) => {
       throw new FetchFailure('aborted', 'the request was aborted', { unsent: true, cause: error });
     });
     try {
+      if (effect !== undefined) await beginEffect(store, effect);
       return await http.fetch(request, { grants: by.grants, signal, hold: (bytes) => running.hold(bytes) });
     } finally {
       leave();
@@ -68,20 +79,19 @@ export function createFetchService({ store, http }: { store: Pick<Store, 'write'
   }
 
   async function sendOnce(by: Fetcher, running: RunningFetch, request: FetchRequest, effect: Effect) {
-    const known = answerOf(await begun(store, effect));
+    const known = answerOf(await earlierEffect(store.read, effect));
     if (known !== undefined) return known;
     try {
-      const answer = await send(by, running, request);
-      if (answer.body.length <= KEPT_BYTES) await settle(effect, keptAnswer(answer));
+      const answer = await send(by, running, request, effect);
+      // What is longer stays without an outcome, so that a further run does not send it again.
+      if (answer.body.length <= KEPT_BYTES) await settleEffect(store, effect, keptAnswer(answer));
       return answer;
     } catch (error) {
-      if (error instanceof FetchFailure && error.unsent) await settle(effect, { failed: reasonOf(error) });
+      const neverHeard = by.signal.aborted && error instanceof FetchFailure && error.unsent;
+      // Its call ended before it was sent: a further run finds it as if it had not been begun.
+      if (neverHeard) await store.write((writer) => writer.forgetEffect(effect));
       throw error;
     }
-  }
-
-  function settle(effect: Effect, outcome: Json): Promise<void> {
-    return store.write((writer) => writer.settleEffect(effect, outcome));
   }
 
   return {
@@ -89,9 +99,11 @@ export function createFetchService({ store, http }: { store: Pick<Store, 'write'
       const running = begin(by, key);
       try {
         const answer = await (effect === undefined
-          ? send(by, running, request)
+          ? send(by, running, request, undefined)
           : sendOnce(by, running, request, effect));
         const { body, ...head } = answer;
+        // What came of it is stored by now: its plugin has given it up and hears nothing, and must not hear otherwise.
+        if (effect !== undefined && running.signal.aborted) return { ...head, body: { text: '' }, more: false };
         return { ...head, ...running.hand(body) };
       } catch (error) {
         running.end();
@@ -189,38 +201,24 @@ class RunningFetch {
   }
 }
 
-/** Notes that the effect may happen from now on, or resolves with what an earlier run noted. */
-async function begun(store: Pick<Store, 'write'>, effect: Effect) {
-  return await store.write(async (writer) => {
-    const earlier = await earlierEffect(writer, effect);
-    if (earlier === undefined) await writer.insertEffect(effect, {});
-    return earlier;
-  });
-}
-
-const keptSchema = z.union([
-  z.strictObject({ failed: z.string() }),
-  z.strictObject({
-    url: z.string(),
-    redirected: z.boolean(),
-    status: z.int(),
-    statusText: z.string(),
-    headers: z.array(z.tuple([z.string(), z.string()])),
-    base64: z.string(),
-  }),
-]);
+const keptSchema = z.strictObject({
+  url: z.string(),
+  redirected: z.boolean(),
+  status: z.int(),
+  statusText: z.string(),
+  headers: z.array(z.tuple([z.string(), z.string()])),
+  base64: z.string(),
+});
 
 function keptAnswer({ body, ...head }: FetchAnswer): Json {
   return { ...head, base64: body.toString('base64') };
 }
 
 /** What a repeat is answered without sending. @throws AppError `EFFECT_UNKNOWN` when sending again could act twice */
-function answerOf(earlier: Awaited<ReturnType<typeof begun>>): FetchAnswer | undefined {
+function answerOf(earlier: EarlierEffect | undefined): FetchAnswer | undefined {
   if (earlier === undefined) return undefined;
   if (earlier.outcome === undefined) throw new AppError('EFFECT_UNKNOWN', {});
-  const kept = keptSchema.parse(earlier.outcome);
-  if ('failed' in kept) throw failed(kept.failed);
-  const { base64, ...head } = kept;
+  const { base64, ...head } = keptSchema.parse(earlier.outcome);
   return { ...head, body: Buffer.from(base64, 'base64') };
 }
 

@@ -126,7 +126,8 @@ export function createKvService({ store, newId }: KvDeps): KvService {
           if (earlier?.outcome === BUSY) return null;
           const lock = await take(writer);
           if (earlier !== undefined) return lock ?? 'later';
-          await writer.insertEffect(effect, { outcome: lock === null ? BUSY : HELD });
+          // It ends with the run at the latest.
+          await writer.insertEffect(effect, { outcome: lock === null ? BUSY : HELD, leavesNothing: true });
           return lock;
         });
       for (let tries = 0; tries < LOCK_TRIES; tries += 1) {

@@ -1,8 +1,7 @@
 import { AppError } from '../domain/errors.ts';
-import type { Effect } from '../domain/idempotency.ts';
 import type { RpcOutcome } from '../egress/rpc-client.ts';
-import type { Store, StoredEffect } from '../store/store.ts';
-import { earlierEffect } from './effects.ts';
+import type { Store } from '../store/store.ts';
+import { beginEffect, type EarlierEffect, earlierEffect, settleEffect } from './effects.ts';
 import type { RelayerDirectory } from './relayer-access.ts';
 import type { RpcService } from './services.ts';
 
@@ -24,37 +23,27 @@ export function createRpcService(relayers: RelayerDirectory, store: Store): RpcS
     async call(relayerId, body, effect) {
       // Without a method it is refused, and nothing is there to be noted.
       const keyed = methodOf(body) !== undefined && rpcMayAct(body) ? effect : undefined;
-      const known = outcomeOf(await earlierEffect(store.read, keyed), body);
+      const earlier = await earlierEffect(store.read, keyed);
+      const known = outcomeOf(earlier, body);
       if (known !== undefined) return known;
       const { client } = await relayers.findActive(relayerId);
       if (keyed === undefined) return client().rpc(body);
 
       // A node takes no part in a commit: that it will be asked is noted before, what it answered after.
-      const begunElsewhere = outcomeOf(await begin(store, keyed), body);
-      if (begunElsewhere !== undefined) return begunElsewhere;
+      if (earlier === undefined) await beginEffect(store, keyed);
       const outcome = await client().rpc(body);
-      if (outcome.error === undefined) {
-        await store.write((writer) => writer.settleEffect(keyed, { ...outcome }));
-      }
+      // A request that is nothing but this call may be tried again; a plugin goes on by what the node said.
+      if (outcome.error === undefined || keyed.isStep) await settleEffect(store, keyed, { ...outcome });
       return outcome;
     },
   };
 }
 
 /** What is to be answered without asking the node. @throws AppError `EFFECT_UNKNOWN` when asking again could act twice */
-function outcomeOf(earlier: StoredEffect | undefined, body: unknown): RpcOutcome | undefined {
+function outcomeOf(earlier: EarlierEffect | undefined, body: unknown): RpcOutcome | undefined {
   if (earlier?.outcome !== undefined) return earlier.outcome as unknown as RpcOutcome;
   if (earlier === undefined || TAKES_SIGNED_BYTES.test(methodOf(body) ?? '')) return undefined;
   throw new AppError('EFFECT_UNKNOWN', {});
-}
-
-/** Notes that an effect may happen from now on, or resolves with what an earlier run noted. */
-async function begin(store: Store, effect: Effect): Promise<StoredEffect | undefined> {
-  return await store.write(async (writer) => {
-    const earlier = await earlierEffect(writer, effect);
-    if (earlier === undefined) await writer.insertEffect(effect, {});
-    return earlier;
-  });
 }
 
 function methodOf(body: unknown): string | undefined {

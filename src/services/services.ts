@@ -5,6 +5,7 @@ import type { Page, PageRequest } from '../domain/page.ts';
 import type { Spender } from '../domain/spending.ts';
 import type { TransactionStatus } from '../domain/transaction-state.ts';
 import type { RpcOutcome } from '../egress/rpc-client.ts';
+import type { EffectsService } from './effects.ts';
 import type { FetchService } from './fetch.ts';
 
 /**
@@ -12,7 +13,7 @@ import type { FetchService } from './fetch.ts';
  * Bodies arrive unparsed and views leave in the wire's form. Every method throws `AppError`.
  *
  * What has an effect takes its name when the request has an idempotency key: under one name it happens once, and
- * answers with what came of it. `EFFECT_MISMATCH` when the name is that of another effect.
+ * answers with what came of it.
  */
 export interface Services {
   readonly transactions: TransactionsService;
@@ -23,6 +24,7 @@ export interface Services {
   readonly rpc: RpcService;
   readonly kv: KvService;
   readonly fetch: FetchService;
+  readonly effects: EffectsService;
 }
 
 export interface TransactionsService {

@@ -11,6 +11,7 @@ import type { EngineMetrics } from '../engine/engine-metrics.ts';
 import type { Log } from '../observability/log.ts';
 import type { Signer } from '../signers/signer.ts';
 import type { Store } from '../store/store.ts';
+import { createEffectsService } from './effects.ts';
 import { createFetchService } from './fetch.ts';
 import { createKvService } from './kv.ts';
 import { createLifecycleService } from './lifecycle.ts';
@@ -60,5 +61,6 @@ export function createServices(deps: ServicesDeps): Services {
     rpc: createRpcService(relayers, store),
     kv: createKvService({ store, newId }),
     fetch: createFetchService({ store, http: pluginHttp }),
+    effects: createEffectsService(store),
   };
 }

@@ -9,6 +9,8 @@ export interface Connection {
   rows: <Row>(query: CompiledQuery<Row>) => Promise<Row[]>;
   /** The time as an expression of the database's, in milliseconds; within a write body it stands still. */
   now: () => RawBuilder<number>;
+  /** Whether others may write meanwhile, so that what a body read has to be held until its commit. */
+  hasOtherWriters?: boolean;
   /** Absent in a store that keeps no secrets. */
   sealer?: Sealer | undefined;
 }

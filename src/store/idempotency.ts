@@ -1,30 +1,47 @@
 import type { RawBuilder } from 'kysely';
 import { sql } from 'kysely';
 import { z } from 'zod';
+import { AppError } from '../domain/errors.ts';
+import type { Claim } from '../domain/idempotency.ts';
+import type { Json } from '../domain/json.ts';
 import type { Connection } from './connection.ts';
+import { KeptBytes } from './kept-bytes.ts';
 import type { Reader, Writer } from './store.ts';
 import { anyJsonSchema, DuplicateRecord, jsonText, readRecord, storableText } from './stored-record.ts';
 
 const effectSchema = z.object({
-  payload_hash: z.string(),
   transaction_id: z.string().nullable(),
   outcome: jsonText(anyJsonSchema).nullable(),
+  failure: jsonText(anyJsonSchema).nullable(),
 });
 
 /** Reads of the table `effects`. */
-export function effectReads({ db }: Connection): Pick<Reader, 'effect'> {
+export function effectReads({ db }: Connection): Pick<Reader, 'effect' | 'effectNames'> {
   return {
-    async effect({ claimId, ordinal }) {
+    async effect({ claim, payloadHash, occurrence }) {
       const row = await db
         .selectFrom('effects')
-        .select(['payload_hash', 'transaction_id', 'outcome'])
-        .where('claim_id', '=', claimId)
-        .where('ordinal', '=', ordinal)
+        .select(['transaction_id', 'outcome', 'failure'])
+        .where('claim_id', '=', claim.id)
+        .where('payload_hash', '=', payloadHash)
+        .where('occurrence', '=', occurrence)
         .executeTakeFirst();
       if (row === undefined) return undefined;
-      const stored = readRecord(effectSchema, 'effects', `${claimId}/${ordinal}`, row);
-      const outcome = row.outcome === null ? {} : { outcome: stored.outcome };
-      return { payloadHash: stored.payload_hash, transactionId: stored.transaction_id, ...outcome };
+      const stored = readRecord(effectSchema, 'effects', `${claim.id}/${payloadHash}/${occurrence}`, row);
+      return {
+        transactionId: stored.transaction_id,
+        ...(row.outcome !== null && { outcome: stored.outcome }),
+        ...(row.failure !== null && { failure: stored.failure }),
+      };
+    },
+
+    async effectNames(claimId) {
+      const rows = await db
+        .selectFrom('effects')
+        .select(['payload_hash', 'occurrence'])
+        .where('claim_id', '=', claimId)
+        .execute();
+      return rows.map(({ payload_hash, occurrence }) => ({ payloadHash: payload_hash, occurrence }));
     },
   };
 }
@@ -36,10 +53,38 @@ type IdempotencyWrites =
   | 'leaveKey'
   | 'insertEffect'
   | 'settleEffect'
+  | 'forgetEffect'
   | 'pruneKeys';
 
 /** Writes of the tables `idempotency_keys` and `effects`. */
-export function idempotencyWrites({ db, now }: Connection): Pick<Writer, IdempotencyWrites> {
+export function idempotencyWrites(connection: Connection): Pick<Writer, IdempotencyWrites> {
+  const { db, now, hasOtherWriters = false } = connection;
+  const keptBytes = new KeptBytes(connection);
+
+  /** Sees to it that no further run takes the claim before the commit. */
+  async function holdClaim({ id, token }: Claim, hasEffect: boolean): Promise<void> {
+    const mine = db
+      .selectFrom('idempotency_keys')
+      .select('has_effects')
+      .where('id', '=', id)
+      .where('token', '=', token);
+    const row = await mine.executeTakeFirst();
+    // A further run, or one that has forgotten the key, would not find what this one does.
+    if (row === undefined) throw new AppError('IDEMPOTENCY_RUNNING', {}, { retryAfterSeconds: 1 });
+    if (hasEffect && row.has_effects === 0) {
+      await db.updateTable('idempotency_keys').set({ has_effects: 1 }).where('id', '=', id).execute();
+    } else if (hasOtherWriters) {
+      await mine.forShare().execute();
+    }
+  }
+
+  /** The JSON of an outcome, if there is room for it: what is not kept is not known to a further run. */
+  async function kept(claimId: string, outcome: Json | undefined, quotaBytes?: number): Promise<string | null> {
+    if (outcome === undefined) return null;
+    const text = JSON.stringify(outcome);
+    return (await keptBytes.take(claimId, text, quotaBytes)) ? text : null;
+  }
+
   const later = (forMs: number): RawBuilder<number> => sql<number>`${now()} + ${sql.lit(Math.ceil(forMs))}`;
 
   return {
@@ -89,8 +134,8 @@ export function idempotencyWrites({ db, now }: Connection): Pick<Writer, Idempot
       }
     },
 
-    async keepAnswer({ id, token }, { status, body }, { onlyAfterEffects }) {
-      const isStorable = body === null || storableText(body) === body;
+    async keepAnswer({ id, token }, { status, body }, { onlyAfterEffects, quotaBytes }) {
+      const isStorable = body !== null && storableText(body) === body;
       let update = db
         .updateTable('idempotency_keys')
         .set({ state: 'answered', status, body: isStorable ? body : null })
@@ -98,65 +143,82 @@ export function idempotencyWrites({ db, now }: Connection): Pick<Writer, Idempot
         .where('token', '=', token)
         .where('state', '=', 'running');
       if (onlyAfterEffects) update = update.where('has_effects', '=', 1);
-      const { numUpdatedRows } = await update.executeTakeFirstOrThrow();
-      return numUpdatedRows === 1n;
+      const answered = await update.returning(['scope', 'kept']).executeTakeFirst();
+      if (answered === undefined) return false;
+      if (answered.kept > 0) {
+        // No run asks any more what the effects came to; what they made is named as long as the key lives.
+        await db.deleteFrom('effects').where('claim_id', '=', id).where('transaction_id', 'is', null).execute();
+        await db.updateTable('idempotency_keys').set({ kept: 0 }).where('id', '=', id).execute();
+        await keptBytes.giveBack(answered.scope, answered.kept);
+      }
+      if (isStorable && !(await keptBytes.take(id, body, quotaBytes))) {
+        await db.updateTable('idempotency_keys').set({ body: null }).where('id', '=', id).execute();
+      }
+      return true;
     },
 
     async leaveKey({ id, token }) {
-      await db
-        .deleteFrom('idempotency_keys')
-        .where('id', '=', id)
-        .where('token', '=', token)
-        .where('state', '=', 'running')
-        .where('has_effects', '=', 0)
-        .execute();
-      await db
+      const left = await db
         .updateTable('idempotency_keys')
         .set({ expires_at: 0 })
         .where('id', '=', id)
         .where('token', '=', token)
         .where('state', '=', 'running')
-        .execute();
+        .returning(['scope', 'has_effects', 'kept'])
+        .executeTakeFirst();
+      if (left === undefined || left.has_effects === 1) return;
+      await db.deleteFrom('effects').where('claim_id', '=', id).execute();
+      await db.deleteFrom('idempotency_keys').where('id', '=', id).execute();
+      await keptBytes.giveBack(left.scope, left.kept);
     },
 
-    async insertEffect({ claimId, ordinal, payloadHash }, { transactionId, outcome }) {
-      const claim = await db
-        .selectFrom('idempotency_keys')
-        .select('has_effects')
-        .where('id', '=', claimId)
-        .executeTakeFirst();
-      if (claim === undefined) throw new Error(`The request of claim ${claimId} was given up before it had an effect`);
-      if (claim.has_effects === 0) {
-        // Collides with whoever forgets the key meanwhile, so that no effect is left without it.
-        await db.updateTable('idempotency_keys').set({ has_effects: 1 }).where('id', '=', claimId).execute();
-      }
+    async insertEffect({ claim, payloadHash, occurrence }, note) {
+      const { transactionId = null, outcome, failure, leavesNothing = failure !== undefined, quotaBytes } = note;
+      await holdClaim(claim, !leavesNothing);
       const { numInsertedOrUpdatedRows } = await db
         .insertInto('effects')
         .values({
-          claim_id: claimId,
-          ordinal,
-          payload_hash: payloadHash,
-          transaction_id: transactionId ?? null,
-          outcome: outcome === undefined ? null : JSON.stringify(outcome),
+          ...{ claim_id: claim.id, payload_hash: payloadHash, occurrence, transaction_id: transactionId },
+          outcome: await kept(claim.id, outcome, quotaBytes),
+          failure: failure === undefined ? null : JSON.stringify(failure),
         })
         .onConflict((on) => on.doNothing())
         .executeTakeFirstOrThrow();
-      if (numInsertedOrUpdatedRows === 0n) throw new DuplicateRecord('effects', `${claimId}/${ordinal}`);
+      if (numInsertedOrUpdatedRows === 0n) {
+        throw new DuplicateRecord('effects', `${claim.id}/${payloadHash}/${occurrence}`);
+      }
+      if (transactionId === null) return;
+      await db.updateTable('transactions').set({ is_pinned: 1 }).where('id', '=', transactionId).execute();
     },
 
-    async settleEffect({ claimId, ordinal }, outcome) {
+    async settleEffect({ claim, payloadHash, occurrence }, { outcome, failure, quotaBytes }) {
       await db
         .updateTable('effects')
-        .set({ outcome: JSON.stringify(outcome) })
-        .where('claim_id', '=', claimId)
-        .where('ordinal', '=', ordinal)
+        .set({
+          outcome: await kept(claim.id, outcome, quotaBytes),
+          failure: failure === undefined ? null : JSON.stringify(failure),
+        })
+        .where('claim_id', '=', claim.id)
+        .where('payload_hash', '=', payloadHash)
+        .where('occurrence', '=', occurrence)
+        .execute();
+    },
+
+    async forgetEffect({ claim, payloadHash, occurrence }) {
+      await db
+        .deleteFrom('effects')
+        .where('claim_id', '=', claim.id)
+        .where('payload_hash', '=', payloadHash)
+        .where('occurrence', '=', occurrence)
+        .where('outcome', 'is', null)
+        .where('failure', 'is', null)
         .execute();
     },
 
     async pruneKeys(before, limit) {
       const old = await db
         .selectFrom('idempotency_keys')
-        .select('id')
+        .select(['id', 'scope', 'kept'])
         .where('created_at', '<', before)
         .where((on) => on.or([on('state', '=', 'answered'), on('expires_at', '<=', now())]))
         .where((on) =>
@@ -176,8 +238,20 @@ export function idempotencyWrites({ db, now }: Connection): Pick<Writer, Idempot
         .execute();
       if (old.length === 0) return 0;
       const ids = old.map(({ id }) => id);
+      const ofThese = db.selectFrom('effects').select('transaction_id').where('claim_id', 'in', ids);
+      await db
+        .updateTable('transactions')
+        .set({ is_pinned: 0 })
+        .where('id', 'in', ofThese.where('transaction_id', 'is not', null).$narrowType<{ transaction_id: string }>())
+        .execute();
       await db.deleteFrom('effects').where('claim_id', 'in', ids).execute();
       await db.deleteFrom('idempotency_keys').where('id', 'in', ids).execute();
+      for (const [scope, ofScope] of Map.groupBy(old, (key) => key.scope)) {
+        await keptBytes.giveBack(
+          scope,
+          ofScope.reduce((sum, { kept }) => sum + kept, 0),
+        );
+      }
       return ids.length;
     },
   };

@@ -4,6 +4,7 @@ import { countRequests } from './migrations/count-requests.ts';
 import { dateSettlements } from './migrations/date-settlements.ts';
 import { limitSpending } from './migrations/limit-spending.ts';
 import { lockAndBoundValues } from './migrations/lock-and-bound-values.ts';
+import { nameEffects } from './migrations/name-effects.ts';
 import { nameTakers } from './migrations/name-takers.ts';
 import { notify } from './migrations/notify.ts';
 import { relayAndKeep } from './migrations/relay-and-keep.ts';
@@ -32,4 +33,5 @@ export const migrations: readonly Migration[] = [
   { name: 'name takers', up: nameTakers },
   { name: 'date settlements', up: dateSettlements },
   { name: 'seal addresses', up: sealAddresses },
+  { name: 'name effects', up: nameEffects },
 ];

@@ -168,6 +168,7 @@ function compose(
       return (await db.executeQuery(query)).rows;
     },
     now,
+    hasOtherWriters: true,
     sealer,
   });
 

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { FINAL_STATUSES } from '../domain/transaction-state.ts';
 import type { Connection } from './connection.ts';
 import type { TransactionTable } from './schema.ts';
@@ -5,7 +6,7 @@ import type { Writer } from './store.ts';
 
 type Ended = Pick<TransactionTable, 'id' | 'ended_at'>;
 
-/** Deletes what has ended long ago. What a lane knows of its sequence outlives the attempts that it knows it from. */
+/** Deletes what has ended long ago and no idempotency key names. What a lane knows of its sequence outlives the attempts that it knows it from. */
 export function pruningWrites({ db }: Connection): Pick<Writer, 'pruneTransactions'> {
   async function keepSequences(ended: readonly Ended[]): Promise<void> {
     const endedAt = new Map(ended.map(({ id, ended_at }) => [id, ended_at]));
@@ -34,6 +35,8 @@ export function pruningWrites({ db }: Connection): Pick<Writer, 'pruneTransactio
         .select(['id', 'ended_at'])
         .where('ended_at', '<', before)
         .where('status', 'in', FINAL_STATUSES)
+        // Written out, as in the index.
+        .where('is_pinned', '=', sql.lit(0))
         .orderBy('ended_at')
         .limit(limit)
         .execute();

@@ -21,6 +21,7 @@ export interface Tables {
   plugin_locks: LockTable;
   idempotency_keys: IdempotencyKeyTable;
   effects: EffectTable;
+  kept_bytes: KeptBytesTable;
   budgets: BudgetTable;
   spending: SpendingTable;
   notifications: NotificationTable;
@@ -71,6 +72,8 @@ export interface TransactionTable {
   next_action_at: number | null;
   /** When it became final. */
   ended_at: number | null;
+  /** 1 while an idempotency key names it: then it is not pruned. */
+  is_pinned: Generated<number>;
 }
 
 export interface AttemptTable {
@@ -164,16 +167,26 @@ interface IdempotencyKeyTable {
   status: number | null;
   /** Null also for an answer that was too large to be kept. */
   body: string | null;
+  /** What it counts in `kept_bytes`. */
+  kept: Generated<number>;
 }
 
 interface EffectTable {
   claim_id: string;
-  ordinal: number;
   payload_hash: string;
+  occurrence: number;
   /** What it made, when that is a transaction. */
   transaction_id: string | null;
-  /** JSON; null while nobody knows what came of it. */
+  /** JSON; null while nobody knows what came of it, and when it failed. */
   outcome: string | null;
+  /** JSON: with what the run was refused that asked for it. */
+  failure: string | null;
+}
+
+/** How much is kept for each scope, of large answers and outcomes. */
+interface KeptBytesTable {
+  scope: string;
+  bytes: number;
 }
 
 interface BudgetTable {

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import type { Decision } from '../domain/decision.ts';
 import type { History, Mark } from '../domain/history.ts';
-import type { Claim, Effect, KeptAnswer, KeyedRequest } from '../domain/idempotency.ts';
+import type { Claim, Effect, EffectName, KeptAnswer, KeyedRequest } from '../domain/idempotency.ts';
 import type { Intent, WishRecord } from '../domain/intent.ts';
 import type { Json } from '../domain/json.ts';
 import type { KvLock, KvPage, KvQuota, KvUsage } from '../domain/kv.ts';
@@ -132,8 +132,10 @@ export interface Reader {
   kvKeys(pluginId: string, page: KvPage): Promise<string[]>;
   kvUsage(pluginId: string): Promise<KvUsage>;
 
-  /** What is known of an effect under its name, whichever payload it had. */
+  /** What is known of an effect. */
   effect(effect: Effect): Promise<StoredEffect | undefined>;
+  /** The names of all effects of a keyed request that happened, may have, or were refused. */
+  effectNames(claimId: string): Promise<EffectName[]>;
 
   /** Those of the given transactions that count against a plugin's budget. */
   budgeted(transactionIds: readonly string[]): Promise<Set<string>>;
@@ -162,13 +164,24 @@ export interface Filler {
   at: Timestamp;
 }
 
-/** An effect of a keyed request that happened, or may have. */
+/** What an effect of a keyed request came to; nobody knows where it has neither an outcome nor a failure. */
 export interface StoredEffect {
-  payloadHash: string;
   /** What it made, when that is a transaction. */
   transactionId: string | null;
-  /** Absent when the effect was begun and nobody knows what came of it. */
   outcome?: Json;
+  /** With what the run was refused that asked for it. */
+  failure?: Json;
+}
+
+/** What is noted of an effect: nothing before it is known what comes of it. */
+export interface EffectNote {
+  transactionId?: string;
+  outcome?: Json;
+  failure?: Json;
+  /** True for what leaves nothing behind when its run ends: with nothing else the key is free for another try. */
+  leavesNothing?: boolean;
+  /** What its scope may have kept; an outcome beyond it is not. */
+  quotaBytes?: number;
 }
 
 /** Who asks to run a keyed request. */
@@ -231,7 +244,7 @@ export interface Writer extends Reader {
   settleIntent(position: number, refusal: string | null): Promise<void>;
   /**
    * Deletes transactions that became final before the given moment, with their attempts, the oldest first and at most
-   * `limit`; resolves with their number. `laneSequence` stays what it is.
+   * `limit`; resolves with their number. Those stay that an idempotency key names. `laneSequence` stays what it is.
    */
   pruneTransactions(before: Timestamp, limit: number): Promise<number>;
   /** Pins a network's chain; a second, different value is an error. */
@@ -298,19 +311,28 @@ export interface Writer extends Reader {
   /** Starts the time of these anew; passes over those that another run has taken. */
   renewClaims(claims: readonly Claim[], forMs: number): Promise<void>;
   /**
-   * Ends a run with the answer that every repeat gets from now on; with `onlyAfterEffects` only if it had one.
+   * Ends a run with the answer that every repeat gets from now on; with `onlyAfterEffects` only if it had one. Of large
+   * answers a scope has so many bytes kept, and the oldest give way: their repeats are told the status.
    * @returns false when nothing was kept, also because another run has taken the claim
    */
-  keepAnswer(claim: Claim, answer: KeptAnswer, when: { onlyAfterEffects: boolean }): Promise<boolean>;
-  /** Ends a run without an answer: the next repeat runs. The key is forgotten if no run of it had an effect. */
+  keepAnswer(
+    claim: Claim,
+    answer: KeptAnswer,
+    when: { onlyAfterEffects: boolean; quotaBytes?: number },
+  ): Promise<boolean>;
+  /** Ends a run without an answer: the next repeat runs. The key is forgotten if no run of it had an effect that stays. */
   leaveKey(claim: Claim): Promise<void>;
   /**
-   * Notes an effect in the commit in which it happens, or without an outcome before it happens.
-   * @throws DuplicateRecord, or an error when its claim was left before it had any effect, and forgotten
+   * Notes an effect in the commit in which it happens, or without an outcome before it happens, or as refused. A
+   * transaction that it made is kept as long as the key.
+   * @throws DuplicateRecord; AppError `IDEMPOTENCY_RUNNING` when another run has taken the claim, or it was left and
+   *   forgotten
    */
-  insertEffect(effect: Effect, made: { transactionId?: string; outcome?: Json }): Promise<void>;
+  insertEffect(effect: Effect, note: EffectNote): Promise<void>;
+  /** Forgets an effect that was begun and did not happen. */
+  forgetEffect(effect: Effect): Promise<void>;
   /** Notes what came of an effect that was begun. */
-  settleEffect(effect: Effect, outcome: Json): Promise<void>;
+  settleEffect(effect: Effect, note: Pick<EffectNote, 'outcome' | 'failure' | 'quotaBytes'>): Promise<void>;
   /**
    * Deletes keys that were first used before the given moment, with their effects, the oldest first and at most
    * `limit`; resolves with their number. Those stay that are running or made a transaction that is not final.

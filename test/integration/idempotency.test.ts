@@ -106,7 +106,7 @@ t.test('a process that dies at any step of a request leaves one transaction to t
       clock: systemClock,
       newId: randomUUID,
     });
-    const effect = { claimId: begun.run.claim.id, ordinal: 0, payloadHash: 'f' };
+    const effect = { claim: begun.run.claim, payloadHash: 'f', occurrence: 0, isStep: false };
     const { id } = await transactions.send('r1', { effect: 'pay' }, effect);
     await keys.end(begun.run, { status: 200, body: String(id) }, 'always');
     return String(id);
@@ -180,7 +180,7 @@ t.test('on the embedded database', async (t) => {
       t.match(await ask(service, CALL, 'steady', calls.steady), { status: 200, isReplay: true, body: first.body });
 
       const refused = await ask(service, CALL, 'drifting', calls.drifting);
-      t.match(refused, { status: 409, body: { error: /^Effect 1 of this request differs/ } });
+      t.match(refused, { status: 409, body: { error: /asked for relayer.sendTransaction with a payload/ } });
       t.equal(await total(service), before + 2);
     },
   );

@@ -9,14 +9,18 @@ import { createStellarChain } from '../../src/chains/stellar/index.ts';
 import { checkCaveats } from '../../src/config/caveats.ts';
 import { Findings } from '../../src/config/problems.ts';
 import { systemClock } from '../../src/domain/clock.ts';
-import { AppError } from '../../src/domain/errors.ts';
+import { AppError, ERRORS, type ErrorCode } from '../../src/domain/errors.ts';
+import { IDEMPOTENCY_KEEP_MS } from '../../src/domain/idempotency.ts';
 import { CAVEATS, pluginEntrySchema, relayerGrantSchema } from '../../src/domain/plugin.ts';
 import { pluginSchema } from '../../src/http/openapi/plugin-operations.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { BUNDLES_BYTES } from '../../src/plugin-host/bundle-room.ts';
 import { BUNDLE_BYTES } from '../../src/plugin-host/bundler-limits.ts';
+import { SILENCE_MS } from '../../src/plugin-host/effect-run.ts';
 import { grantsOf } from '../../src/plugin-host/grants.ts';
 import { spendingFailure } from '../../src/plugin-host/relayer-failure.ts';
+import { KEPT_BYTES } from '../../src/services/fetch.ts';
+import { COUNTED_BEYOND_BYTES, QUOTA_BYTES } from '../../src/store/kept-bytes.ts';
 import { startPluginHost } from '../support/plugin-host.ts';
 
 const guide = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'plugins.md'), 'utf8');
@@ -65,6 +69,16 @@ t.test('the tables name every limit, every method and every code, with their det
     );
   }
   t.ok(createMetrics().names().includes('plugin_capability_calls_total'));
+  t.end();
+});
+
+t.test('what is said of repeats has the figures that hold', (t) => {
+  const text = section('Repeats').replaceAll('\n', ' ');
+  t.match(text, `when ${SILENCE_MS / 1000} s pass`);
+  t.match(text, `of more than ${KEPT_BYTES / 1024} KiB, which is not stored`);
+  t.match(text, `more than ${COUNTED_BEYOND_BYTES / 1024} KiB each API key has ${QUOTA_BYTES / 1_048_576} MiB kept`);
+  t.match(text, `remembered for ${IDEMPOTENCY_KEEP_MS / 3_600_000} hours`);
+  for (const [, code] of text.matchAll(/409 `(\w+)`/g)) t.equal(ERRORS[code as ErrorCode].status, 409);
   t.end();
 });
 

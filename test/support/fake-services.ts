@@ -14,6 +14,7 @@ import type {
   SigningService,
   TransactionsService,
 } from '../../src/services/services.ts';
+import { FakeEffects } from './keyed-effect.ts';
 import { fetchServiceOver, NO_PLUGIN_HTTP } from './no-plugin-http.ts';
 
 /** Use cases over nothing but what a test puts in. */
@@ -26,6 +27,7 @@ export class FakeServices implements Services {
   readonly rpc = new FakeRpc();
   readonly kv = new FakeKv();
   readonly fetch = fetchServiceOver(NO_PLUGIN_HTTP);
+  readonly effects = new FakeEffects();
 }
 
 class FakeRelayers implements RelayersService {

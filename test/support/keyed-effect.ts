@@ -1,10 +1,10 @@
 import type { Claim, Effect } from '../../src/domain/idempotency.ts';
+import type { EffectFailure, EffectsService } from '../../src/services/effects.ts';
 import type { Store } from '../../src/store/store.ts';
 
-/** The first effect of a request that has claimed a key of its own. */
+/** An effect of a plugin call that has claimed a key of its own. */
 export async function keyedEffect(store: Store, payloadHash = 'payload'): Promise<Effect> {
-  const { id } = await keyedClaim(store);
-  return { claimId: id, ordinal: 0, payloadHash };
+  return { claim: await keyedClaim(store), payloadHash, occurrence: 0, isStep: true };
 }
 
 async function keyedClaim(store: Store): Promise<Claim> {
@@ -15,4 +15,32 @@ async function keyedClaim(store: Store): Promise<Claim> {
   );
   if (state.kind !== 'claimed') throw new Error(`not claimed: ${state.kind}`);
   return state.claim;
+}
+
+/** What runs of one keyed call came to, in memory. */
+export class FakeEffects implements EffectsService {
+  readonly #failures = new Map<string, EffectFailure>();
+  readonly #known: Effect[] = [];
+  /** What comes before a refusal is stored. */
+  beforeRefusal: () => Promise<void> = async () => {};
+
+  recorded = async () => [...this.#known];
+  failure = async (effect: Effect) => this.#failures.get(nameOf(effect));
+
+  /** Notes what happened. */
+  happened(effect: Effect): void {
+    this.#known.push(effect);
+  }
+
+  refuse = async (effect: Effect, failure: EffectFailure) => {
+    await this.beforeRefusal();
+    if (this.#known.some((known) => nameOf(known) === nameOf(effect))) return false;
+    this.#known.push(effect);
+    this.#failures.set(nameOf(effect), failure);
+    return true;
+  };
+}
+
+function nameOf({ payloadHash, occurrence }: Effect): string {
+  return `${payloadHash}/${occurrence}`;
 }

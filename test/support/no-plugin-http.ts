@@ -1,6 +1,7 @@
 import { FetchFailure } from '../../src/egress/plugin-fetch.ts';
 import type { PluginHttp } from '../../src/egress/plugin-http.ts';
 import { createFetchService } from '../../src/services/fetch.ts';
+import type { Reader } from '../../src/store/store.ts';
 
 /** A world in which plugins reach nobody. */
 export const NO_PLUGIN_HTTP: PluginHttp = {
@@ -10,5 +11,6 @@ export const NO_PLUGIN_HTTP: PluginHttp = {
 
 /** Fetches over another way out, for requests without a key. */
 export function fetchServiceOver(http: PluginHttp) {
-  return createFetchService({ http, store: { write: () => Promise.reject(new Error('no request has a key here')) } });
+  const write = () => Promise.reject(new Error('no request has a key here'));
+  return createFetchService({ http, store: { read: {} as Reader, write } });
 }

@@ -14,6 +14,7 @@ import type {
   SigningService,
   TransactionsService,
 } from '../../src/services/services.ts';
+import { FakeEffects } from './keyed-effect.ts';
 import { fetchServiceOver, NO_PLUGIN_HTTP } from './no-plugin-http.ts';
 
 const refused = () => Promise.reject(new Error('no plugin may use this service'));
@@ -23,13 +24,15 @@ export class PluginServices implements Services {
   /** Requests that were sent, in order. */
   readonly sent: { relayerId: string; body: unknown }[] = [];
   /** The names of their effects. */
-  readonly effects: (Effect | undefined)[] = [];
+  readonly named: (Effect | undefined)[] = [];
   /** Under which limits they were sent. */
   readonly spenders: (Spender | undefined)[] = [];
   /** What sends are refused with. */
   refusal: AppError | undefined;
-  /** What effects under the same claim did before, by ordinal; a send with another payload is refused. */
-  readonly earlier = new Map<number, string>();
+  /** What runs of keyed calls came to. */
+  readonly effects: FakeEffects;
+  /** More of what sends answer with. */
+  view: WireObject = {};
   readonly store = new Map<string, Json>();
   /** The fences of locks that are held. */
   readonly locks = new Map<string, number>();
@@ -40,19 +43,26 @@ export class PluginServices implements Services {
   beforeSend: () => Promise<void> = () => Promise.resolve();
   aborted = 0;
 
+  constructor(effects = new FakeEffects()) {
+    this.effects = effects;
+  }
+
   readonly transactions: TransactionsService = {
     send: async (relayerId, body, effect, spender) => {
       this.known(relayerId);
       this.spenders.push(spender);
       if (this.refusal !== undefined) throw this.refusal;
+      this.named.push(effect);
       await this.beforeSend();
-      this.effects.push(effect);
-      const before = effect && this.earlier.get(effect.ordinal);
-      if (before !== undefined && before !== effect?.payloadHash) {
-        throw new AppError('EFFECT_MISMATCH', { ordinal: String((effect?.ordinal ?? 0) + 1) });
-      }
       this.sent.push({ relayerId, body });
-      return { id: `tx-${this.sent.length}`, relayer_id: relayerId, status: 'pending', nonce: 7n, value: 2n ** 70n };
+      return {
+        ...this.view,
+        id: `tx-${this.sent.length}`,
+        relayer_id: relayerId,
+        status: 'pending',
+        nonce: 7n,
+        value: 2n ** 70n,
+      };
     },
     get: (relayerId, id) => {
       this.known(relayerId);

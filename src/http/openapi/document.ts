@@ -207,7 +207,8 @@ const KEY_PARAMETER = {
   description:
     'Any text that no other request of this API key has; it makes the request safe to repeat. A repeat of the same ' +
     'request gets the answer of the first for at least 24 hours. Kept are answers of success, and those of plugins ' +
-    'that refused after an effect; after any other, a repeat runs again, and what has happened does not happen twice.',
+    'that refused after an effect; after any other, a repeat runs again, and what has happened does not happen twice. ' +
+    'A plugin that runs again is also told again of the refusals that its effects met, once one of them has happened.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
 };
 

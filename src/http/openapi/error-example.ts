@@ -15,7 +15,6 @@ const VALUES: Readonly<Record<Placeholder, string>> = {
   network: 'sepolia',
   networkType: 'Solana',
   nonce: '7',
-  ordinal: '0',
   path: '/api/v1/relayer',
   plugin: 'double',
   reason: 'missing field `value`',
@@ -27,6 +26,7 @@ const VALUES: Readonly<Record<Placeholder, string>> = {
   status: '200',
   type: 'text/plain',
   unit: 'wei',
+  unmet: '1',
   what: 'Sending transactions',
 };
 

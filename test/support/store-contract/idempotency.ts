@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
 import type { Claim, Effect } from '../../../src/domain/idempotency.ts';
 import type { Claimant, KeyState, Store } from '../../../src/store/store.ts';
-import { transactionOf } from '../store.ts';
+import { attemptOf, transactionOf } from '../store.ts';
 
 const REQUEST = { scope: 'caller', key: 'key', fingerprint: 'print' };
 const A_MINUTE = 60_000;
@@ -17,10 +17,11 @@ async function claimed(store: Store, given: Partial<Claimant> = {}, request = RE
   return state.claim;
 }
 
-const effectOf = ({ id }: Claim, ordinal = 0, payloadHash = 'payload'): Effect => ({
-  claimId: id,
-  ordinal,
+const effectOf = (of: Claim, occurrence = 0, payloadHash = 'payload'): Effect => ({
+  claim: of,
   payloadHash,
+  occurrence,
+  isStep: true,
 });
 const always = { onlyAfterEffects: false };
 
@@ -94,9 +95,61 @@ export function idempotencyContract(t: Test, open: (t: Test) => Promise<Store>):
     t.strictSame(again, { id: next.id, token: 2 });
     await t.rejects(
       store.write((writer) => writer.insertEffect(effectOf(idle), { outcome: 1 })),
-      /given up/,
+      { code: 'IDEMPOTENCY_RUNNING' },
     );
   });
+
+  t.test('with refusals only, and with what ends with the run, the key is forgotten as well', async (t) => {
+    const store = await open(t);
+    const refused = await claimed(store);
+    await store.write(async (writer) => {
+      await writer.insertEffect(effectOf(refused, 0), { failure: { message: 'no' } });
+      await writer.insertEffect(effectOf(refused, 1), { outcome: 'held', leavesNothing: true });
+    });
+    const keep = () =>
+      store.write((writer) => writer.keepAnswer(refused, { status: 422, body: '' }, { onlyAfterEffects: true }));
+    t.equal(await keep(), false);
+    await store.write((writer) => writer.leaveKey(refused));
+    t.not((await claimed(store)).id, refused.id);
+    t.strictSame(await store.read.effectNames(refused.id), []);
+  });
+
+  t.test('a run that was taken over has no effect any more, and is refused none', async (t) => {
+    const store = await open(t);
+    const stale = await claimed(store, { forMs: 0 });
+    await store.write((writer) => writer.insertEffect(effectOf(stale, 0), {}));
+    const taken = await claimed(store, { owner: 'two' });
+    t.equal(taken.id, stale.id);
+    for (const note of [{ outcome: 1 }, { failure: { message: 'no' } }, {}]) {
+      await t.rejects(
+        store.write((writer) => writer.insertEffect(effectOf(stale, 1), note)),
+        { code: 'IDEMPOTENCY_RUNNING', status: 409, retryAfterSeconds: 1 },
+      );
+    }
+    t.strictSame(await store.read.effectNames(stale.id), [{ payloadHash: 'payload', occurrence: 0 }]);
+    await store.write((writer) => writer.settleEffect(effectOf(stale, 0), { outcome: 'what came of it' }));
+    t.match(await store.read.effect(effectOf(taken, 0)), { outcome: 'what came of it' }, 'what it had begun is told');
+  });
+
+  t.test(
+    'an effect and a further run, at the same time: the further run finds it, or it has not happened',
+    async (t) => {
+      const store = await open(t);
+      for (let round = 0; round < 20; round += 1) {
+        const request = { ...REQUEST, key: `key ${round}` };
+        const one = await claimed(store, { forMs: 0 }, request);
+        // The first note of a claim takes another way than those after it.
+        if (round % 2 === 1) await store.write((writer) => writer.insertEffect(effectOf(one, 9), { outcome: 9 }));
+        const noting = store.write((writer) =>
+          writer.insertEffect(effectOf(one), round % 4 < 2 ? { outcome: round } : { failure: { message: 'no' } }),
+        );
+        const found = claimed(store, { owner: 'two' }, request).then(({ id }) => store.read.effectNames(id));
+        const [noted, names] = await Promise.allSettled([noting, found]);
+        const isFound = names.status === 'fulfilled' && names.value.some(({ occurrence }) => occurrence === 0);
+        t.equal(isFound, noted.status === 'fulfilled', noted.status);
+      }
+    },
+  );
 
   t.test('an answer can be kept on condition that there was an effect', async (t) => {
     const store = await open(t);
@@ -108,27 +161,105 @@ export function idempotencyContract(t: Test, open: (t: Test) => Promise<Store>):
     t.equal(await keep(), true);
   });
 
-  t.test('an effect is noted once, with what came of it', async (t) => {
+  t.test('an effect is noted once under its payload and occurrence, with what came of it', async (t) => {
     const store = await open(t);
     const one = await claimed(store);
-    const [first, second] = [effectOf(one), effectOf(one, 1)];
+    const [first, second, refused] = [effectOf(one), effectOf(one, 1), effectOf(one, 0, 'other')];
     t.equal(await store.read.effect(first), undefined);
     await store.write((writer) => writer.insertEffect(first, { outcome: { a: [null] }, transactionId: 'tx' }));
-    t.strictSame(await store.read.effect({ ...first, payloadHash: 'other' }), {
-      payloadHash: 'payload',
-      transactionId: 'tx',
-      outcome: { a: [null] },
-    });
+    t.strictSame(await store.read.effect(first), { transactionId: 'tx', outcome: { a: [null] } });
+    t.equal(await store.read.effect(refused), undefined);
     await t.rejects(
       store.write((writer) => writer.insertEffect(first, { outcome: 2 })),
       { name: 'DuplicateRecord' },
     );
 
     await store.write((writer) => writer.insertEffect(second, {}));
-    t.strictSame(await store.read.effect(second), { payloadHash: 'payload', transactionId: null });
-    await store.write((writer) => writer.settleEffect(second, null));
-    t.strictSame(await store.read.effect(second), { payloadHash: 'payload', transactionId: null, outcome: null });
+    t.strictSame(await store.read.effect(second), { transactionId: null });
+    await store.write((writer) => writer.settleEffect(second, { outcome: null }));
+    t.strictSame(await store.read.effect(second), { transactionId: null, outcome: null });
+
+    const failure = { message: 'lone \ud800, NUL \0' };
+    await store.write((writer) => writer.insertEffect(refused, { failure }));
+    t.strictSame(await store.read.effect(refused), { transactionId: null, failure });
+    t.same(
+      (await store.read.effectNames(one.id))
+        .map(({ payloadHash, occurrence }) => `${payloadHash} ${occurrence}`)
+        .sort(),
+      ['other 0', 'payload 0', 'payload 1'],
+    );
   });
+
+  t.test('what was begun and did not happen is forgotten, and nothing else is', async (t) => {
+    const store = await open(t);
+    const one = await claimed(store);
+    const effects = [0, 1, 2].map((occurrence) => effectOf(one, occurrence));
+    const [begun, done, refused] = effects as [Effect, Effect, Effect];
+    await store.write(async (writer) => {
+      await writer.insertEffect(begun, {});
+      await writer.insertEffect(done, { outcome: null });
+      await writer.insertEffect(refused, { failure: { message: 'no' } });
+      for (const effect of effects) await writer.forgetEffect(effect);
+    });
+    t.same(
+      (await store.read.effectNames(one.id)).map(({ occurrence }) => occurrence).sort((a, b) => a - b),
+      [1, 2],
+    );
+  });
+
+  t.test('large answers have a quota for each scope, and the oldest give way', async (t) => {
+    const store = await open(t);
+    const large = 'x'.repeat(5000);
+    const quotaBytes = 12_000;
+    const ask = (key: string, scope = 'caller') => claim(store, {}, { ...REQUEST, scope, key });
+    const answered = async (key: string, body: string, scope = 'caller') => {
+      const one = await claimed(store, {}, { ...REQUEST, scope, key });
+      const keep = { onlyAfterEffects: false, quotaBytes };
+      await store.write((writer) => writer.keepAnswer(one, { status: 200, body }, keep));
+    };
+    const told = (body: string | null) => ({ kind: 'answered', answer: { status: 200, body } });
+    for (const key of ['a', 'b']) await answered(key, large);
+    await answered('small', 'ok');
+    await answered('elsewhere', large, 'other');
+    t.strictSame(await ask('a'), told(large));
+    await answered('c', large);
+    t.strictSame([await ask('a'), await ask('b')], [told(null), told(null)], 'its repeat is told the status');
+    t.strictSame([await ask('c'), await ask('small')], [told(large), told('ok')]);
+    t.strictSame(await ask('elsewhere', 'other'), told(large));
+    await answered('too much', 'x'.repeat(12_001));
+    t.strictSame(await ask('too much'), told(null));
+
+    const later = (await store.now()) + A_MINUTE;
+    await store.write((writer) => writer.pruneKeys(later, 100));
+    for (const key of ['d', 'e']) await answered(key, large);
+    t.strictSame([await ask('d'), await ask('e')], [told(large), told(large)], 'what is pruned makes room');
+  });
+
+  t.test(
+    'outcomes count until their request is answered; one without room is not known to a further run',
+    async (t) => {
+      const store = await open(t);
+      const quotaBytes = 12_000;
+      const outcome = 'x'.repeat(5000);
+      const one = await claimed(store);
+      await store.write(async (writer) => {
+        await writer.insertEffect(effectOf(one, 0), { outcome, quotaBytes });
+        await writer.insertEffect(effectOf(one, 1), {});
+        await writer.settleEffect(effectOf(one, 1), { outcome, quotaBytes });
+        await writer.insertEffect(effectOf(one, 2), { outcome, quotaBytes });
+      });
+      const known = async (occurrence: number) => (await store.read.effect(effectOf(one, occurrence)))?.outcome;
+      t.strictSame([await known(0), await known(1), await known(2)], [outcome, outcome, undefined]);
+      t.ok(await store.read.effect(effectOf(one, 2)), 'it is known that it was done');
+
+      const keep = { onlyAfterEffects: false, quotaBytes };
+      await store.write((writer) => writer.keepAnswer(one, { status: 200, body: outcome }, keep));
+      t.strictSame(await claim(store), { kind: 'answered', answer: { status: 200, body: outcome } });
+      const two = await claimed(store, {}, { ...REQUEST, key: 'two' });
+      await store.write((writer) => writer.insertEffect(effectOf(two), { outcome, quotaBytes }));
+      t.equal((await store.read.effect(effectOf(two)))?.outcome, outcome);
+    },
+  );
 
   t.test('of many that ask at once one runs', async (t) => {
     const store = await open(t);
@@ -186,5 +317,33 @@ export function idempotencyContract(t: Test, open: (t: Test) => Promise<Store>):
     t.equal((await claim(store, {}, { ...REQUEST, key: 'open' })).kind, 'answered');
     t.equal((await claim(store, {}, { ...REQUEST, key: 'running' })).kind, 'running');
     t.equal((await claim(store, {}, { ...REQUEST, key: 'a' })).kind, 'claimed');
+  });
+
+  t.test('a transaction is pruned after the key that names it, answered or not, with its attempts', async (t) => {
+    const store = await open(t);
+    const PAGE = { page: 1, perPage: 10 };
+    const [answered, left] = [await claimed(store), await claimed(store, {}, { ...REQUEST, key: 'left' })];
+    const ended = [transactionOf({ id: 'answered' }), transactionOf({ id: 'left' }), transactionOf({ id: 'unnamed' })];
+    await store.write(async (writer) => {
+      for (const one of ended) {
+        await writer.insertTransaction(one);
+        await writer.insertAttempt(attemptOf(one, { sequence: 1n }));
+      }
+      await writer.insertEffect(effectOf(answered), { transactionId: 'answered', outcome: null });
+      await writer.insertEffect(effectOf(left), { transactionId: 'left', outcome: null });
+      for (const { id } of ended) await writer.updateTransaction(id, 'pending', { status: 'failed' });
+      await writer.keepAnswer(answered, { status: 200, body: '' }, always);
+      await writer.leaveKey(left);
+    });
+    const later = (await store.now()) + A_MINUTE;
+    const prune = () => store.write((writer) => writer.pruneTransactions(later, 10));
+    t.equal(await prune(), 1);
+    t.equal((await store.read.attempts('answered')).length, 1);
+    const ids = async () => (await store.read.transactions('relayer-1', PAGE)).items.map(({ id }) => id).sort();
+    t.strictSame(await ids(), ['answered', 'left']);
+    t.equal(await store.write((writer) => writer.pruneKeys(later, 10)), 2);
+    t.equal(await prune(), 2);
+    t.strictSame(await ids(), []);
+    t.strictSame(await store.read.attempts('left'), []);
   });
 }

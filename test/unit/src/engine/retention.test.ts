@@ -2,6 +2,7 @@ import t, { type Test } from 'tap';
 import { Retention, type RetentionTiming, retentionTiming } from '../../../../src/engine/retention.ts';
 import type { Store, Writer } from '../../../../src/store/store.ts';
 import { EngineWorld } from '../../../support/engine-world.ts';
+import { keyedEffect } from '../../../support/keyed-effect.ts';
 
 const HOUR = 3_600_000;
 const hasty: RetentionTiming = { everyMs: 5, batch: 2, restMs: 1 };
@@ -109,8 +110,14 @@ t.test('a store that fails is tried again later; a batch under way ends before t
   t.pass('an ended one does not begin');
 });
 
-t.test('an idempotency key goes when its day is over', async (t) => {
+t.test('an idempotency key goes when its day is over, and only then the transaction that it names', async (t) => {
   const world = await EngineWorld.open(t);
+  const effect = await keyedEffect(world.store);
+  const { id } = await world.services().transactions.send('r1', { effect: 'pay' }, effect);
+  await world.store.write(async (writer) => {
+    await writer.updateTransaction(String(id), 'pending', { status: 'failed' });
+    await writer.leaveKey(effect.claim);
+  });
   const claim = () =>
     world.store.write((writer) =>
       writer.claimKey(
@@ -125,11 +132,14 @@ t.test('an idempotency key goes when its day is over', async (t) => {
     rounds += 1;
     return (await world.store.now()) + ahead;
   };
-  retentionOf(t, world, { ...world.store, now }, 100 * HOUR).start();
+  ahead = 23 * HOUR;
+  retentionOf(t, world, { ...world.store, now }, 4 * HOUR).start();
   await world.until('it has looked twice', async () => rounds > 2);
   t.match(await claim(), { kind: 'claimed', claim: { token: 2 } }, 'a young one stays');
+  t.equal(await totalOf(world), 1, 'as does what it names, though it ended long ago');
   ahead = 24 * HOUR + 1000;
-  await world.until('it says so', async () => /"keys":1/.test(world.logLines.join('')));
+  await world.until('it says so', async () => /"transactions":1.*"keys":2/.test(world.logLines.join('')));
+  t.equal(await totalOf(world), 0);
   const again = await claim();
   t.match(again, { kind: 'claimed', claim: { token: 1 } });
   t.notSame(again, first);

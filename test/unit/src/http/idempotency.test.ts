@@ -26,7 +26,9 @@ t.test('a repeat gets the first answer, and nothing runs again', async (t) => {
   t.equal(again.headers.get('idempotency-replayed'), 'true');
   t.equal(again.headers.get('content-type'), first.headers.get('content-type'));
   t.equal(services.transactions.sent.length, 1);
-  t.match(services.transactions.effects, [{ claimId: /^[0-9a-f-]{36}$/, ordinal: 0, payloadHash: /^[0-9a-f]{64}$/ }]);
+  t.match(services.transactions.effects, [
+    { claim: { id: /^[0-9a-f-]{36}$/, token: 1 }, occurrence: 0, payloadHash: /^[0-9a-f]{64}$/, isStep: false },
+  ]);
 });
 
 t.test('the status is repeated too, and other methods than POST are safe to repeat', async (t) => {
@@ -116,7 +118,7 @@ t.test('what was refused, or failed, without an effect can be tried again', asyn
   t.equal((await post('/api/v1/relayers/r1', '{}', keyed('k'))).status, 405);
   services.transactions.onSend = async () => ({ id: 'tx-1' });
   t.equal((await post(SEND, '{"other":1}', keyed('k'))).status, 200, 'the key is free, also for another body');
-  t.equal(new Set(services.transactions.effects.map((effect) => effect?.claimId)).size, 4);
+  t.equal(new Set(services.transactions.effects.map((effect) => effect?.claim.id)).size, 4);
 });
 
 t.test('a failure after an effect runs again under the same claim', async (t) => {
@@ -130,7 +132,7 @@ t.test('a failure after an effect runs again under the same claim', async (t) =>
   services.transactions.onSend = async () => ({ id: 'tx-1' });
   t.equal((await post(SEND, '{}', keyed('k'))).status, 200);
   const [first, second] = services.transactions.effects;
-  t.strictSame(second, first);
+  t.same(second, { ...first, claim: { id: first?.claim.id, token: 2 } });
 });
 
 t.test('a handler that is given up can have no effect any more', async (t) => {
@@ -146,7 +148,7 @@ t.test('a handler that is given up can have no effect any more', async (t) => {
   };
   t.equal((await post(SEND, '{}', keyed('k'))).status, 504);
   late.resolve();
-  t.match(await noted.promise, [{ status: 'rejected', reason: { message: /given up/ } }]);
+  t.match(await noted.promise, [{ status: 'rejected', reason: { code: 'IDEMPOTENCY_RUNNING' } }]);
 });
 
 t.test('a time limit that ends the wait for another run lets nothing begin', async (t) => {
@@ -173,7 +175,7 @@ t.test('a plugin sees no key; its call runs under a claim, and its answer is rep
   t.equal(again.headers.get('idempotency-replayed'), 'true');
   t.equal(pluginHost.calls.length, 1);
   const [{ request } = { request: undefined }] = pluginHost.calls;
-  t.match(request?.claimId, /^[0-9a-f-]{36}$/);
+  t.match(request?.claim?.id, /^[0-9a-f-]{36}$/);
   t.notOk(Object.keys(request?.headers ?? {}).includes('idempotency-key'));
   await call(`${CALL}?route=/x`, { headers: keyed('get') });
   await call(`${CALL}?route=/x`, { headers: keyed('get') });
@@ -185,9 +187,9 @@ t.test(
   async (t) => {
     const { post, pluginHost, store } = await startHttp(t);
     const act = { status: 422, hasEffect: false };
-    let ordinal = 0;
-    pluginHost.onCall = async ({ claimId = '' }) => {
-      const effect = { claimId, ordinal: ordinal++, payloadHash: 'p' };
+    let occurrence = 0;
+    pluginHost.onCall = async ({ claim = { id: '', token: 0 } }) => {
+      const effect = { claim, payloadHash: 'p', occurrence: occurrence++, isStep: true };
       if (act.hasEffect) await store.write((writer) => writer.insertEffect(effect, { outcome: 1 }));
       return { status: act.status, body: `{"call":${pluginHost.calls.length}}` };
     };

@@ -75,8 +75,8 @@ t.test('the query as forms are decoded, with own keys only', (t) => {
 
 t.test('who called, and which request it is', (t) => {
   t.match(post(''), { method: 'POST', keyId: 'default', requestId: 'req-1' });
-  t.notOk('claimId' in post(''));
+  t.notOk('claim' in post(''));
   const keyed = request('/call', {}, [], { claim: { id: 'claim-1', token: 1 } });
-  t.equal(pluginRequestOf(keyed, 'POST', '').claimId, 'claim-1');
+  t.equal(pluginRequestOf(keyed, 'POST', '').claim?.id, 'claim-1');
   t.end();
 });

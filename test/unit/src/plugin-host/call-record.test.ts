@@ -2,6 +2,7 @@ import t from 'tap';
 import { AppError } from '../../../../src/domain/errors.ts';
 import { pluginEntrySchema } from '../../../../src/domain/plugin.ts';
 import { RunningCalls } from '../../../../src/plugin-host/call-record.ts';
+import { EffectRun } from '../../../../src/plugin-host/effect-run.ts';
 import { grantsOf } from '../../../../src/plugin-host/grants.ts';
 import { KEEPING } from '../../../support/principal.ts';
 
@@ -54,20 +55,14 @@ t.test('the signal is aborted by the end, whether it was asked for before or aft
   t.equal(late.signal.aborted, true);
 });
 
-t.test('the effects of a call with an idempotency key are named in order; without one nothing is hashed', async (t) => {
+t.test('with a call its run of effects is over', async (t) => {
   const calls = new RunningCalls();
-  const keyed = calls.begin({ ...given, claimId: 'c' });
-  t.strictSame(
-    ['one', 'two'].map((hash) => keyed.nextEffect(() => hash)),
-    [
-      { claimId: 'c', ordinal: 0, payloadHash: 'one' },
-      { claimId: 'c', ordinal: 1, payloadHash: 'two' },
-    ],
-  );
-  const never = () => {
-    throw new Error('hashed');
-  };
-  t.equal(calls.begin(given).nextEffect(never), undefined);
+  const effects = new EffectRun({ claim: { id: 'c', token: 2 }, isFirst: false });
+  const record = calls.begin({ ...given, effects });
+  const recorded = async () => [{ payloadHash: 'of the first run', occurrence: 0 }];
+  const met = effects.meet(effects.next('another'), 'kv.set', recorded);
+  calls.end(record);
+  await t.rejects(met, { message: 'The plugin call is over' });
 });
 
 t.test('a call fails with the first error, and its guest is told to end', async (t) => {

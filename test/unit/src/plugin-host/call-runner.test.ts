@@ -1,6 +1,7 @@
 import t from 'tap';
 import type { CallReport, CallTask, HostMessage, Outcome } from '../../../../sandbox/protocol.ts';
 import { AppError } from '../../../../src/domain/errors.ts';
+import type { Claim } from '../../../../src/domain/idempotency.ts';
 import { pluginEntrySchema } from '../../../../src/domain/plugin.ts';
 import { createLog } from '../../../../src/observability/log.ts';
 import { Admission } from '../../../../src/plugin-host/admission.ts';
@@ -101,7 +102,7 @@ function setUp(entry: object = {}) {
   const run = async (
     signal = new AbortController().signal,
     headers: Record<string, string[]> = {},
-    keyed: { claimId?: string } = {},
+    keyed: { claim?: Claim } = {},
   ) => {
     const answer = await runner.run(plugin, { ...REQUEST, headers, ...keyed }, signal);
     return { ...answer, body: JSON.parse(answer.body) };
@@ -301,17 +302,23 @@ t.test('what a plugin throws keeps its own code, status and details', async (t) 
   t.same(metrics.lines, ['call p threw']);
 });
 
+const CLAIM = { id: 'c', token: 1 };
+const recorded = async () => [{ payloadHash: 'p', occurrence: 0 }];
+
 t.test('a call with an idempotency key that was lost after an effect runs again: its effects have names', async (t) => {
   const { pool, calls, run } = setUp();
-  const claims: (string | undefined)[] = [];
+  const known: (boolean | undefined)[] = [];
   pool.answer = async ({ slot, call }) => {
     const record = calls.find(slot, call);
     if (record !== undefined) record.hadEffect = true;
-    claims.push(record?.nextEffect(() => 'p')?.claimId);
+    known.push(await record?.effects?.meet(record.effects.next('p'), 'kv.set', recorded));
     return pool.tasks.length === 1 ? lost : returned;
   };
-  t.match(await run(undefined, {}, { claimId: 'c' }), { status: 200 });
-  t.strictSame(claims, ['c', 'c']);
+  t.match(await run(undefined, {}, { claim: CLAIM }), { status: 200 });
+  t.strictSame(known, [false, true], 'only the first run of a claim does not look for an earlier one');
+  pool.tasks = [];
+  t.match(await run(undefined, {}, { claim: { ...CLAIM, token: 2 } }), { status: 200 });
+  t.strictSame(known.slice(2), [true, true], 'a further run of the request looks in each of its own');
 
   const plain = setUp();
   plain.pool.answer = async ({ slot, call }) => {
@@ -323,16 +330,45 @@ t.test('a call with an idempotency key that was lost after an effect runs again:
   t.equal(plain.pool.tasks.length, 1);
 });
 
+t.test('a lost call runs again when what it had asked for has come to its end, and not while it has not', async (t) => {
+  const { pool, calls, run, time } = setUp({ timeout: 1 });
+  const sending = Promise.withResolvers<void>();
+  const lostOnes: Promise<void>[] = [];
+  pool.answer = async ({ slot, call }) => {
+    if (pool.tasks.length > 1) return returned;
+    const { effects } = calls.find(slot, call) ?? {};
+    if (effects !== undefined) lostOnes.push(effects.track(sending.promise, true));
+    return lost;
+  };
+  const answer = run(undefined, {}, { claim: CLAIM });
+  await new Promise((resolve) => setImmediate(resolve));
+  t.equal(pool.tasks.length, 1);
+  sending.resolve();
+  t.match(await answer, { status: 200 });
+  t.equal(pool.tasks.length, 2);
+  await Promise.all(lostOnes);
+
+  pool.tasks = [];
+  pool.answer = async ({ slot, call }) => {
+    const { effects } = calls.find(slot, call) ?? {};
+    void effects?.track(new Promise(() => {}), true);
+    time.now += 850;
+    return lost;
+  };
+  t.match(await run(undefined, {}, { claim: CLAIM }), { status: 503, body: { data: { code: 'SANDBOX_LOST' } } });
+  t.equal(pool.tasks.length, 1);
+});
+
 t.test(
   'a call that the service ends with an error of its own is answered with that, and its guest is told',
   async (t) => {
     const { pool, calls, run } = setUp();
     pool.answer = async ({ slot, call }) => {
-      calls.find(slot, call)?.fail(new AppError('EFFECT_MISMATCH', { ordinal: '1' }));
+      calls.find(slot, call)?.fail(new AppError('EFFECT_MISMATCH', { method: 'kv.set', unmet: '1' }));
       t.equal(calls.find(slot, call), undefined, 'whatever it asks for is refused');
       return report({ kind: 'ended', code: 'CANCELED', message: 'dropped' });
     };
-    await t.rejects(run(undefined, {}, { claimId: 'c' }), { code: 'EFFECT_MISMATCH' });
+    await t.rejects(run(undefined, {}, { claim: CLAIM }), { code: 'EFFECT_MISMATCH' });
     t.match(
       pool.posted.filter(({ type }) => type === 'cancel'),
       [{ type: 'cancel', call: 1 }],

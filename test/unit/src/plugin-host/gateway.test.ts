@@ -10,20 +10,23 @@ import { pluginEntrySchema } from '../../../../src/domain/plugin.ts';
 import { createLog } from '../../../../src/observability/log.ts';
 import { RunningCalls } from '../../../../src/plugin-host/call-record.ts';
 import { bindCapabilities } from '../../../../src/plugin-host/capabilities/table.ts';
+import { EffectRun } from '../../../../src/plugin-host/effect-run.ts';
 import { Gateway } from '../../../../src/plugin-host/gateway.ts';
 import { grantsOf } from '../../../../src/plugin-host/grants.ts';
+import { FakeEffects } from '../../../support/keyed-effect.ts';
 import { RecordedMetrics } from '../../../support/plugin-host.ts';
 import { PluginServices } from '../../../support/plugin-services.ts';
 import { KEEPING } from '../../../support/principal.ts';
 
-function setUp(permissions?: object, maxCalls = 100, claimId?: string) {
-  const services = new PluginServices();
+function setUp(permissions?: object, maxCalls = 100, keyed?: { run: EffectRun; effects: FakeEffects }) {
+  const services = new PluginServices(keyed?.effects);
   const metrics = new RecordedMetrics();
   const lines: string[] = [];
   const calls = new RunningCalls();
   const gateway = new Gateway({
     capabilities: bindCapabilities(services),
     calls,
+    effects: services.effects,
     log: createLog('debug', { write: (line) => lines.push(line) }),
     metrics,
     clock: systemClock,
@@ -31,7 +34,7 @@ function setUp(permissions?: object, maxCalls = 100, claimId?: string) {
   });
   const entry = pluginEntrySchema.parse({ id: 'p', path: 'p.ts', ...(permissions && { permissions }) });
   const plugin = { id: 'p', grants: grantsOf(entry), maxCalls, ...KEEPING };
-  const record = calls.begin({ slot: 1, plugin, requestId: 'req-1', callerKeyId: 'k', claimId });
+  const record = calls.begin({ slot: 1, plugin, requestId: 'req-1', callerKeyId: 'k', effects: keyed?.run });
   const ask = (method: string, params: unknown, slot = 1) =>
     gateway.answer(slot, record.call, { id: 1, method, params: params as Json });
   return { services, metrics, lines, calls, record, ask };
@@ -155,40 +158,152 @@ t.test('a wait ends with its plugin call', async (t) => {
   t.same(lines, [], 'which is no fault');
 });
 
+/** A run of a call with an idempotency key, and after it the next one. */
+const keyed = (effects = new FakeEffects(), token = 1) => ({
+  effects,
+  run: new EffectRun({ claim: { id: 'claim', token }, isFirst: token === 1, silenceMs: 5 }),
+});
+
 t.test(
   'each effect of a call with an idempotency key has a name, whatever comes between; nothing else has',
   async (t) => {
-    const { services, ask } = setUp(undefined, 100, 'claim');
+    const { services, ask } = setUp(undefined, 100, keyed());
     await ask('relayer.sendTransaction', { relayerId: 'known', request: { a: 1, b: 2 } });
     await ask('relayer.getRelayer', { relayerId: 'known' });
     await ask('kv.set', { key: 'a', value: '1' });
     await ask('relayer.sendTransaction', { relayerId: 'known', request: { b: 2, a: 1 } });
     await ask('relayer.sendTransaction', { relayerId: 'known', request: { b: 2, a: 2 } });
-    const hash = services.effects[0]?.payloadHash;
-    t.match(services.effects, [
-      { claimId: 'claim', ordinal: 0, payloadHash: /^[0-9a-f]{64}$/ },
-      { claimId: 'claim', ordinal: 2, payloadHash: hash },
-      { claimId: 'claim', ordinal: 3 },
+    const hash = services.named[0]?.payloadHash;
+    t.match(services.named, [
+      { claim: { id: 'claim', token: 1 }, payloadHash: /^[0-9a-f]{64}$/, occurrence: 0, isStep: true },
+      { payloadHash: hash, occurrence: 1 },
+      { occurrence: 0 },
     ]);
-    t.not(services.effects[2]?.payloadHash, hash);
+    t.not(services.named[2]?.payloadHash, hash);
 
     const plain = setUp();
     await plain.ask('relayer.sendTransaction', send);
-    t.strictSame(plain.services.effects, [undefined]);
+    t.strictSame(plain.services.named, [undefined]);
   },
 );
 
-t.test('a run that comes to another effect than the first one is ended, whatever its plugin makes of it', async (t) => {
-  const { services, record, ask } = setUp(undefined, 100, 'claim');
-  services.earlier.set(0, 'of the first run');
-  let ends = 0;
-  record.onFailure = () => {
-    ends += 1;
+t.test(
+  'a refusal is stored before its plugin hears of it, and a further run is refused with the same words',
+  async (t) => {
+    const effects = new FakeEffects();
+    const budget = { rule: 'value_per_hour', asked: '6', limit: '10', remaining: '4', free_from: 'no time' };
+    const refusals = [
+      ['relayer.sendTransaction', { ...send, relayerId: 'paused' }],
+      ['relayer.sendTransaction', { ...send, relayerId: 'not granted' }],
+      ['relayer.sendTransaction', send],
+      ['relayer.sendTransaction', send],
+      ['relayer.signTransaction', send],
+      ['kv.set', { key: 'a b', value: '1' }],
+      ['kv.set', { key: 'a', value: '1' }],
+    ] as const;
+    const first = setUp({ relayers: { known: ['send'], paused: ['send'] } }, 100, keyed(effects));
+    first.services.refusal = new AppError('BUDGET_SPENT', { plugin: 'p', relayer: 'known', unit: 'wei', ...budget });
+    const told: unknown[] = [];
+    for (const [method, params] of refusals) {
+      let isStored = false;
+      effects.beforeRefusal = async () => {
+        await new Promise((resolve) => setImmediate(resolve));
+        isStored = true;
+      };
+      told.push(await first.ask(method, params));
+      t.ok(isStored, method);
+    }
+    t.match(told[2], { error: { code: 'BUDGET_SPENT', status: 403, details: budget } });
+    t.equal(new Set(told.map((reply) => JSON.stringify(reply))).size, 5);
+
+    const again = setUp(undefined, 100, keyed(effects, 2));
+    const heard: unknown[] = [];
+    for (const [method, params] of refusals) heard.push(await again.ask(method, params));
+    t.strictSame(heard, told, 'now that nobody would refuse them');
+    t.equal(again.record.traces.entries(0).length, 5);
+    t.same([...first.services.sent, ...again.services.sent], []);
+    t.match(await again.ask('relayer.sendTransaction', send), { ok: true }, 'a further one is new');
+  },
+);
+
+t.test('a long refusal is stored and told in part', async (t) => {
+  const effects = new FakeEffects();
+  const { services, ask } = setUp(undefined, 100, keyed(effects));
+  services.refusal = new AppError('INVALID_REQUEST', { reason: 'x'.repeat(10_000) });
+  const told = await ask('relayer.sendTransaction', send);
+  t.ok(JSON.stringify(told).length < 5000);
+  t.strictSame(await setUp(undefined, 100, keyed(effects, 2)).ask('relayer.sendTransaction', send), told);
+});
+
+t.test('what has happened is not refused afterwards, also where the grant is gone', async (t) => {
+  const effects = new FakeEffects();
+  const first = setUp(undefined, 100, keyed(effects));
+  await first.ask('relayer.sendTransaction', send);
+  for (const effect of first.services.named) if (effect !== undefined) effects.happened(effect);
+  const again = setUp({ relayers: { known: ['read'] } }, 100, keyed(effects, 2));
+  t.match(await again.ask('relayer.sendTransaction', send), { ok: true });
+  t.match(await again.ask('relayer.sendTransaction', send), { error: { message: /has no grant to send/ } });
+});
+
+t.test(
+  'a run that comes to another effect than the one before is ended, whatever its plugin makes of it',
+  async (t) => {
+    const effects = new FakeEffects();
+    effects.happened({ claim: { id: 'claim', token: 1 }, payloadHash: 'of the first', occurrence: 0, isStep: true });
+    const { services, record, ask } = setUp(undefined, 100, keyed(effects, 2));
+    let ends = 0;
+    record.onFailure = () => {
+      ends += 1;
+    };
+    const both = [ask('relayer.sendTransaction', send), ask('kv.set', { key: 'a', value: '1' })];
+    t.match(await both[0], { ok: false });
+    t.match(record.failure, { code: 'EFFECT_MISMATCH', message: /asked for relayer.sendTransaction .* not for 1 of/ });
+    await both[1];
+    t.ok(ends > 0);
+    t.same(services.sent, []);
+    t.same([...services.store], []);
+  },
+);
+
+t.test('where it cannot be stored what came of an effect, the call ends', async (t) => {
+  const unstored = { code: 'UNAVAILABLE', status: 503, message: /repeat it with the same Idempotency-Key/ };
+  const effects = new FakeEffects();
+  const { record, ask } = setUp(undefined, 100, keyed(effects));
+  effects.beforeRefusal = () => Promise.reject(new Error('disk full'));
+  t.same(await ask('relayer.sendTransaction', { ...send, relayerId: 'paused' }), refusal('The plugin call is over'));
+  t.match(record.failure, unstored);
+
+  const doubtful = setUp(undefined, 100, keyed());
+  doubtful.services.beforeSend = async () => {
+    const [effect] = doubtful.services.named;
+    if (effect !== undefined) doubtful.services.effects.happened(effect);
+    throw new Error('the connection died during the commit');
   };
-  t.match(await ask('relayer.sendTransaction', send), { ok: false, error: { message: /Effect 1 of this request/ } });
-  t.match(record.failure, { code: 'EFFECT_MISMATCH' });
-  t.equal(ends, 1);
-  t.same(services.sent, []);
+  await doubtful.ask('relayer.sendTransaction', send);
+  t.match(doubtful.record.failure, unstored, 'it happened, so that nobody may hear that it did not');
+
+  const unread = new FakeEffects();
+  unread.recorded = () => Promise.reject(new Error('the database does not answer'));
+  const later = setUp(undefined, 100, keyed(unread, 2));
+  await later.ask('relayer.sendTransaction', send);
+  t.match(later.record.failure, unstored);
+  t.same(later.services.sent, []);
+});
+
+t.test('a run that another one has followed ends', async (t) => {
+  const { services, record, ask } = setUp(undefined, 100, keyed());
+  services.refusal = new AppError('IDEMPOTENCY_RUNNING', {});
+  await ask('relayer.sendTransaction', send);
+  t.match(record.failure, { code: 'IDEMPOTENCY_RUNNING' });
+});
+
+t.test('an answer that is too large to cross is no refusal: it was done', async (t) => {
+  const effects = new FakeEffects();
+  const { services, record, ask } = setUp(undefined, 100, keyed(effects));
+  services.view = { data: 'x'.repeat(1_048_577) };
+  t.same(await ask('relayer.sendTransaction', send), refusal('The answer is larger than 1048576 bytes'));
+  t.equal(record.failure, undefined);
+  t.same(await effects.recorded(), []);
 });
 
 t.test('limits go with what is sent, and a refusal tells its figures', async (t) => {

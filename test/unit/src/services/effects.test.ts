@@ -1,6 +1,13 @@
 import t, { type Test } from 'tap';
 import type { Effect } from '../../../../src/domain/idempotency.ts';
-import { answerOnce, earlierEffect, writeOnce } from '../../../../src/services/effects.ts';
+import {
+  answerOnce,
+  beginEffect,
+  createEffectsService,
+  earlierEffect,
+  settleEffect,
+  writeOnce,
+} from '../../../../src/services/effects.ts';
 import { keyedEffect } from '../../../support/keyed-effect.ts';
 import { storeFor } from '../../../support/store.ts';
 
@@ -45,15 +52,6 @@ t.test('a write that fails has not happened', async (t) => {
   t.strictSame(await write(), { isRepeat: false, made: { outcome: 1, more: 'not stored' } });
 });
 
-t.test('another effect under the same name is refused', async (t) => {
-  const { store, effect, count, write } = await setUp(t);
-  await write();
-  const other = { ...effect, payloadHash: 'other' };
-  await t.rejects(write(other), { code: 'EFFECT_MISMATCH', status: 409, message: /^Effect 1 of/ });
-  await t.rejects(earlierEffect(store.read, other), { code: 'EFFECT_MISMATCH' });
-  t.equal(await count(0), 1);
-});
-
 t.test('the first answer is the only one, also of two that were made at the same time', async (t) => {
   const { store, effect } = await setUp(t);
   let made = 0;
@@ -67,5 +65,42 @@ t.test('the first answer is the only one, also of two that were made at the same
   t.strictSame(await answerOnce(store, effect, act), one);
   t.equal(made, 2);
   t.strictSame(await answerOnce(store, undefined, act), { signature: 's3', v: 27n, none: undefined });
-  await t.rejects(answerOnce(store, { ...effect, payloadHash: 'other' }, act), { code: 'EFFECT_MISMATCH' });
+});
+
+t.test('what takes no part in a commit is begun once, and settled', async (t) => {
+  const { store, effect } = await setUp(t);
+  await beginEffect(store, effect);
+  t.strictSame(await earlierEffect(store.read, effect), { transactionId: null });
+  await t.rejects(beginEffect(store, effect), { code: 'EFFECT_UNKNOWN' });
+  await settleEffect(store, effect, 'done');
+  t.strictSame(await earlierEffect(store.read, effect), { transactionId: null, outcome: 'done' });
+});
+
+t.test('what cannot be settled is unknown to a plugin; a request hears why', async (t) => {
+  const { effect } = await setUp(t);
+  const full = { write: () => Promise.reject(new Error('disk full')) };
+  await t.rejects(settleEffect(full, effect, 1), { code: 'EFFECT_UNKNOWN', cause: { message: 'disk full' } });
+  await t.rejects(settleEffect(full, { ...effect, isStep: false }, 1), { message: 'disk full' });
+});
+
+t.test('a refusal is noted of what has not happened, and then it cannot happen any more', async (t) => {
+  const { store, effect, count, write } = await setUp(t);
+  const effects = createEffectsService(store);
+  const failure = { message: 'no', code: 'C', status: 403, details: { rule: 'r', at: null } };
+  t.equal(await effects.failure(effect), undefined);
+  t.equal(await effects.refuse(effect, failure), true);
+  t.strictSame(await effects.failure(effect), failure);
+  t.equal(await effects.refuse(effect, failure), false, 'it is told once');
+  await t.rejects(write(), { code: 'EFFECT_UNKNOWN' });
+  t.equal(await count(0), 0);
+
+  const [begun, done] = [1, 2].map((occurrence) => ({ ...effect, occurrence })) as [Effect, Effect];
+  await beginEffect(store, begun);
+  t.equal(await effects.failure(begun), undefined);
+  t.equal(await effects.refuse(begun, { message: 'broken' }), true);
+  t.strictSame(await effects.failure(begun), { message: 'broken' });
+  await write(done);
+  t.equal(await effects.refuse(done, failure), false);
+  t.match(await earlierEffect(store.read, done), { outcome: 1 });
+  t.equal((await effects.recorded(effect.claim.id)).length, 3);
 });

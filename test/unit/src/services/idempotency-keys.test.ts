@@ -77,7 +77,8 @@ t.test('an answer that is too large is not kept, and a repeat is told so', async
   await t.rejects(keys.begin(REQUEST, there), {
     code: 'ANSWER_NOT_KEPT',
     status: 409,
-    message: /status 201; the answer was too large to be kept; it was done, and is not done again$/,
+    message:
+      /status 201; the answer is not kept, for its size or that of later ones; it was done, and is not done again$/,
   });
   const other = { ...REQUEST, key: 'other' };
   await keys.end(runOf(await keys.begin(other, there)), { status: 200, body: null }, 'always');
@@ -97,7 +98,7 @@ t.test('what is not kept leaves the key to the next, who has waited for it', asy
   const second = runOf(await next);
   t.not(second.claim.id, first.claim.id, 'nothing was left of the first');
 
-  const effect = { claimId: second.claim.id, ordinal: 0, payloadHash: 'p' };
+  const effect = { claim: second.claim, payloadHash: 'p', occurrence: 0, isStep: true };
   await store.write((writer) => writer.insertEffect(effect, { outcome: 1 }));
   await keys.end(second, { status: 503, body: '' }, 'never');
   const third = runOf(await keys.begin(REQUEST, there));

@@ -165,7 +165,7 @@ t.test('what relayers refer to is not deleted', async (t) => {
 t.test('under one name each change happens once, and is answered as the first time', async (t) => {
   const { store, service, keyOf } = await stage(t);
   const create = await keyedEffect(store);
-  const [update, remove] = [1, 2].map((ordinal) => ({ ...create, ordinal }));
+  const [update, remove] = [1, 2].map((occurrence) => ({ ...create, occurrence }));
   const created = { id: 'n1', type: 'webhook', url: URL_ONE, has_signing_key: true };
   const body = { id: 'n1', url: URL_ONE, signing_key: LONG_KEY };
   for (let round = 0; round < 2; round += 1) t.strictSame(await service.create(body, create), created);

@@ -49,9 +49,10 @@ t.test('a read, and what has no method, is asked for each time and leaves no tra
 });
 
 t.test('what a node may have done is not asked of it again, unless the bytes are signed', async (t) => {
-  const { node, rpc, effect } = await askedNode(t);
+  const { node, rpc, effect: step } = await askedNode(t);
   node.answer = () => Promise.reject(new Error('the process dies'));
-  const signed = { ...effect, ordinal: 1 };
+  const effect = { ...step, isStep: false };
+  const signed = { ...effect, occurrence: 1 };
   const [acting, sending] = [{ method: 'eth_sendTransaction' }, { method: 'eth_sendRawTransaction' }];
   await t.rejects(rpc.call('r1', acting, effect), { message: 'the process dies' });
   await t.rejects(rpc.call('r1', sending, signed), { message: 'the process dies' });
@@ -62,6 +63,20 @@ t.test('what a node may have done is not asked of it again, unless the bytes are
   t.match(await rpc.call('r1', sending, signed), { result: '0xhash' });
   t.match(await rpc.call('r1', sending, signed), { result: '0xhash' });
   t.equal(node.calls, 4);
+});
+
+t.test("a node's refusal is not the last word for a request, but is what a plugin goes on by", async (t) => {
+  const { node, rpc, effect: step } = await askedNode(t);
+  const sending = { method: 'eth_sendRawTransaction' };
+  const refused: RpcOutcome = { jsonrpc: '2.0', error: { code: -32_000, message: 'nonce too low', description: '' } };
+  const request = { ...step, occurrence: 1, isStep: false };
+  node.answer = async () => refused;
+  t.match(await rpc.call('r1', sending, step), refused);
+  t.match(await rpc.call('r1', sending, request), refused);
+  node.answer = async () => ({ jsonrpc: '2.0', result: '0xhash' });
+  t.match(await rpc.call('r1', sending, step), refused);
+  t.match(await rpc.call('r1', sending, request), { result: '0xhash' });
+  t.equal(node.calls, 3);
 });
 
 t.test('which calls may do more than read', (t) => {

@@ -161,13 +161,8 @@ t.test('under one name a transaction is accepted once, and answered with as it i
     await writer.putRelayer(relayerNamed('r1', { paused: true }));
   });
   t.match(await transactions.send('r1', { effect: 'pay' }, effect), { id, status: 'failed' }, 'whatever the gates say');
-  const other = { ...effect, payloadHash: 'other' };
-  await t.rejects(transactions.send('r1', { effect: 'pay' }, other), { code: 'EFFECT_MISMATCH' });
-  await world.store.write((writer) => writer.pruneTransactions(Date.now() + 1000, 10));
-  await t.rejects(transactions.send('r1', { effect: 'pay' }, effect), {
-    code: 'TRANSACTION_NOT_FOUND',
-    details: { id },
-  });
+  t.equal(await world.store.write((writer) => writer.pruneTransactions(Date.now() + 1000, 10)), 0);
+  t.match(await transactions.send('r1', { effect: 'pay' }, effect), { id }, 'however long ago it ended');
 });
 
 t.test('a plugin’s limits are reserved with the transaction, once under one name', async (t) => {
@@ -179,7 +174,7 @@ t.test('a plugin’s limits are reserved with the transaction, once under one na
   const { id } = await transactions.send('r1', body, effect, spender);
   t.match(await transactions.send('r1', body, effect, spender), { id }, 'a repeat asks for nothing more');
   t.strictSame(await world.store.read.spentLastHour('p', 'r1'), { value: 6n, fee: 0n });
-  const second = { ...effect, ordinal: 1 };
+  const second = { ...effect, occurrence: 1 };
   await t.rejects(transactions.send('r1', body, second, spender), { code: 'BUDGET_SPENT' });
   t.equal(await world.store.read.effect(second), undefined, 'what was refused may be asked for again');
   await t.rejects(transactions.send('r1', { effect: 'other', cost: 1 }, second, spender), { code: 'INVALID_REQUEST' });

@@ -24,6 +24,7 @@ t.test('all steps lead from an empty database to the tables of the schema', asyn
       'effects',
       'idempotency_keys',
       'intents',
+      'kept_bytes',
       'lane_sequences',
       'leases',
       'meta',

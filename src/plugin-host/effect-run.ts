@@ -1,0 +1,148 @@
+import { AppError } from '../domain/errors.ts';
+import type { Claim, Effect, EffectName } from '../domain/idempotency.ts';
+
+/** How long a run may be silent before an effect that waits for others is taken for another one. */
+export const SILENCE_MS = 2000;
+
+export interface EffectRunOptions {
+  claim: Claim;
+  /** No run came before it, so nothing is recorded. */
+  isFirst: boolean;
+  silenceMs?: number;
+}
+
+interface Waiting {
+  readonly method: string;
+  readonly judged: PromiseWithResolvers<void>;
+}
+
+/**
+ * The effects of one run of a keyed plugin call. What an earlier run asked for is met by what it is, in whatever order
+ * parallel effects come. What is not recorded has not happened: it is new, unless it stands in place of something that
+ * is recorded and has not been met. So it waits until all of that is met, and the run ends when nothing more comes.
+ */
+export class EffectRun {
+  readonly #claim: Claim;
+  readonly #isFirst: boolean;
+  readonly #silenceMs: number;
+  readonly #counts = new Map<string, number>();
+  /** Recorded and not asked for yet, once it is read. */
+  #unmet: Promise<Set<string>> | undefined;
+  readonly #waiting = new Set<Waiting>();
+  /** Capability calls that are neither answered nor waiting here: what they bring may ask for more. */
+  #busy = 0;
+  #silence: NodeJS.Timeout | undefined;
+  readonly #underWay = new Set<Promise<unknown>>();
+  #hasEnded = false;
+
+  constructor({ claim, isFirst, silenceMs = SILENCE_MS }: EffectRunOptions) {
+    this.#claim = claim;
+    this.#isFirst = isFirst;
+    this.#silenceMs = silenceMs;
+  }
+
+  /** Names the next effect with this payload. */
+  next(payloadHash: string): Effect {
+    const occurrence = this.#counts.get(payloadHash) ?? 0;
+    this.#counts.set(payloadHash, occurrence + 1);
+    return { claim: this.#claim, payloadHash, occurrence, isStep: true };
+  }
+
+  /**
+   * Resolves when an effect may be asked for, with whether it is recorded.
+   * @param recorded reads the names of what earlier runs asked for
+   * @throws AppError `EFFECT_MISMATCH`
+   */
+  async meet(
+    effect: Effect,
+    method: string,
+    recorded: (claimId: string) => Promise<readonly EffectName[]>,
+  ): Promise<boolean> {
+    this.#unmet ??= this.#isFirst ? Promise.resolve(new Set<string>()) : namesOf(recorded(this.#claim.id));
+    const unmet = await this.#unmet;
+    const isRecorded = unmet.delete(nameOf(effect));
+    if (unmet.size > 0) {
+      if (!isRecorded) await this.#othersAreMet(method);
+    } else {
+      for (const { judged } of this.#waiting) judged.resolve();
+    }
+    return isRecorded;
+  }
+
+  /** Counts a capability call of the run until it is answered; `settled` waits for those that have an effect. */
+  async track<T>(call: Promise<T>, hasEffect: boolean): Promise<T> {
+    if (hasEffect) this.#underWay.add(call);
+    this.#enter();
+    try {
+      return await call;
+    } finally {
+      this.#underWay.delete(call);
+      this.#leave();
+    }
+  }
+
+  /** Whether all effects that the run asked for have come to their end, within so many milliseconds. */
+  async settled(withinMs: number): Promise<boolean> {
+    const { promise: late, resolve } = Promise.withResolvers<boolean>();
+    const timer = setTimeout(() => resolve(false), withinMs);
+    const all = Promise.allSettled(this.#underWay).then(() => true);
+    const isSettled = await Promise.race([all, late]);
+    clearTimeout(timer);
+    return isSettled;
+  }
+
+  /** Nobody asks for anything any more. Safe to call twice. */
+  end(): void {
+    this.#hasEnded = true;
+    this.#endSilence();
+    for (const { judged } of this.#waiting) judged.reject(new RunIsOver());
+  }
+
+  async #othersAreMet(method: string): Promise<void> {
+    if (this.#hasEnded) throw new RunIsOver();
+    const waiting: Waiting = { method, judged: Promise.withResolvers() };
+    this.#waiting.add(waiting);
+    this.#leave();
+    try {
+      await waiting.judged.promise;
+    } finally {
+      this.#waiting.delete(waiting);
+      this.#enter();
+    }
+  }
+
+  #enter(): void {
+    this.#busy += 1;
+    this.#endSilence();
+  }
+
+  #leave(): void {
+    this.#busy -= 1;
+    if (this.#busy > 0 || this.#waiting.size === 0 || this.#hasEnded) return;
+    this.#silence ??= setTimeout(() => void this.#giveUp(), this.#silenceMs);
+  }
+
+  async #giveUp(): Promise<void> {
+    const unmet = String((await this.#unmet)?.size ?? 0);
+    for (const { method, judged } of this.#waiting) judged.reject(new AppError('EFFECT_MISMATCH', { method, unmet }));
+  }
+
+  #endSilence(): void {
+    clearTimeout(this.#silence);
+    this.#silence = undefined;
+  }
+}
+
+class RunIsOver extends Error {
+  constructor() {
+    super('The plugin call is over');
+  }
+}
+
+async function namesOf(recorded: Promise<readonly EffectName[]>): Promise<Set<string>> {
+  return new Set((await recorded).map(nameOf));
+}
+
+function nameOf({ payloadHash, occurrence }: EffectName): string {
+  return `${payloadHash}/${occurrence}`;
+}
