@@ -1,4 +1,5 @@
 import { findJsonFault } from './json-fault.ts';
+import { surveyJson } from './json-survey.ts';
 
 /** Nesting beyond this is refused; the reference's decoder has the same bound. */
 export const MAX_JSON_DEPTH = 128;
@@ -17,8 +18,6 @@ export class JsonTextError extends Error {
  */
 export type IntegerReading = 'exact' | 'plain';
 
-/** Texts that may hold an integer beyond 2^53. */
-const LONG_INTEGER = /\d{16}/;
 /** Texts that may hold a number beyond any double, or a key that could reach a prototype, perhaps in escapes. */
 const DANGEROUS = /\d[eE]|\d{300}|__proto__|constructor|\\u/;
 
@@ -36,16 +35,19 @@ interface Source {
 const sourceTextJson = JSON as unknown as SourceTextJson;
 
 /**
- * Reads JSON that came from outside: bounded in depth, without keys that could reach a prototype, without numbers
- * that a double cannot hold.
+ * Reads JSON that came from outside: bounded in depth and in the number of its values, without keys that could reach a
+ * prototype, without numbers that a double cannot hold.
+ * @param mostValues each object, list, text, number and literal is one
  * @throws JsonTextError
  */
-export function parseJson(text: string, integers: IntegerReading): unknown {
-  if (exceedsDepth(text, MAX_JSON_DEPTH)) throw new JsonTextError(`nested deeper than ${MAX_JSON_DEPTH} levels`);
+export function parseJson(text: string, integers: IntegerReading, mostValues = Number.POSITIVE_INFINITY): unknown {
+  const { depth, values, hasLongInteger } = surveyJson(text, MAX_JSON_DEPTH, mostValues);
+  if (depth > MAX_JSON_DEPTH) throw new JsonTextError(`nested deeper than ${MAX_JSON_DEPTH} levels`);
+  if (values > mostValues) throw new JsonTextError(`more than ${mostValues} values`);
   let value: unknown;
   try {
     // A reviver costs many times the parsing, so only texts that need one get it.
-    const keepsDigits = integers === 'exact' && LONG_INTEGER.test(text);
+    const keepsDigits = integers === 'exact' && hasLongInteger;
     value = keepsDigits ? sourceTextJson.parse(text, keepDigits) : JSON.parse(text);
   } catch (error) {
     if (error instanceof SyntaxError) throw new JsonTextError(findJsonFault(text));
@@ -74,30 +76,6 @@ function refuseDangers(value: unknown): void {
 function hasPrototype(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, 'prototype');
 }
-
-/** Whether brackets outside strings nest deeper than `limit`. Looks at the text, since a reviver would recurse. */
-function exceedsDepth(text: string, limit: number): boolean {
-  if (text.length <= limit) return false;
-  let depth = 0;
-  let inString = false;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) inString = !inString;
-    else if (inString) at += code === BACKSLASH ? 1 : 0;
-    else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
-      depth += 1;
-      if (depth > limit) return true;
-    } else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth -= 1;
-  }
-  return false;
-}
-
-const QUOTE = 0x22;
-const OPEN_BRACKET = 0x5b;
-const BACKSLASH = 0x5c;
-const CLOSE_BRACKET = 0x5d;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
 
 /** Writes JSON in which every `bigint` is a number with all its digits. */
 export function writeJson(value: unknown): string {

@@ -4,6 +4,10 @@ import { AppError, invalidRequest } from '../domain/errors.ts';
 import { type IntegerReading, parseJson } from '../domain/json-text.ts';
 
 const BYTE_ORDER_MARK = '\u{feff}';
+/** A value costs the main loop as much as many bytes do. No request that a chain takes has as many. */
+const MOST_VALUES = 20_000;
+/** Of a plugin call, whose body is only handed on. */
+const MOST_PLUGIN_VALUES = 100_000;
 const JSON_TYPES = /^application\/(?:[\w.-]+\+)?json(?:$|[\s;])/i;
 
 /**
@@ -11,7 +15,7 @@ const JSON_TYPES = /^application\/(?:[\w.-]+\+)?json(?:$|[\s;])/i;
  * since clients name the type also where they send nothing.
  */
 export function acceptJson(app: FastifyInstance): void {
-  accept(app, [JSON_TYPES], (body) => (body.length === 0 ? undefined : readJson(body, 'exact')));
+  accept(app, [JSON_TYPES], (body) => readJson(body, 'exact', MOST_VALUES));
 }
 
 /**
@@ -20,7 +24,7 @@ export function acceptJson(app: FastifyInstance): void {
  */
 export function acceptAnythingAsJson(app: FastifyInstance): void {
   // Fastify finds a type's own parser at once, and takes the type apart each time before it takes that of all others.
-  accept(app, ['application/json', '*'], (body) => (body.length === 0 ? undefined : readJson(body, 'plain')));
+  accept(app, ['application/json', '*'], (body) => readJson(body, 'plain', MOST_PLUGIN_VALUES));
 }
 
 function accept(app: FastifyInstance, types: readonly (RegExp | string)[], read: (body: Buffer) => unknown): void {
@@ -36,11 +40,12 @@ function accept(app: FastifyInstance, types: readonly (RegExp | string)[], read:
   });
 }
 
-/** RFC 8259, section 8.1: JSON on the wire is UTF-8; a byte order mark is ignored. */
-function readJson(body: Buffer, integers: IntegerReading): unknown {
+/** RFC 8259, section 8.1: JSON on the wire is UTF-8; a byte order mark is ignored. Nothing is `undefined`. */
+function readJson(body: Buffer, integers: IntegerReading, mostValues: number): unknown {
+  if (body.length === 0) return undefined;
   if (!isUtf8(body)) throw invalidRequest('Invalid JSON: the body is not UTF-8');
   const text = body.toString('utf8');
-  return parseJson(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text, integers);
+  return parseJson(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text, integers, mostValues);
 }
 
 /** The parsed body of a request that needs one. */

@@ -19,6 +19,7 @@ import { limitHandlers } from './handler-deadline.ts';
 import type { HttpMetrics } from './http-metrics.ts';
 import { honourIdempotencyKeys } from './idempotency.ts';
 import { acceptJson } from './json-body.ts';
+import type { HttpLimits } from './limits.ts';
 import { type ListenAddress, listenOn } from './listen.ts';
 import { chainBodies, type DescribedChain } from './openapi/chain-bodies.ts';
 import { describeApi } from './openapi/document.ts';
@@ -60,20 +61,6 @@ export interface HttpServerDependencies {
   /** Makes request ids. */
   newId: () => string;
 }
-
-export interface HttpLimits {
-  /** Largest body. */
-  bodyBytes: number;
-  /** How long a request may take to arrive, head and body; 408 after that. */
-  arrivalSeconds: number;
-  /** How long a caller may leave an answer unread before its connection is cut. */
-  unreadSeconds: number;
-  /** How long a handler may take, plugin calls excepted; 504 after that. */
-  handlerSeconds: number;
-}
-
-/** The limits that no variable changes. */
-export const HTTP_LIMITS = { bodyBytes: 2_097_152, arrivalSeconds: 20, unreadSeconds: 30 } as const;
 
 /** How long a connection may last on which no request is under way, once the server closes. */
 const LINGER_MS = 500;
@@ -141,8 +128,8 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
     },
     { prefix: '/api/v1' },
   );
-  await app.register(async (plugins) => pluginRoutes(plugins, pluginHost, metrics), { prefix: '/api/v1' });
-  await app.register(async (plugins) => pluginRoutes(plugins, pluginHost, metrics));
+  await app.register(async (plugins) => pluginRoutes(plugins, { pluginHost, metrics, limits }), { prefix: '/api/v1' });
+  await app.register(async (plugins) => pluginRoutes(plugins, { pluginHost, metrics, limits }));
   await app.register(async (docs) => apiDocsRoutes(docs, () => served));
   const document = describeApi(table, chainBodies(dependencies.chains));
   const served = { json: writeJson(document), html: renderPage(document) };
@@ -163,12 +150,15 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
 }
 
 function answerFailure(
-  { log, limits, metrics }: HttpServerDependencies,
+  { log, metrics }: HttpServerDependencies,
   thrown: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  const error = toAppError(thrown, { contentType: request.headers['content-type'], bodyLimit: limits.bodyBytes });
+  const error = toAppError(thrown, {
+    contentType: request.headers['content-type'],
+    bodyLimit: request.routeOptions.bodyLimit,
+  });
   const { id: requestId, method } = request;
   if (error.code === 'HANDLER_TIMEOUT') metrics.timedOut(endpointOf(request), method);
   if (error.status === 500) {

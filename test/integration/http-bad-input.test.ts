@@ -8,7 +8,9 @@ const CALL = '/api/v1/plugins/echo/call';
 t.test('whatever is sent, the answer is the envelope, never a fault or a stack', async (t) => {
   const { call, post, services } = await startHttp(t);
   services.transactions.onSend = async () => ({ id: 'never-mind' });
-  const bodies: [name: string, body: string, status: number][] = [
+  const values = (count: number) => `[${'1,'.repeat(count - 2)}1]`;
+  const text = (bytes: number) => `"${'x'.repeat(bytes - 2)}"`;
+  const bodies: [name: string, body: string, status: number, callStatus?: number][] = [
     ['nothing', '', 400],
     ['half an object', '{"value":', 400],
     ['two values', '{} {}', 400],
@@ -23,14 +25,20 @@ t.test('whatever is sent, the answer is the envelope, never a fault or a stack',
     ['100,000 objects', '{"a":'.repeat(100_000), 400],
     ['a lone surrogate', '{"a":"\\ud800"}', 200],
     ['a null character', '{"a":"\\u0000"}', 200],
-    ['3 MB', `"${'x'.repeat(3_000_000)}"`, 413],
-    ['just below the limit', `"${'x'.repeat(2_097_150)}"`, 200],
-    ['just above the limit', `"${'x'.repeat(2_097_151)}"`, 413],
+    ['3 MB', text(3_000_000), 413],
+    ['just below the limit', text(524_288), 200],
+    ['just above the limit', text(524_289), 413, 200],
+    ['just below that of a plugin call', text(2_097_152), 413, 200],
+    ['just above that of a plugin call', text(2_097_153), 413],
+    ['as many values as there may be', values(20_000), 200],
+    ['one more', values(20_001), 400, 200],
+    ['as many as a plugin call may have', values(100_000), 400, 200],
+    ['one more than that', values(100_001), 400],
   ];
-  for (const [name, body, status] of bodies) {
+  for (const [name, body, status, callStatus = body === '' ? 200 : status] of bodies) {
     for (const path of [SEND, CALL]) {
       const answer = await post(path, body);
-      const expected = path === CALL && body === '' ? 200 : status;
+      const expected = path === CALL ? callStatus : status;
       t.equal(answer.status, expected, `${name} to ${path}`);
       t.match(answer.json, { success: expected === 200 }, name);
       t.notMatch(answer.text.slice(0, 2000), /\bat .*\.ts|node_modules|SyntaxError/, name);

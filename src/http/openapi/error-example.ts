@@ -38,7 +38,7 @@ const OTHER: Readonly<Partial<Record<ErrorCode, Partial<Record<Placeholder, stri
   NOTIFICATION_EXISTS: { id: 'accounting' },
   NOTIFICATION_IN_USE: { id: 'accounting' },
   NOTIFICATION_NOT_FOUND: { id: 'accounting' },
-  PAYLOAD_TOO_LARGE: { limit: '2097152' },
+  PAYLOAD_TOO_LARGE: { limit: '524288' },
   PLUGIN_NOT_FOUND: { id: 'double' },
   PROVIDER_FAILED: { reason: 'no endpoint answered' },
   SIGNER_FAILED: { id: 'sepolia-key', reason: 'its key cannot be read' },

@@ -6,19 +6,27 @@ import { disconnectSignal } from '../disconnect.ts';
 import { success, successPage } from '../envelope.ts';
 import type { HttpMetrics } from '../http-metrics.ts';
 import { acceptAnythingAsJson } from '../json-body.ts';
+import type { HttpLimits } from '../limits.ts';
 import { pageQuerySchema, pageRequest } from '../paging.ts';
 import { pluginRequestOf } from '../plugin-request.ts';
+
+interface PluginRouteParts {
+  pluginHost: PluginHost;
+  metrics: HttpMetrics;
+  limits: Pick<HttpLimits, 'pluginBodyBytes'>;
+}
 
 type CallRequest = FastifyRequest<{ Params: { id: string; '*'?: string } }>;
 
 /** The plugin call, with the route in the path or in the query. The answer is made by the plugin host, as text. */
-export function pluginRoutes(app: FastifyInstance, pluginHost: PluginHost, metrics: HttpMetrics): void {
+export function pluginRoutes(app: FastifyInstance, { pluginHost, metrics, limits }: PluginRouteParts): void {
   acceptAnythingAsJson(app);
   for (const method of ['GET', 'POST'] as const) {
     for (const url of ['/plugins/:id/call', '/plugins/:id/call/*']) {
       app.route({
         method,
         url,
+        bodyLimit: limits.pluginBodyBytes,
         config: { ownDeadline: true, runsPlugin: true },
         // A HEAD would run the plugin and throw its answer away.
         exposeHeadRoute: false,

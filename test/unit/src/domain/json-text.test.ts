@@ -47,6 +47,16 @@ t.test('depth is bounded, and brackets in strings do not count', (t) => {
   t.end();
 });
 
+t.test('the number of values is bounded before any of them is made', (t) => {
+  t.strictSame(parseJson('{"a":[1,2],"b":"x"}', 'exact', 5), { a: [1, 2], b: 'x' });
+  t.throws(() => parseJson('{"a":[1,2],"b":"x"}', 'exact', 4), {
+    name: 'JsonTextError',
+    message: 'more than 4 values',
+  });
+  t.throws(() => parseJson('[1,2,', 'plain', 2), { message: 'more than 2 values' });
+  t.end();
+});
+
 t.test('a fault names its place and quotes nothing', (t) => {
   t.throws(() => parseJson('{"key":"hunter2",}', 'exact'), {
     name: 'JsonTextError',
