@@ -1,4 +1,5 @@
 import type { EvmBench, EvmFigures } from './evm.ts';
+import type { ReadFigures } from './history.ts';
 import type { PluginBench, PluginRow } from './plugins.ts';
 import type { ServiceFigures } from './service.ts';
 import type { WaitingFigures } from './waiting.ts';
@@ -49,6 +50,13 @@ export function printService({ firstReadySeconds, readySeconds, mainMib, pluginM
     const figures = [busy.rate.toFixed(0), `${toEmpty.median.toFixed(2)}×`, busy.cpu.toFixed(0)];
     line([name, ...figures, busy.p50.toFixed(0), busy.p99.toFixed(0)]);
   }
+}
+
+/** Prints what the engine's reads took beside a long history. */
+export function printHistory(rows: readonly ReadFigures[], { final }: { final: number }): void {
+  process.stdout.write(`\nThe engine's reads on the embedded store, with ${final} final transactions in one lane.\n\n`);
+  line(['', 'first ms', 'then ms']);
+  for (const { name, first, median } of rows) line([name, first.toFixed(2), median.toFixed(2)]);
 }
 
 /** Prints what each number of accounts came to, with mined transactions as a ratio to the bare loop. */

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
 import { type Attempt, attemptPurposeSchema } from '../domain/transaction.ts';
 import type { Connection } from './connection.ts';
@@ -88,9 +88,9 @@ export function attemptReads({ db }: Connection): Pick<Reader, 'attempts' | 'lan
         .select(['sequence', 'created_at'])
         .where('lane', '=', lane)
         .where('created_at', '>=', since)
-        // What is empty from its first version on was never anybody's request.
-        .where('ordinal', '=', 1)
-        .where('purpose', '=', 'void')
+        // What is empty from its first version on was never anybody's request. Spelt out, as that of the index is.
+        .where('ordinal', '=', sql.lit(1))
+        .where('purpose', '=', sql.lit('void' as const))
         .orderBy('sequence')
         .execute();
       return rows.map(({ sequence, created_at }) => ({ sequence: sequenceTextSchema.parse(sequence), at: created_at }));

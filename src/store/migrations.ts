@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import type { ColumnTypes } from './column-types.ts';
 import { countRequests } from './migrations/count-requests.ts';
 import { dateSettlements } from './migrations/date-settlements.ts';
+import { indexFillers } from './migrations/index-fillers.ts';
 import { limitSpending } from './migrations/limit-spending.ts';
 import { lockAndBoundValues } from './migrations/lock-and-bound-values.ts';
 import { nameEffects } from './migrations/name-effects.ts';
@@ -34,4 +35,5 @@ export const migrations: readonly Migration[] = [
   { name: 'date settlements', up: dateSettlements },
   { name: 'seal addresses', up: sealAddresses },
   { name: 'name effects', up: nameEffects },
+  { name: 'index fillers', up: indexFillers },
 ];

@@ -41,9 +41,15 @@ type TransactionReads =
   | 'openCounts'
   | 'lastConfirmedAt';
 
-/** What `isDueAt` says, as a condition. */
+/**
+ * What `isDueAt` says, as a condition. Only what is open has a next action: that it has one is said first, for by that
+ * the databases find the indexes that hold nothing else.
+ */
 const isDue = (now: Timestamp) => (on: ExpressionBuilder<Tables, 'transactions'>) =>
-  on.or([on('next_action_at', '<=', now), on(on('next_action_at', '-', BEYOND_ANY_PAUSE_MS), '>', now)]);
+  on.and([
+    on('next_action_at', 'is not', null),
+    on.or([on('next_action_at', '<=', now), on(on('next_action_at', '-', BEYOND_ANY_PAUSE_MS), '>', now)]),
+  ]);
 
 type Matching = SelectQueryBuilder<Tables, 'transactions', object>;
 
@@ -112,24 +118,60 @@ export function transactionReads(connection: Connection): Pick<Reader, Transacti
     },
 
     async settled(lane) {
-      const final = db
-        .selectFrom('transactions')
-        .select((on) => ['sequence', on.fn.coalesce('ended_at', 'created_at').as('at')])
-        .where('lane', '=', lane)
-        .where('status', 'in', FINAL_STATUSES)
-        .where('sequence', 'is not', null)
-        .orderBy('sequence', 'desc')
-        .orderBy('ended_at', 'desc')
-        .limit(1);
+      const attempts = db.selectFrom('attempts').where('attempts.lane', '=', lane);
+      const final = attempts
+        .innerJoin('transactions', 'transactions.id', 'attempts.transaction_id')
+        .where('transactions.status', 'in', FINAL_STATUSES);
       const pruned = db
         .selectFrom('lane_sequences')
         .select((on) => ['sequence', on.fn.coalesce('settled_at', on.lit(0)).as('at')])
         .where('lane', '=', lane);
-      // In one query, so that a pruning is seen as a whole or not at all.
-      const rows = await db.selectFrom(final.as('kept')).selectAll().unionAll(pruned).execute();
+      // Down from sequence to sequence, past those that are open. In one query, so that a pruning is seen as a whole or
+      // not at all.
+      const rows = await db
+        .withRecursive('down', (from) =>
+          attempts
+            .select((on) => on.fn.max('attempts.sequence').as('sequence'))
+            .unionAll(
+              from
+                .selectFrom('down')
+                .select((on) =>
+                  attempts
+                    .select((of) => of.fn.max('attempts.sequence').as('sequence'))
+                    .where('attempts.sequence', '<', on.ref('down.sequence'))
+                    .$asScalar()
+                    .$notNull()
+                    .as('sequence'),
+                )
+                .where('down.sequence', 'is not', null)
+                .where((on) =>
+                  on.not(
+                    on.exists(
+                      final.select('attempts.ordinal').where('attempts.sequence', '=', on.ref('down.sequence')),
+                    ),
+                  ),
+                ),
+            ),
+        )
+        .selectFrom((on) =>
+          final
+            .select((of) => ['attempts.sequence', of.fn.coalesce('ended_at', 'transactions.created_at').as('at')])
+            .where(
+              'attempts.sequence',
+              '=',
+              on.selectFrom('down').select((of) => of.fn.min('down.sequence').as('last')),
+            )
+            // A chain that was started anew gives a sequence out again.
+            .orderBy('ended_at', 'desc')
+            .limit(1)
+            .as('kept'),
+        )
+        .selectAll()
+        .unionAll(pruned)
+        .execute();
       const sequence = sequenceAfter(rows.map((row) => row.sequence));
-      const highest = rows.find((row) => sequenceAfter([row.sequence]) === sequence);
-      return sequence === null || highest === undefined ? null : { sequence, at: highest.at };
+      const last = rows.find((row) => sequenceAfter([row.sequence]) === sequence);
+      return sequence === null || last === undefined ? null : { sequence, at: last.at };
     },
 
     async cancelable(relayerId) {

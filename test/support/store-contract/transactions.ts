@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
 import type { Transaction } from '../../../src/domain/transaction.ts';
-import { canBecome, transactionStatusSchema } from '../../../src/domain/transaction-state.ts';
+import { canBecome, type TransactionStatus, transactionStatusSchema } from '../../../src/domain/transaction-state.ts';
 import type { Store, TransactionChange } from '../../../src/store/store.ts';
 import { attemptOf, relayerOf, transactionOf } from '../store.ts';
 
@@ -169,11 +169,20 @@ export function transactionsContract(t: Test, open: (t: Test) => Promise<Store>)
   t.test('the settled sequence of a lane follows the highest that is final', async (t) => {
     const store = await open(t);
     t.equal(await store.read.settled('one'), null);
+    const sign = async (sequence: bigint, status: TransactionStatus) => {
+      const transaction = transactionOf({ lane: 'one', sequence, status });
+      await insert(store, transaction);
+      await store.write((writer) => writer.insertAttempt(attemptOf(transaction, { sequence })));
+      return transaction;
+    };
+    await sign(10n ** 17n, 'mined');
+    await sign(10n ** 17n - 2n, 'submitted');
+    t.equal(await store.read.settled('one'), null, 'all that was signed is open');
+    await sign(2n, 'confirmed');
+    const canceled = await sign(2n ** 53n + 1n, 'canceled');
+    await sign(2n ** 53n, 'failed');
     await insert(
       store,
-      transactionOf({ lane: 'one', sequence: 2n, status: 'confirmed' }),
-      transactionOf({ lane: 'one', sequence: 2n ** 53n + 1n, status: 'canceled' }),
-      transactionOf({ lane: 'one', sequence: 10n ** 17n, status: 'mined' }),
       transactionOf({ lane: 'one', status: 'failed' }),
       transactionOf({ lane: 'two', status: 'failed' }),
     );
@@ -181,6 +190,13 @@ export function transactionsContract(t: Test, open: (t: Test) => Promise<Store>)
     t.equal(sequence, 2n ** 53n + 2n);
     t.ok(at > 0 && at <= (await store.now()), 'since it was stored as final');
     t.equal(await store.read.settled('two'), null, 'what never had a sequence settles none');
+
+    const first = await store.read.endedAt(canceled.id);
+    while ((await store.now()) === first) await new Promise((resolve) => setTimeout(resolve, 1));
+    const again = await sign(2n ** 53n + 1n, 'confirmed');
+    await sign(2n ** 53n + 1n, 'sent');
+    const second = await store.read.endedAt(again.id);
+    t.same(await store.read.settled('one'), { sequence: 2n ** 53n + 2n, at: second }, 'a chain that began anew');
   });
 
   t.test('open transactions come by sequence, with all their attempts', async (t) => {

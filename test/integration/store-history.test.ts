@@ -1,0 +1,139 @@
+/**
+ * What the engine asks the store again and again costs the same however much has become history: by the plans of both
+ * databases, and on PostgreSQL by the pages that it really read. `npm run bench -- history` has the times.
+ */
+import { DatabaseSync } from 'node:sqlite';
+import { type CompiledQuery, Kysely, sql } from 'kysely';
+import pg from 'pg';
+import t, { type Test } from 'tap';
+import { systemClock } from '../../src/domain/clock.ts';
+import { createLog } from '../../src/observability/log.ts';
+import { openPostgresStore } from '../../src/store/postgres.ts';
+import { postgresDialect, typeParsers } from '../../src/store/postgres-dialect.ts';
+import { createReader } from '../../src/store/queries.ts';
+import type { Tables } from '../../src/store/schema.ts';
+import { sqliteDialect } from '../../src/store/sqlite-dialect.ts';
+import type { Reader } from '../../src/store/store.ts';
+import { engineReads, fillSqlite, historyOf } from '../support/history.ts';
+import { startPostgres } from '../support/postgres.ts';
+import { temporaryStore } from '../support/store.ts';
+
+/** Makes the engine's reads one after the other, each with the queries that it made. */
+async function eachRead(
+  open: (log: (event: { query: CompiledQuery }) => void) => Kysely<Tables>,
+  count: number,
+  inspect: (name: string, queries: readonly CompiledQuery[]) => Promise<void>,
+): Promise<void> {
+  let made: CompiledQuery[] = [];
+  const db = open(({ query }) => void made.push(query));
+  const rows = async <Row>(query: CompiledQuery<Row>) => (await db.executeQuery(query)).rows;
+  const reader: Reader = createReader({ db, rows, now: () => sql`5` });
+  for (const [name, read] of Object.entries(engineReads(reader, count))) {
+    made = [];
+    await read();
+    await inspect(name, made);
+  }
+}
+
+/** The steps of SQLite's plans whose work hangs on what is open, or on one row, and not on what has ended. */
+const BOUNDED: readonly RegExp[] = [
+  // Indexes that hold nothing but what is open, waits, or fills a gap.
+  /INDEX (transactions_due|transactions_due_in_lane|intents_waiting|attempts_that_fill)\b/,
+  // One row, or the few of one transaction.
+  /\((id|rowid|transaction_id)=\?\)$/,
+  /INDEX transactions_by_sequence \(relayer_id=\? AND sequence=\?\)$/,
+  /INDEX attempts_by_lane \(lane=\? AND sequence[=<]\?\)$/,
+  // The end of an index.
+  /INDEX transactions_confirmed \(relayer_id=\? AND confirmed_at>\?\)$/,
+  // Tables and results that are small in themselves.
+  /^(SCAN|SEARCH) (relayers|lanes|down|kept|lane_sequences|CONSTANT ROW)\b/,
+  /^(COMPOUND QUERY|LEFT-MOST SUBQUERY|CO-ROUTINE|SCALAR SUBQUERY|CORRELATED|UNION ALL|SETUP|RECURSIVE STEP)/,
+];
+
+/** What reads an index by open statuses alone. */
+const OPEN = [
+  /INDEX transactions_by_lane_and_status \(lane=\? AND status=\?\)$/,
+  /INDEX transactions_by_relayer_and_status \(relayer_id=\? AND status=\?( AND is_canceled=\?)?\)$/,
+];
+/** What goes down an index, past what is open, and stops at the first that it finds. */
+const FIRST_FOUND = /INDEX attempts_by_lane \(lane=\?\)$/;
+/** What it sorts was found by one of the steps above. */
+const SORTS = /^USE TEMP B-TREE FOR ORDER BY$/;
+
+const ALSO: Readonly<Record<string, readonly RegExp[]>> = {
+  settled: [FIRST_FOUND, SORTS],
+  laneSequence: [FIRST_FOUND],
+  fillers: [SORTS],
+  openTransactions: [...OPEN, SORTS],
+  duePending: OPEN,
+  cancelable: [...OPEN, SORTS],
+  pendingCount: OPEN,
+  openCounts: OPEN,
+};
+
+t.test('on SQLite', async (t) => {
+  const count = 2_000;
+  const { path, remove, store } = await temporaryStore(systemClock);
+  t.teardown(remove);
+  await store.close();
+  fillSqlite(path, count);
+  const database = new DatabaseSync(path);
+  t.teardown(() => database.close());
+
+  const open = (log: (event: { query: CompiledQuery }) => void) =>
+    new Kysely<Tables>({ dialect: sqliteDialect(database), log });
+  await eachRead(open, count, async (name, queries) => {
+    const steps = queries.flatMap(({ sql, parameters }) => {
+      const plan = database.prepare(`explain query plan ${sql}`).all(...(parameters as string[]));
+      return plan.map(({ detail }) => String(detail));
+    });
+    const bounded = [...BOUNDED, ...(ALSO[name] ?? [])];
+    t.ok(steps.length > 0, name);
+    t.strictSame(
+      steps.filter((step) => !bounded.some((known) => known.test(step))),
+      [],
+      name,
+    );
+  });
+});
+
+/** A table of as many rows has some hundred pages. */
+const MOST_PAGES = 80;
+
+/** What `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON)` answers, as far as it matters. */
+interface Explained {
+  'QUERY PLAN': [{ Plan: { 'Shared Hit Blocks': number; 'Shared Read Blocks': number } }];
+}
+
+t.test('on PostgreSQL', async (t) => {
+  const count = 20_000;
+  const postgres = await startPostgres();
+  t.teardown(() => postgres.stop());
+  for (const isCounted of [true, false]) {
+    const what = isCounted ? 'that has counted its rows' : 'that has not counted them yet';
+    await t.test(what, async (t) => {
+      const url = await postgres.createDatabase();
+      await (await openPostgresStore({ url, log: createLog('silent') })).close();
+      const pool = new pg.Pool({ connectionString: url, types: typeParsers, max: 1 });
+      t.teardown(() => pool.end());
+      // Else it counts them when it likes.
+      for (const table of ['transactions', 'attempts', 'decisions', 'intents']) {
+        await pool.query(`alter table ${table} set (autovacuum_enabled = false)`);
+      }
+      for (const statement of historyOf(count, 'postgres')) await pool.query(statement);
+      if (isCounted) await pool.query('vacuum analyze');
+      const open = (log: (event: { query: CompiledQuery }) => void) =>
+        new Kysely<Tables>({ dialect: postgresDialect(pool), log });
+      await eachRead(open, count, (name, queries) => readsFew(t, pool, name, queries));
+    });
+  }
+});
+
+async function readsFew(t: Test, pool: pg.Pool, name: string, queries: readonly CompiledQuery[]): Promise<void> {
+  for (const { sql, parameters } of queries) {
+    const { rows } = await pool.query<Explained>(`explain (analyze, buffers, format json) ${sql}`, [...parameters]);
+    const plan = rows[0]?.['QUERY PLAN'][0].Plan;
+    const pages = (plan?.['Shared Hit Blocks'] ?? Infinity) + (plan?.['Shared Read Blocks'] ?? 0);
+    t.ok(pages <= MOST_PAGES, `${name}: ${pages} pages`, { diagnostic: pages > MOST_PAGES, plan });
+  }
+}

@@ -1,0 +1,75 @@
+import { DatabaseSync } from 'node:sqlite';
+import type { Reader } from '../../src/store/store.ts';
+
+const HISTORY_LANE = 'evm:1:0xaa';
+
+/** How a database makes a text of fixed width of an integer. */
+const WIDE = {
+  sqlite: (integer: string) => `printf('%020d', ${integer})`,
+  postgres: (integer: string) => `lpad((${integer})::text, 20, '0')`,
+} as const;
+
+/** When the first of a history was accepted; one follows each second. */
+const BEGAN = 1_700_000_000_000;
+
+/** Statements that fill the store with final transactions of one relayer and lane, and with a few open ones above. */
+export function historyOf(count: number, database: keyof typeof WIDE): string[] {
+  const wide = WIDE[database];
+  const each = `with recursive n(i) as (select 0 union all select i + 1 from n where i < ${count + 2})`;
+  const at = `${BEGAN} + i * 1000`;
+  const status = `case when i > ${count} then 'submitted' when i % 50 = 0 then 'failed' else 'confirmed' end`;
+  const ended = `case when i > ${count} then null else ${at} end`;
+  const next = `case when i > ${count} then ${at} + 50000 else null end`;
+  return [
+    `insert into relayers (id, created_at, name, network, network_type, address, paused, signer_id, policies)
+      values ('r1', 1, 'r1', 'n', 'evm', '0xaa', 0, 's', '{}')`,
+    `insert into transactions (id, relayer_id, network_type, lane, status, created_at, sent_at, confirmed_at, request,
+        fields, sequence, hash, is_canceled, next_action_at, ended_at) ${each}
+      select 't' || i, 'r1', 'evm', '${HISTORY_LANE}', ${status}, ${at}, ${at}, ${ended}, '{}', '{}', ${wide('i')},
+        'h' || i, 0, ${next}, ${ended} from n`,
+    `insert into attempts (transaction_id, ordinal, lane, sequence, raw, hash, created_at, purpose) ${each}
+      select 't' || i, 1, '${HISTORY_LANE}', ${wide('i')}, '0x', 'h' || i, ${at}, 'send' from n`,
+    `insert into decisions (transaction_id, at, kind, text) ${each} select 't' || i, ${at}, 'mined', 'in a block' from n`,
+    `insert into intents (transaction_id, lane, wish, created_at, settled_at) ${each}
+      select 't' || i, '${HISTORY_LANE}', '{"kind":"cancel"}', ${at}, ${at} from n`,
+  ];
+}
+
+/** The same in the file of an embedded database that nobody has open. */
+export function fillSqlite(path: string, count: number): void {
+  const database = new DatabaseSync(path);
+  database.exec('pragma synchronous = off; begin');
+  for (const statement of historyOf(count, 'sqlite')) database.exec(statement);
+  database.exec('commit');
+  database.close();
+}
+
+/** What the engine asks the store for again and again, as of the moment after such a history. */
+export function engineReads(read: Reader, count: number): Readonly<Record<string, () => Promise<unknown>>> {
+  const now = BEGAN + (count + 2) * 1_000;
+  const id = `t${count + 2}`;
+  return {
+    settled: () => read.settled(HISTORY_LANE),
+    fillers: () => read.fillers(HISTORY_LANE, BEGAN),
+    laneSequence: () => read.laneSequence(HISTORY_LANE),
+    openTransactions: () => read.openTransactions(HISTORY_LANE),
+    duePending: () => read.duePending(HISTORY_LANE, now, 32),
+    dueLanes: () => read.dueLanes(now),
+    nextActionAt: () => read.nextActionAt(now),
+    intents: () => read.intents(HISTORY_LANE, 32),
+    intentOutcome: () => read.intentOutcome(1),
+    waitingIntents: () => read.waitingIntents(),
+    cancelable: () => read.cancelable('r1'),
+    pendingCount: () => read.pendingCount('r1'),
+    openCounts: () => read.openCounts(),
+    lastConfirmedAt: () => read.lastConfirmedAt('r1'),
+    transaction: () => read.transaction('r1', id),
+    transactionOfLane: () => read.transactionOfLane(HISTORY_LANE, id),
+    transactionBySequence: () => read.transactionBySequence('r1', BigInt(count)),
+    endedAt: () => read.endedAt(id),
+    attempts: () => read.attempts(id),
+    decisions: () => read.decisions(id, 100),
+    wishes: () => read.wishes(id, 100),
+    budgeted: () => read.budgeted([id]),
+  };
+}
