@@ -117,7 +117,7 @@ async function lookOn(read: ReadOne, look: Look, checkHead: (head: bigint) => vo
   const mayBeDeep = (one: Wanted) => isUsed(one) && head >= (receipts.get(one)?.blockNumber ?? 0n) + confirmations;
   const isHigh = wanted.some(mayBeDeep) && (await blockAt(head)) !== null;
   // A node that is behind another's word, or on another height than it says, tells nothing of what it does not show.
-  const isWitness = isHigh && !look.isLate && head >= look.floor;
+  const isWitness = isHigh && head >= look.floor;
   const isLost = (one: Wanted) => isUsed(one) && !receipts.has(one) && standings.get(one) !== 'untold';
   const tracing = { rpc: look.rpc, read, confirmations, finalBlock: head - confirmations, search: look.search };
   const findings = await trace(tracing, isWitness ? wanted.filter(isLost) : []);

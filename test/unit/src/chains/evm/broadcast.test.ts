@@ -85,6 +85,46 @@ t.test('a round goes to one endpoint, in order, and ends there when each is judg
   t.equal(world.offered.length, 3, 'nothing to offer leaves nothing');
 });
 
+/** Says something else the second time that it is offered the bytes. */
+function then(first: Answers, second: Answers): Answers {
+  const offered = new Set<number>();
+  return (index) => {
+    const again = offered.has(index);
+    offered.add(index);
+    return again ? second(index) : first(index);
+  };
+}
+
+t.test('each outcome belongs to the bytes that it is about, in whichever round it was heard', async (t) => {
+  const low = says('nonce too low');
+  const full = says('txpool is full');
+  // Of five the middle one is judged at once; the others go out once more, and fare differently then.
+  const second: Answers[] = [takes, low, takes, full, takes];
+  const alone = new FakeEndpoints((index) => (index === 2 ? takes(index) : (said[index] ?? silent)(index)));
+  const said = second.map((one) => then(silent, one));
+  const outcomes = await send(alone, attemptsTo(5));
+  const kinds = outcomes.map(({ kind }) => kind);
+  t.strictSame(kinds, ['accepted', 'sequence-used', 'accepted', 'busy', 'accepted']);
+  t.strictSame(alone.offered, [0, 1, 2, 3, 4, 0, 1, 3, 4].map(rawOf));
+
+  // What the first endpoint does not judge is asked of all: the lowest first, then the rest.
+  const first: Answers = (index) => (index % 2 === 0 ? takes(index) : full(index));
+  const others: Answers = (index) => (index === 3 ? low(index) : index === 5 ? takes(index) : full(index));
+  const many = await send(new FakeEndpoints(first, others), attemptsTo(8));
+  t.strictSame(
+    many.map(({ kind }) => kind),
+    ['accepted', 'busy', 'accepted', 'busy', 'accepted', 'busy', 'accepted', 'busy'],
+    'nobody had time for the lowest, so the rest waits',
+  );
+  const underpriced = says('replacement transaction underpriced');
+  const choosy: Answers = (index) => (index % 2 === 0 ? takes(index) : underpriced(index));
+  const opinions = await send(new FakeEndpoints(choosy, others), attemptsTo(8));
+  t.strictSame(
+    opinions.map(({ kind }) => kind),
+    ['accepted', 'underpriced', 'accepted', 'sequence-used', 'accepted', 'accepted', 'accepted', 'underpriced'],
+  );
+});
+
 t.test('what one endpoint says is weighed with what all others say', async (t) => {
   const bad = says('intrinsic gas too low');
   const cases: [string, Answers[], string][] = [
@@ -227,9 +267,6 @@ t.test('a real node: accepted, known, used, underpriced, out of order, out of fu
 });
 
 t.test('over the wire only an answer says something', async (t) => {
-  const double = await startRpcDouble(() => ({ result: hashOf(0) }));
-  const rpc = openRpc([double.url], { tries: 3, timeoutMs: 200 });
-  t.teardown(() => Promise.all([rpc.close(), double.stop()]));
   const silences: [DoubleHandler, string][] = [
     [() => ({ result: hashOf(0) }), 'accepted'],
     [() => ({ result: hashOf(1) }), 'unknown'],
@@ -241,7 +278,9 @@ t.test('over the wire only an answer says something', async (t) => {
     [() => ({ error: { code: -32_603, message: 'nonce too low' }, status: 500 }), 'sequence-used'],
   ];
   for (const [handler, kind] of silences) {
-    double.answer(handler);
+    const double = await startRpcDouble(handler);
+    const rpc = openRpc([double.url], { tries: 3, timeoutMs: 200 });
     t.match(await broadcast(rpc, [attempt(0)]), [{ kind }], String(handler));
+    await Promise.all([rpc.close(), double.stop()]);
   }
 });

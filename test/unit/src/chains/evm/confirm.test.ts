@@ -354,13 +354,14 @@ t.test('a block that the node does not show any more takes nothing back', async 
       [0, 'waiting'],
     ] as const) {
       const world = { head: 300, count };
-      const { doubles, look } = await open(t, world);
+      const { doubles, look, asked } = await open(t, world);
       doubles[0]?.answer((call) =>
         call.method === 'eth_getBlockByNumber' && call.params[0] === '0xa' ? answer : node(world)(call),
       );
       const [told] = await look([seen]);
       t.equal(told?.kind, kind, 'where the nonce is free again it is in no block');
       if (told?.kind === 'included') t.notOk(told.final);
+      t.equal(asked('eth_getTransactionCount'), 1, 'what was in a block is not traced');
     }
   }
 });
