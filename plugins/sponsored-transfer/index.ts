@@ -3,7 +3,7 @@ import { parseTransfer } from './transfer.ts';
 
 /**
  * Pays `value` wei to `to` from a relayer's account and answers when it is in a block, so that the receiver needs
- * no gas of its own: `POST /api/v1/plugins/sponsored-transfer/call`.
+ * no gas of its own: `POST /api/v1/plugins/sponsored-transfer/call`. A receiver that refuses the money is an error.
  */
 export async function handler({ api, params, kv }: PluginContext) {
   const transfer = parseTransfer(params);
@@ -14,7 +14,6 @@ export async function handler({ api, params, kv }: PluginContext) {
     to: transfer.to,
     value: transfer.value,
     data: '0x',
-    gas_limit: 21_000,
     speed: Speed.FAST,
   });
   console.info(`accepted as ${sent.id}`);

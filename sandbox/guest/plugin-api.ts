@@ -42,7 +42,11 @@ export interface WaitOptions {
 
 /** What `sendTransaction` resolves with. */
 export interface SentTransaction extends TransactionResponse {
-  /** Resolves when the transaction has ended, also when it failed; rejects with a PluginError when it takes too long. */
+  /**
+   * Resolves when the transaction is in a block or has ended, whatever its end: look at `status`. `mined` is in a block
+   * with its effect, `failed` also in a block that shows a revert; both can still change by a reorganisation until the
+   * transaction is final. Rejects with a PluginError when it takes too long.
+   */
   wait(options?: WaitOptions): Promise<TransactionResponse>;
 }
 
@@ -103,7 +107,7 @@ export interface Relayer {
 export interface PluginAPI {
   /** A handle on the relayer; asks nobody, so an unknown id is found out by its first use. */
   useRelayer(relayerId: string): Relayer;
-  /** Resolves when the transaction has ended, also when it failed; rejects with a PluginError when it takes too long. */
+  /** As `wait` of what `sendTransaction` resolves with. */
   transactionWait(
     transaction: { id: string; relayer_id?: string | null },
     options?: WaitOptions,

@@ -60,6 +60,8 @@ export interface Chain {
   inclusionView?(transaction: Transaction): WireObject | null;
   /** The same in a few words, for instance `block 12 (0xabc…)`; undefined while it is in none. */
   placeOf?(transaction: Transaction): string | undefined;
+  /** Whether the block that a transaction was last seen in shows that it failed. Absent: what is in a block succeeded. */
+  failedInBlock?(transaction: Transaction): boolean;
   /** {@link ReadyPreparation.cost} of a version that was prepared before. */
   costOf(version: Pick<Transaction, 'request' | 'fields'>): bigint;
   /** What plugins' limits go by; absent in a family that cannot tell what a request moves: there they are refused. */

@@ -176,9 +176,14 @@ function contentOf({
   return { hash, request, fields };
 }
 
-function reasonFor({ voidAs, statusReason }: Transaction, { purpose }: Attempt, { succeeded, reason }: Included) {
+function reasonFor(
+  { voidAs, statusReason }: Transaction,
+  { purpose }: Attempt,
+  { succeeded, reason, final }: Included,
+) {
   if (purpose === 'void' && voidAs !== null) return statusReason;
-  return succeeded ? null : reason;
+  if (succeeded) return null;
+  return final ? reason : `Failed in its block, not final yet: ${reason}`;
 }
 
 /** A version that does nothing has done so also when it reverts: its sequence is used. */

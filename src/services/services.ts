@@ -35,7 +35,10 @@ export interface TransactionsService {
   send(relayerId: string, body: unknown, effect?: Effect, spender?: Spender): Promise<WireObject>;
   get(relayerId: string, transactionId: string): Promise<WireObject>;
   list(relayerId: string, page: PageRequest, status?: TransactionStatus): Promise<Page<WireObject>>;
-  /** Resolves with the transaction once `endsWait` holds, or with `undefined` after `timeoutMs`. */
+  /**
+   * Resolves with the transaction once `endsWait` holds, or with `undefined` after `timeoutMs`. One that is in a block
+   * and failed there has the status `failed`, though that is not final yet; likewise one whose empty version is there.
+   */
   wait(
     relayerId: string,
     transactionId: string,

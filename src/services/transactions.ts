@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import type { Chain } from '../chains/chain.ts';
 import type { Clock } from '../domain/clock.ts';
 import { AppError } from '../domain/errors.ts';
 import type { WireObject } from '../domain/json.ts';
@@ -69,6 +70,18 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
     return chain.transactionView(await findTransaction(store.read, relayerId, transactionId), account);
   }
 
+  /**
+   * What becomes of a transaction by the block that it is in, unless a reorganisation takes that back: whoever waits for
+   * it to be mined must not take a revert, or the empty version of what was canceled, for its effect.
+   */
+  async function statusInBlock(chain: Chain, transaction: Transaction): Promise<TransactionStatus> {
+    const { id, status, hash, voidAs } = transaction;
+    if (status !== 'mined') return status;
+    const attempts = voidAs === null ? [] : await store.read.attempts(id);
+    if (voidAs !== null && attempts.find((one) => one.hash === hash)?.purpose === 'void') return voidAs;
+    return chain.failedInBlock?.(transaction) === true ? 'failed' : 'mined';
+  }
+
   const looks = new Map<string, Promise<Transaction>>();
 
   /** One look for all who ask in the same turn, as those do whom the same change has woken. */
@@ -122,7 +135,10 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
         for (;;) {
           signal.throwIfAborted();
           const transaction = await look(relayerId, transactionId);
-          if (endsWait(transaction.status)) return chain.transactionView(transaction, account);
+          if (endsWait(transaction.status)) {
+            const status = await statusInBlock(chain, transaction);
+            return chain.transactionView({ ...transaction, status }, account);
+          }
           const left = deadline - clock.elapsed();
           if (left <= 0) return undefined;
           await changes.next(Math.min(Math.max(intervalMs, SHORTEST_INTERVAL_MS), left));

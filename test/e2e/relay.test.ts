@@ -1,13 +1,14 @@
 /** A transaction through the whole house on a real node, over HTTP and through a plugin. */
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { JsonRpcProvider } from 'ethers';
+import { AbiCoder, JsonRpcProvider } from 'ethers';
 import t, { type Test } from 'tap';
 import { startAnvil } from '../support/anvil.ts';
 import { type AnswerBody, type RunningService, startService } from '../support/service.ts';
 import { createWorkspace, type WorkspaceOptions } from '../support/workspace.ts';
 
 const RECEIVER = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8';
+const REFUSING = '0x00000000000000000000000000000000000ef05e';
 const OTHER = '0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc';
 const TRANSFER = { to: RECEIVER, value: '1000', data: '0x', gas_limit: 21_000, speed: 'fast' };
 
@@ -97,6 +98,27 @@ t.test('sent by a plugin, with its logs and traces', async (t) => {
   t.equal(wrong.body.data.details.wrong.length, 3, 'all problems at once');
   const unknown = await service.call('pay', { relayerId: 'nobody', to: RECEIVER, value: '5' });
   t.equal(unknown.body.error, 'Relayer error: Not Found: Relayer with ID nobody not found');
+});
+
+t.test('a contract that refuses the money is an error of the plugin that pays it, with what it says', async (t) => {
+  const { service, node } = await stage(t, { plugins: [{ id: 'pay', path: 'sponsored-transfer/index.ts' }] });
+  // Reverts with Error("no thanks").
+  const says = AbiCoder.defaultAbiCoder().encode(['string'], ['no thanks']).slice(2);
+  const data = `08c379a0${says}`;
+  const size = (data.length / 2).toString(16).padStart(2, '0');
+  await node.send('anvil_setCode', [REFUSING, `0x60${size}600a5f3960${size}5ffd${data}`]);
+  const answer = await service.call('pay', { relayerId: 'local-1', to: REFUSING, value: '5' });
+  t.equal(answer.status, 502);
+  t.match(answer.body, {
+    success: false,
+    data: { code: 'TRANSFER_FAILED' },
+    error: /ended as failed: .*Error\("no thanks"\)/,
+  });
+  const { id } = answer.body.data.details;
+  const seen = (await service.request('GET', `${transactions}/${id}`)).body.data;
+  t.match(seen, { status: 'mined', status_reason: /^Failed in its block, not final yet: .*Error\("no thanks"\)/ });
+  await node.send('anvil_mine', ['0x2']);
+  t.match(await until(service, id, ['failed']), { status_reason: /^Transaction reverted .*Error\("no thanks"\)/ });
 });
 
 t.test('twenty at once: each paid once, nonces without a gap', async (t) => {

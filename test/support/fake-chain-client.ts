@@ -59,6 +59,10 @@ export class FakeFamily implements Chain {
     return { id, hash, status, status_reason: statusReason, nonce: sequence };
   }
 
+  failedInBlock({ status, fields }: Transaction): boolean {
+    return status === 'mined' && fields['failed'] === true;
+  }
+
   costOf({ request }: Pick<Transaction, 'request'>): bigint {
     return BigInt(String(request['cost'] ?? 1));
   }
@@ -245,7 +249,7 @@ export class FakeChainClient implements ChainClient {
           succeeded: !found.reverts,
           final: found.final,
           reason,
-          fields: { block: found.block },
+          fields: { block: found.block, ...(found.reverts && { failed: true }) },
         };
       }
     }

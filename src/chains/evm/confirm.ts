@@ -6,9 +6,10 @@ import { normalAddress } from './address.ts';
 import { type BodySearch, createBodySearch } from './body-search.ts';
 import { type Finding, type Lost, trace } from './displacement.ts';
 import { type HeadFloor, NO_FLOOR } from './head-floor.ts';
+import { readPolicy } from './policy.ts';
 import { blockNumber, quantity, type Receipt, type ShownBlock, shownBlock, transactionCount } from './provider.ts';
 import { mapLimited, receiptsOf, unsupported } from './receipts.ts';
-import { REVERTED, type Revert, revertReason } from './revert.ts';
+import { REVERTED, type Revert, revertReason, usedAll } from './revert.ts';
 import { type EvmFields, readFields } from './schema.ts';
 import { type Claim, shownElsewhere } from './second-opinion.ts';
 
@@ -247,17 +248,17 @@ async function explain(read: ReadOne, receipts: ReadonlyMap<Wanted, Receipt>): P
   const asked = news.filter(([one, receipt]) => isCauseAsked(one, requestOf(one, receipt)));
   const reverts = await Promise.all(
     asked.slice(0, REVERTS_AT_ONCE).map(async ([one, receipt]) => {
-      const request = requestOf(one, receipt);
-      const failed = { request, fields: fieldsOf(one, receipt), hash: receipt.transactionHash };
-      return [one, await revertReason(read, { ...failed, block: receipt.blockNumber })] as const;
+      const { transactionHash: hash, blockNumber: block, gasUsed } = receipt;
+      const version = { request: requestOf(one, receipt), fields: fieldsOf(one, receipt) };
+      return [one, await revertReason(read, { ...version, hash, block, gasUsed })] as const;
     }),
   );
   return new Map(reverts);
 }
 
-/** By the policy, or by a request that says what the contract's errors are. */
+/** Unless the policy says that it is not to be, or the request brings the contract's errors to read it by. */
 function isCauseAsked({ entry }: Wanted, request: JsonObject): boolean {
-  return entry.account.policies['include_revert_data'] === true || request['abi'] !== undefined;
+  return readPolicy(entry.account.policies).includesRevertData || request['abi'] !== undefined;
 }
 
 /** What the version in the block asks for. */
@@ -304,7 +305,7 @@ function included(one: Wanted, receipt: Receipt, final: boolean, explained: Reve
 
 /** Before receipts told (EIP-658), every failure took all the gas; a plain transfer does so as well. */
 function usedUp({ gasUsed }: Receipt, fields: EvmFields | undefined): boolean {
-  return gasUsed > 21_000n && gasUsed === BigInt(fields?.gas_limit ?? 0);
+  return gasUsed > 21_000n && usedAll(gasUsed, fields);
 }
 
 /** As it was seen; a node that is behind can neither confirm nor deny it. */

@@ -25,7 +25,7 @@ import { signTransaction } from './signing.ts';
 import { recipientOf, selectorOf, spendOf, spentBy } from './spending.ts';
 import { typedDataSchema } from './typed-data.ts';
 import { signUnsent, unsentRequestSchema } from './unsent.ts';
-import { attemptView, inclusionView, placeOf, transactionView } from './view.ts';
+import { attemptView, failedInBlock, inclusionView, placeOf, transactionView } from './view.ts';
 
 /** Ethereum and the networks that speak its JSON-RPC. */
 export function createEvmChain(clock: Clock): Chain {
@@ -49,6 +49,7 @@ export function createEvmChain(clock: Clock): Chain {
     attemptView,
     inclusionView,
     placeOf,
+    failedInBlock,
     costOf,
     spending: { spendOf, spentBy, recipient: recipientOf, selector: selectorOf },
     vary,

@@ -41,7 +41,7 @@ export interface EvmPolicy {
   eip1559: boolean | null;
   /** Whether transactions are to be kept from the public before they are in a block. */
   isPrivate: boolean;
-  /** Whether a revert's own data goes into the reason that clients see. */
+  /** Whether nodes are asked with what a transaction reverted, and the reason that clients see has it. */
   includesRevertData: boolean;
 }
 
@@ -55,7 +55,7 @@ export function readPolicy(policies: JsonObject): EvmPolicy {
     whitelist: known.whitelist_receivers?.map(normalAddress) ?? null,
     eip1559: known.eip1559_pricing ?? null,
     isPrivate: known.private_transactions ?? false,
-    includesRevertData: known.include_revert_data ?? false,
+    includesRevertData: known.include_revert_data ?? true,
   };
 }
 
@@ -79,7 +79,7 @@ export function policyView(policies: JsonObject): WireObject | undefined {
     whitelist_receivers: known.whitelist_receivers ?? undefined,
     eip1559_pricing: known.eip1559_pricing ?? undefined,
     private_transactions: known.private_transactions ?? undefined,
-    include_revert_data: known.include_revert_data ?? false,
+    include_revert_data: known.include_revert_data ?? true,
   };
   return Object.fromEntries(Object.entries(view).filter(([, value]) => value !== undefined));
 }

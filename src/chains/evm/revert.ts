@@ -26,6 +26,7 @@ export interface FailedTransaction {
   fields: EvmFields | undefined;
   hash: string;
   block: bigint;
+  gasUsed: bigint;
 }
 
 /** Characters of revert data that are shown and kept. */
@@ -42,6 +43,7 @@ const MOST_ERRORS = 512;
 const PATIENCE_MS = 3_000;
 
 const UNKNOWN: Revert = { reason: REVERTED, data: null };
+const OUT_OF_GAS: Revert = { reason: `${REVERTED} — out of gas`, data: null };
 
 /**
  * Finds out with what a transaction reverted: from a trace, else by calling the same again on the state of its block.
@@ -53,24 +55,32 @@ export async function revertReason(
   patienceMs: number = PATIENCE_MS,
 ): Promise<Revert> {
   const patience = new AbortController();
-  const over = sleep(patienceMs, UNKNOWN, { signal: patience.signal, ref: false });
+  const unknown = usedAll(failed.gasUsed, failed.fields) ? OUT_OF_GAS : UNKNOWN;
+  const over = sleep(patienceMs, unknown, { signal: patience.signal, ref: false });
   try {
-    return await Promise.race([findReason(read, failed), over]);
+    return (await Promise.race([findReason(read, failed), over])) ?? unknown;
   } catch {
-    return UNKNOWN;
+    return unknown;
   } finally {
     over.catch(() => {});
     patience.abort();
   }
 }
 
-async function findReason(read: ReadOne, failed: FailedTransaction): Promise<Revert> {
+/** Whether a transaction took all the gas that it had, as one does that runs out of it. */
+export function usedAll(gasUsed: bigint, fields: EvmFields | undefined): boolean {
+  return gasUsed === BigInt(fields?.gas_limit ?? 0);
+}
+
+/** Undefined where neither way tells more than the receipt. */
+async function findReason(read: ReadOne, failed: FailedTransaction): Promise<Revert | undefined> {
   const trace = await traceOf(read, failed.hash).catch(() => undefined);
   const data = trace === undefined ? await calledAgain(read, failed) : trace.output;
   if (data !== null) return { reason: reasonOf(data, failed.request), data: data.slice(0, LONGEST_DATA) };
   const cause = trace?.error ?? '';
+  if (cause === '') return undefined;
   // A revert without data is what the fixed text says already.
-  return cause === '' || /revert/i.test(cause) ? UNKNOWN : { reason: `${REVERTED} — ${cause}`, data: null };
+  return /revert/i.test(cause) ? UNKNOWN : { reason: `${REVERTED} — ${cause}`, data: null };
 }
 
 interface Trace {

@@ -73,6 +73,11 @@ export function placeOf(transaction: Transaction): string | undefined {
   return receipt && `block ${receipt.block_number} (${receipt.block_hash})`;
 }
 
+/** Whether the block that the transaction is in shows that it reverted. */
+export function failedInBlock(transaction: Transaction): boolean {
+  return receiptOf(transaction)?.succeeded === false;
+}
+
 /** What a reorganisation took back may leave its receipt behind. */
 function receiptOf({ status, fields }: Transaction): EvmFields['receipt'] {
   return status === 'sent' || status === 'submitted' ? undefined : readFields(fields)?.receipt;

@@ -67,7 +67,10 @@ t.test('a failure on chain is only final at depth', async (t) => {
   const { step, transaction, hash } = await submitted(world);
   sees(world, included(hash, { succeeded: false, reason: 'reverted' }));
   await lookAtAll(step);
-  t.match(await world.get(transaction), { status: 'mined', statusReason: 'reverted' });
+  t.match(await world.get(transaction), {
+    status: 'mined',
+    statusReason: 'Failed in its block, not final yet: reverted',
+  });
 
   sees(world, included(hash, { succeeded: false, reason: 'reverted', final: true }));
   await lookAtAll(step);

@@ -76,6 +76,41 @@ t.test('a wait ends as soon as the engine says that the transaction is mined', a
   t.match(await waiting, { id, status: 'mined' });
 });
 
+t.test('a wait tells of a revert as a failure, while the status says that it is not final', async (t) => {
+  const world = await EngineWorld.open(t);
+  const engine = world.engine();
+  t.teardown(() => engine.close());
+  await engine.start();
+  const { transactions } = world.services(engine);
+  const { id } = await transactions.send('r1', { effect: 'pay', reverts: true });
+  const timing = { intervalMs: 600_000, timeoutMs: 600_000 };
+  const waiting = transactions.wait('r1', String(id), timing, new AbortController().signal);
+  await world.until('submitted', async () => world.chain.received.length > 0);
+  world.chain.mine();
+  const status_reason = 'Failed in its block, not final yet: Transaction reverted on-chain';
+  t.match(await waiting, { id, status: 'failed', status_reason });
+  t.match(await transactions.get('r1', String(id)), { status: 'mined', status_reason });
+  for (let block = 0; block < world.chain.confirmations; block += 1) world.chain.mine();
+  await world.until('final', async () => (await transactions.get('r1', String(id)))['status'] === 'failed');
+  t.match(await transactions.get('r1', String(id)), { status_reason: 'Transaction reverted on-chain' });
+});
+
+t.test('a wait does not take the empty version of what was canceled for its effect', async (t) => {
+  const world = await EngineWorld.open(t);
+  const engine = world.engine();
+  t.teardown(() => engine.close());
+  await engine.start();
+  const { transactions, lifecycle } = world.services(engine);
+  const id = String((await transactions.send('r1', { effect: 'pay' }))['id']);
+  const timing = { intervalMs: 600_000, timeoutMs: 600_000 };
+  const waiting = transactions.wait('r1', id, timing, new AbortController().signal);
+  await world.until('submitted', async () => (await transactions.get('r1', id))['status'] === 'submitted');
+  await lifecycle.cancel('r1', id);
+  await world.until('its empty version is in the pool', async () => world.chain.received.length > 1);
+  world.chain.mine();
+  t.match(await waiting, { id, status: 'canceled' });
+});
+
 t.test('a wait finds by itself what nobody told it', async (t) => {
   const world = await EngineWorld.open(t);
   const transaction = await world.accept('pay');

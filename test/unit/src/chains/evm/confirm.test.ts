@@ -562,53 +562,60 @@ t.test('a real node: reorganised away, and displaced by another transaction', as
   });
 });
 
-t.test('a real node: a call that reverts is mined as failed, with its cause where that is asked for', async (t) => {
-  const anvil = await startAnvil();
-  const [alice] = anvil.accounts;
-  if (alice === undefined) throw new Error('anvil has accounts');
-  const { client, rpc } = openEvm([anvil.url]);
-  t.teardown(() => Promise.all([rpc.close(), anvil.stop()]));
-  // CALLDATASIZE PUSH0 PUSH0 CALLDATACOPY CALLDATASIZE PUSH0 REVERT: reverts with what it was called with.
-  await anvil.rpc('anvil_setCode', [TO, '0x365f5f37365ffd']);
-  const data = new Interface(['error Empty(address who, uint256 left)']).encodeErrorResult('Empty', [TO, 7n]);
-  const send = async (policies: JsonObject, more: JsonObject = {}) => {
-    const account = { address: alice.address, policies };
-    const body = { to: TO, value: 0, data, gas_limit: 100_000, speed: 'fast', ...more };
-    return sendThrough(client, account, signerOf(alice), body);
-  };
-  const plain = await send({});
-  t.match(await untilIncluded(client, plain.entry), {
-    kind: 'included',
-    succeeded: false,
-    reason: 'Transaction reverted on-chain (receipt status: failed)',
-  });
+t.test(
+  'a real node: a call that reverts is mined as failed, with its cause unless that is not to be asked for',
+  async (t) => {
+    const anvil = await startAnvil();
+    const [alice] = anvil.accounts;
+    if (alice === undefined) throw new Error('anvil has accounts');
+    const { client, rpc } = openEvm([anvil.url]);
+    t.teardown(() => Promise.all([rpc.close(), anvil.stop()]));
+    // CALLDATASIZE PUSH0 PUSH0 CALLDATACOPY CALLDATASIZE PUSH0 REVERT: reverts with what it was called with.
+    await anvil.rpc('anvil_setCode', [TO, '0x365f5f37365ffd']);
+    const data = new Interface(['error Empty(address who, uint256 left)']).encodeErrorResult('Empty', [TO, 7n]);
+    const send = async (policies: JsonObject, more: JsonObject = {}) => {
+      const account = { address: alice.address, policies };
+      const body = { to: TO, value: 0, data, gas_limit: 100_000, speed: 'fast', ...more };
+      return sendThrough(client, account, signerOf(alice), body);
+    };
+    const plain = await send({ include_revert_data: false });
+    t.match(await untilIncluded(client, plain.entry), {
+      kind: 'included',
+      succeeded: false,
+      reason: 'Transaction reverted on-chain (receipt status: failed)',
+    });
 
-  const described = await send({}, { abi: ['error Empty(address who, uint256 left)'] });
-  t.match(await untilIncluded(client, described.entry), {
-    succeeded: false,
-    reason: /Empty\(.*7/,
-    fields: { receipt: { revert_data: data } },
-  });
+    const described = await send({ include_revert_data: false }, { abi: ['error Empty(address who, uint256 left)'] });
+    t.match(await untilIncluded(client, described.entry), {
+      succeeded: false,
+      reason: /Empty\(.*7/,
+      fields: { receipt: { revert_data: data } },
+    });
 
-  const sent = await send({ include_revert_data: true });
-  const reason = `Transaction reverted on-chain (revert_data: ${data})`;
-  const seen = await untilIncluded(client, sent.entry);
-  t.match(seen, { succeeded: false, reason, fields: { receipt: { revert_reason: reason, revert_data: data } } });
+    await anvil.rpc('anvil_setCode', [TO, '0x5b5f56']);
+    const endless = await send({}, { gas_limit: 30_000 });
+    t.match(await untilIncluded(client, endless.entry), { succeeded: false, reason: /out of ?gas/i });
+    await anvil.rpc('anvil_setCode', [TO, '0x365f5f37365ffd']);
+    const sent = await send({});
+    const reason = `Transaction reverted on-chain (revert_data: ${data})`;
+    const seen = await untilIncluded(client, sent.entry);
+    t.match(seen, { succeeded: false, reason, fields: { receipt: { revert_reason: reason, revert_data: data } } });
 
-  // Asked once: the node has forgotten, and what was told stays.
-  await anvil.rpc('anvil_setCode', [TO, '0x']);
-  const transaction: Transaction = { ...sent.transaction, status: 'mined', fields: seen.fields };
-  const calls: string[] = [];
-  const watched: RpcClient = {
-    ...rpc,
-    onOne: (use) =>
-      rpc.onOne((read) =>
-        use((method, params, parse, options) => {
-          calls.push(method);
-          return read(method, params, parse, options);
-        }),
-      ),
-  };
-  t.match(await observe(watched, [{ ...sent.entry, transaction }], 1n), [{ kind: 'included', reason }]);
-  t.ok(calls.includes('eth_getTransactionReceipt') && !calls.includes('debug_traceTransaction'));
-});
+    // Asked once: the node has forgotten, and what was told stays.
+    await anvil.rpc('anvil_setCode', [TO, '0x']);
+    const transaction: Transaction = { ...sent.transaction, status: 'mined', fields: seen.fields };
+    const calls: string[] = [];
+    const watched: RpcClient = {
+      ...rpc,
+      onOne: (use) =>
+        rpc.onOne((read) =>
+          use((method, params, parse, options) => {
+            calls.push(method);
+            return read(method, params, parse, options);
+          }),
+        ),
+    };
+    t.match(await observe(watched, [{ ...sent.entry, transaction }], 1n), [{ kind: 'included', reason }]);
+    t.ok(calls.includes('eth_getTransactionReceipt') && !calls.includes('debug_traceTransaction'));
+  },
+);

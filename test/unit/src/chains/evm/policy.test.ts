@@ -49,16 +49,16 @@ t.test('the adapter works with defaults, answers show them', async (t) => {
     whitelist: null,
     eip1559: null,
     isPrivate: false,
-    includesRevertData: false,
+    includesRevertData: true,
   });
-  t.match(readPolicy({ include_revert_data: true }), { includesRevertData: true });
+  t.match(readPolicy({ include_revert_data: false }), { includesRevertData: false });
   t.match(readPolicy({ whitelist_receivers: [RECEIVER] }), { whitelist: [RECEIVER.toLowerCase()] });
   t.equal(policyView({}), undefined, 'nothing set, nothing shown');
   t.same(policyView({ gas_price_cap: LARGEST }), {
     min_balance: 1n,
     gas_limit_estimation: true,
     gas_price_cap: BigInt(LARGEST),
-    include_revert_data: false,
+    include_revert_data: true,
   });
   t.equal(minimumBalance({}), 1n);
   t.equal(minimumBalance({ min_balance: '10000000000000000000' }), 10n ** 19n);

@@ -32,7 +32,7 @@ const REQUEST: JsonObject = {
 
 function failed(over: Partial<FailedTransaction> = {}): FailedTransaction {
   const fields = { chain_id: 1, from: FROM, gas_limit: 50_000, max_fee_per_gas: 9, max_priority_fee_per_gas: 2 };
-  return { request: REQUEST, fields, hash: HASH, block: 10n, ...over };
+  return { request: REQUEST, fields, hash: HASH, block: 10n, gasUsed: 40_000n, ...over };
 }
 
 async function open(t: Test, handler: DoubleHandler) {
@@ -130,6 +130,22 @@ t.test('a node that cannot tell leaves the fixed text byte for byte, and is not 
     double.answer(() => ({ result: '0x7' }));
     t.equal(await rpc.read('eth_blockNumber', []), '0x7', 'it still serves');
   }
+});
+
+t.test('what took all its gas ran out of it, unless a node knows better', async (t) => {
+  const reason = `${REVERTED} — out of gas`;
+  const all = failed({ gasUsed: 50_000n });
+  for (const handler of [() => ({ status: 403 }), () => ({ result: null }), () => 'silence'] as DoubleHandler[]) {
+    const { ask } = await open(t, handler);
+    t.same(await ask(all, 100), { reason, data: null }, String(handler));
+  }
+  for (const error of ['execution reverted', 'invalid opcode: INVALID']) {
+    const { ask } = await open(t, answersByMethod({ debug_traceTransaction: { error } }));
+    t.notMatch((await ask(all)).reason, 'out of gas', error);
+  }
+  const data = errorData('late');
+  const { ask } = await open(t, only('eth_call', { error: { code: 3, message: 'execution reverted', data } }));
+  t.match(await ask(all), { data });
 });
 
 t.test('it never throws, and gives up in time', async (t) => {
