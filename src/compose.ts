@@ -22,6 +22,7 @@ import { Outbox } from './engine/outbox.ts';
 import { Retention } from './engine/retention.ts';
 import { createEngine } from './engine/scheduler.ts';
 import { WebhookDelivery } from './engine/webhook-delivery.ts';
+import { healthChecks } from './health-checks.ts';
 import { HTTP_LIMITS } from './http/limits.ts';
 import { createMetricsServer } from './http/metrics-server.ts';
 import { RateLimitOfInstances } from './http/rate-limit-of-instances.ts';
@@ -208,6 +209,7 @@ async function build(
     store,
     chains,
     connections,
+    contacts: connections,
     signerOf,
     log,
     metrics: metrics.engine,
@@ -272,7 +274,7 @@ async function build(
     metrics: metrics.http,
     chains,
     exposition: metrics,
-    health: createHealth(healthChecks(pluginHost, store), clock),
+    health: createHealth(healthChecks({ store, engine, pluginHost }), clock),
     limits: { ...HTTP_LIMITS, handlerSeconds: environment.REQUEST_TIMEOUT_SECONDS },
     clock,
     newId: randomUUID,
@@ -338,21 +340,4 @@ async function withAddresses(
       return { ...relayer, address: chain.addressOf(publicKey) };
     }),
   );
-}
-
-function healthChecks(pluginHost: PluginHost, store: { now(): Promise<number> }) {
-  return {
-    store: async () => {
-      await store.now();
-      return { status: 'healthy' as const };
-    },
-    plugins: () => {
-      const { threads, processes, running, queued, confinement, plugins } = pluginHost.status();
-      const unfit = plugins
-        .filter(({ state }) => state !== 'serving')
-        .map(({ id, state, reason }) => ({ id, state, reason }));
-      const status = unfit.length === 0 ? ('healthy' as const) : ('degraded' as const);
-      return { status, threads, processes, running, queued, confinement: { ...confinement }, unfit };
-    },
-  };
 }

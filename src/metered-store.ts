@@ -34,6 +34,7 @@ export function meteredStore(store: Store, metrics: WriteMetrics, clock: Pick<Cl
     writeUnder: (lease, body) => metered(() => store.writeUnder(lease, body)),
     leases: store.leases,
     buckets: store.buckets,
+    instances: store.instances,
     hints: store.hints,
     now: () => store.now(),
     place: () => store.place(),

@@ -3,11 +3,11 @@ import type { EndpointNews, EndpointStatus } from '../domain/endpoint-news.ts';
 import { AppError } from '../domain/errors.ts';
 import type { Network } from '../domain/network.ts';
 import type { NetworkType } from '../domain/network-type.ts';
-import type { Relayer } from '../domain/relayer.ts';
+import type { RpcUrl } from '../domain/relayer.ts';
 import type { HttpClient } from '../egress/http-client.ts';
 import { createRpcClient, type RpcCallReport, type RpcSettings, type WatchedRpcClient } from '../egress/json-rpc.ts';
 import type { Chain, ChainClient } from './chain.ts';
-import type { ChainConnections } from './connections.ts';
+import type { ChainConnections, Contacts, Served } from './connections.ts';
 
 export interface ConnectionParts {
   networks: readonly Network[];
@@ -25,7 +25,7 @@ export interface ConnectionParts {
 }
 
 /** Connections that can be looked at. */
-export interface WatchedConnections extends ChainConnections {
+export interface WatchedConnections extends ChainConnections, Contacts {
   /** Every endpoint that was ever connected to, as it stands now. */
   endpoints(): (EndpointStatus & { network: string })[];
 }
@@ -41,32 +41,48 @@ export function createConnections(parts: ConnectionParts): WatchedConnections {
   const { chains, http, clock, random, settings, onRpcCall, onEndpoint } = parts;
   const networks = new Map(parts.networks.map((network) => [`${network.type}:${network.name}`, network]));
   const clients = new Map<string, Connected>();
+  const listeners = new Set<(concerns: (relayer: Served) => boolean) => void>();
 
-  function connect(chain: Chain, network: Network): Connected {
+  function urlsOf({ networkType, network, customRpcUrls }: Served): readonly RpcUrl[] {
+    const declared = networks.get(`${networkType}:${network}`)?.rpcUrls ?? [];
+    return customRpcUrls !== null && customRpcUrls.length > 0 ? customRpcUrls : declared;
+  }
+
+  /** Relayers with the same one share a client. */
+  function keyOf(relayer: Served): string {
+    const { networkType, network } = relayer;
+    return JSON.stringify([networkType, network, urlsOf(relayer).map(({ url, weight }) => [url, weight])]);
+  }
+
+  function connect(chain: Chain, network: Network, key: string): Connected {
     const onCall = onRpcCall && ((report: RpcCallReport) => onRpcCall(network, report));
     const onNews = onEndpoint && ((news: EndpointNews) => onEndpoint(network, news));
     const rpc = createRpcClient({
       ...{ endpoints: network.rpcUrls, http, clock, random, settings, onCall, onEndpoint: onNews },
+      onContact: () => {
+        for (const listener of listeners) listener((relayer) => keyOf(relayer) === key);
+      },
     });
     return { rpc, network: network.name, client: chain.connect(network, rpc) };
   }
 
   return {
-    clientOf({
-      networkType,
-      network: name,
-      customRpcUrls,
-    }: Pick<Relayer, 'networkType' | 'network' | 'customRpcUrls'>) {
+    clientOf(relayer) {
+      const { networkType, network: name } = relayer;
       const declared = networks.get(`${networkType}:${name}`);
       const chain = chains.get(networkType);
       if (declared === undefined || chain === undefined) {
         throw new AppError('PROVIDER_FAILED', { network: name, reason: `no ${networkType} network has this name` });
       }
-      const rpcUrls = customRpcUrls !== null && customRpcUrls.length > 0 ? customRpcUrls : declared.rpcUrls;
-      const key = JSON.stringify([networkType, name, rpcUrls.map(({ url, weight }) => [url, weight])]);
-      const known = clients.get(key) ?? connect(chain, { ...declared, rpcUrls });
+      const key = keyOf(relayer);
+      const known = clients.get(key) ?? connect(chain, { ...declared, rpcUrls: [...urlsOf(relayer)] }, key);
       clients.set(key, known);
       return known.client;
+    },
+    contactOf: (relayer) => clients.get(keyOf(relayer))?.rpc.contact,
+    onContact(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
     },
     endpoints: () =>
       [...clients.values()].flatMap(({ rpc, network }) => rpc.endpoints().map((one) => ({ ...one, network }))),

@@ -1,4 +1,5 @@
 import type { Parked } from './offer-book.ts';
+import type { Unreached } from './reach.ts';
 
 /** Drives what is stored to its end: transactions lane by lane, relayer checks. Finds its work in the store. */
 export interface Engine {
@@ -12,6 +13,8 @@ export interface Engine {
   recheck(relayerId: string): void;
   /** The transactions of this instance's lanes that wait for another price, for money, for a budget or for a network. */
   parked(): Parked[];
+  /** The relayers whose chain this instance does not reach. */
+  unreached(): Unreached[];
   /** Finishes the step under way and starts no other. Safe to call twice. */
   close(): Promise<void>;
 }

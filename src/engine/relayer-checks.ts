@@ -1,15 +1,21 @@
 import type { Chain, ChainClient } from '../chains/chain.ts';
-import type { ChainConnections } from '../chains/connections.ts';
+import type { ChainConnections, Contacts } from '../chains/connections.ts';
 import { AppError, messageOf } from '../domain/errors.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { DisabledReason, DisabledReasonType, Relayer } from '../domain/relayer.ts';
 import type { Log } from '../observability/log.ts';
 import type { Store } from '../store/store.ts';
+import { Pause } from './pause.ts';
+import type { EngineTiming } from './timing.ts';
 
 export interface RelayerChecksDeps {
   store: Pick<Store, 'read'>;
   chains: ReadonlyMap<NetworkType, Chain>;
   connections: ChainConnections;
+  contacts: Contacts;
+  timing: Pick<EngineTiming, 'checkMs'>;
+  /** On a clock that never goes back, in milliseconds. */
+  elapsed(): number;
   log: Log;
 }
 
@@ -17,6 +23,8 @@ export interface RelayerChecksDeps {
 export interface CheckFailure {
   type: DisabledReasonType;
   cause: string;
+  /** A node said so of the account. What is no fact is that this instance does not reach the chain; another one may. */
+  isFact?: boolean;
 }
 
 /** What the checks of a relayer have found. */
@@ -28,6 +36,8 @@ export interface Findings {
   pinned: string | undefined;
   /** The account's next sequence; null when it was not told, or the family has none. */
   count: bigint | null;
+  /** No endpoint answered anything for so long that it is no hiccup. */
+  isSilence?: boolean;
 }
 
 /** What clients are told; the causes go to the log. The texts are the reference's. */
@@ -53,20 +63,32 @@ export class RelayerChecks {
     this.#deps = deps;
   }
 
-  /** All checks; each is made, and every one that fails is told. */
+  /**
+   * All checks; each is made, and every one that fails is told. They are not waited for while nothing that is asked of
+   * the endpoints, by whomever, is answered: a busy line takes its time, one that hangs would take minutes.
+   */
   async all(relayer: Relayer): Promise<Findings> {
-    const { chains, connections } = this.#deps;
+    const { timing, contacts, elapsed } = this.#deps;
     const pinned = await this.#pinned(relayer);
-    const unusable = (cause: string): Findings => {
-      return { failures: [{ type: 'RpcValidationFailed', cause }], identity: null, pinned, count: null };
-    };
+    const asked = this.#ask(relayer, pinned);
+    for (;;) {
+      const since = elapsed();
+      const findings = await within(timing.checkMs, asked);
+      if (findings !== undefined) return findings;
+      const heardAt = contacts.contactOf(relayer)?.servedAt ?? Number.NEGATIVE_INFINITY;
+      if (heardAt < since) return { ...unusable(pinned, silence(timing.checkMs)), isSilence: true };
+    }
+  }
+
+  async #ask(relayer: Relayer, pinned: string | undefined): Promise<Findings> {
+    const { chains, connections } = this.#deps;
     const chain = chains.get(relayer.networkType);
-    if (chain === undefined) return unusable(`no family ${relayer.networkType}`);
+    if (chain === undefined) return unusable(pinned, `no family ${relayer.networkType}`);
     let client: ChainClient;
     try {
       client = connections.clientOf(relayer);
     } catch (error) {
-      return unusable(messageOf(error));
+      return unusable(pinned, messageOf(error));
     }
     const told: string[] = [];
     const [identity, sequence, balance] = await Promise.all([
@@ -77,13 +99,19 @@ export class RelayerChecks {
       outcomeOf(() => checkBalance(chain, client, relayer, pinned)),
     ]);
     // What an account has on another chain says nothing.
-    if ('cause' in identity && told.length > 0) return unusable(identity.cause);
+    if ('cause' in identity && told.length > 0) return unusable(pinned, identity.cause);
     const failures: CheckFailure[] = [];
     if ('cause' in identity) failures.push({ type: 'RpcValidationFailed', cause: identity.cause });
     if ('cause' in sequence && chain.counter !== null) {
       failures.push({ type: chain.counter.failure, cause: sequence.cause });
     }
-    if ('cause' in balance) failures.push({ type: 'BalanceCheckFailed', cause: balance.cause });
+    if ('cause' in balance) {
+      failures.push({
+        type: 'BalanceCheckFailed',
+        cause: balance.cause,
+        isFact: balance.error instanceof BalanceTooLow,
+      });
+    }
     const count = 'value' in sequence ? sequence.value : null;
     return { failures, identity: 'value' in identity ? identity.value : null, pinned, count };
   }
@@ -152,16 +180,44 @@ async function checkBalance(
   const least = chain.minimumBalance(policies);
   if (least === null) return;
   const balance = await client.balance(address, { identity, least });
-  if (balance < least) throw new Error(`the balance is ${balance}, the policy asks for ${least}`);
+  if (balance < least) throw new BalanceTooLow(`the balance is ${balance}, the policy asks for ${least}`);
+}
+
+/** A node has told the balance. */
+class BalanceTooLow extends Error {}
+
+function unusable(pinned: string | undefined, cause: string): Findings {
+  return { failures: [{ type: 'RpcValidationFailed', cause }], identity: null, pinned, count: null };
+}
+
+function silence(ms: number): string {
+  return `no endpoint has answered anything for ${ms / 1000} s`;
+}
+
+/** Undefined when it takes longer. */
+async function within<T>(milliseconds: number, asked: Promise<T>): Promise<T | undefined> {
+  const pause = new Pause();
+  // Whether it fails is for who waits for it, and after that for nobody.
+  asked.finally(() => pause.end()).catch(() => {});
+  let result: T | undefined;
+  await Promise.race([
+    asked.then((value) => {
+      result = value;
+    }),
+    pause.last(milliseconds),
+  ]);
+  return result;
 }
 
 /** What a chain family cannot do yet is no fault of its relayers, and tells nothing. */
-async function outcomeOf<T>(check: () => Promise<T>): Promise<{ value: T } | { cause: string } | { isUnknown: true }> {
+async function outcomeOf<T>(
+  check: () => Promise<T>,
+): Promise<{ value: T } | { cause: string; error: unknown } | { isUnknown: true }> {
   try {
     return { value: await check() };
   } catch (error) {
     if (error instanceof AppError && error.code === 'NOT_AVAILABLE_YET') return { isUnknown: true };
-    return { cause: messageOf(error) };
+    return { cause: messageOf(error), error };
   }
 }
 

@@ -1,15 +1,17 @@
 import type { Chain } from '../chains/chain.ts';
-import type { ChainConnections } from '../chains/connections.ts';
+import { type ChainConnections, type Contacts, NO_CONTACTS } from '../chains/connections.ts';
 import { laneKey } from '../domain/lane.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { DisabledReason, Relayer } from '../domain/relayer.ts';
 import type { Log } from '../observability/log.ts';
 import { LeaseLost } from '../store/lease.ts';
 import type { Store } from '../store/store.ts';
+import { ContactWatch } from './contact-watch.ts';
 import type { EngineMetrics } from './engine-metrics.ts';
 import type { HeldLease, LeaseKeeper } from './lease-keeper.ts';
 import type { Outbox } from './outbox.ts';
 import { Pause } from './pause.ts';
+import { Reach, type Unreached } from './reach.ts';
 import { type CheckFailure, disabledReasonOf, type Findings, RelayerChecks } from './relayer-checks.ts';
 import { RelayerRounds } from './relayer-rounds.ts';
 import { backOff, type EngineTiming } from './timing.ts';
@@ -19,12 +21,15 @@ export interface RelayerHealthDeps {
   leases: LeaseKeeper;
   chains: ReadonlyMap<NetworkType, Chain>;
   connections: ChainConnections;
+  contacts?: Contacts | undefined;
   log: Log;
   metrics: EngineMetrics;
   outbox: Outbox;
   timing: EngineTiming;
   /** Called with what the chain told of a lane's account. */
   onCount(lane: string, count: bigint): void;
+  /** Called with a lane that another instance had better drive: this one does not reach its chain. */
+  onGiveAway?(lane: string): void;
   /** On a clock that never goes back, in milliseconds. */
   elapsed(): number;
   /** In [0, 1), for jitter. */
@@ -41,12 +46,18 @@ interface Watch {
 
 /**
  * Checks each relayer at the start, now and then while it is fit, and again and again while it is disabled. Of several
- * instances one does that for a relayer; the others look at what it found, and take its place when it is gone.
+ * instances one does that for a relayer; the others look at what it found, and take its place when it is gone. One that
+ * does not reach the chain leaves the relayer and its lane to the others: only when none reaches it, it is disabled.
  */
 export class RelayerHealth {
   readonly #deps: RelayerHealthDeps;
   readonly #checks: RelayerChecks;
   readonly #rounds: RelayerRounds;
+  readonly #reach: Reach;
+  readonly #contacts: Contacts;
+  readonly #contactWatch: ContactWatch;
+  /** The relayers of lanes that were given away. */
+  readonly #away = new Map<string, readonly string[]>();
   readonly #watches = new Map<string, Watch>();
   readonly #pauses = new Set<Pause>();
   #starting: Promise<void> | null = null;
@@ -54,8 +65,28 @@ export class RelayerHealth {
 
   constructor(deps: RelayerHealthDeps) {
     this.#deps = deps;
-    this.#checks = new RelayerChecks(deps);
-    this.#rounds = new RelayerRounds({ ...deps, checks: this.#checks, takeUp: (id) => this.#takeUp(id) });
+    this.#contacts = deps.contacts ?? NO_CONTACTS;
+    this.#checks = new RelayerChecks({ ...deps, contacts: this.#contacts });
+    this.#reach = new Reach({
+      instances: deps.store.instances,
+      onDoubt: (id) => this.recheck(id),
+      doubtMs: deps.timing.healthMs,
+      elapsed: () => deps.elapsed(),
+      log: deps.log,
+    });
+    this.#contactWatch = new ContactWatch({
+      ...deps,
+      contacts: this.#contacts,
+      followMs: deps.timing.confirmMs,
+      onLost: (id) => this.#takeUp(id),
+      onBack: (id) => this.#watches.get(id)?.pause.end(),
+    });
+    this.#rounds = new RelayerRounds({
+      ...deps,
+      contacts: this.#contacts,
+      checks: this.#checks,
+      takeUp: (id) => this.#takeUp(id),
+    });
   }
 
   /** Resolves when all were checked once, or after `firstCheckMs`; the checks go on in either case. */
@@ -66,6 +97,7 @@ export class RelayerHealth {
 
   async #checkAll(): Promise<void> {
     const { store, timing } = this.#deps;
+    await this.#reach.start();
     const relayers = await store.read.allRelayers();
     const checked = Promise.all(relayers.map(({ id }) => this.#watch(id)));
     await this.#atMost(timing.firstCheckMs, checked);
@@ -78,8 +110,19 @@ export class RelayerHealth {
     for (const pause of this.#pauses) pause.end();
     for (const { pause } of this.#watches.values()) pause.end();
     await Promise.allSettled([this.#starting]);
-    await this.#rounds.close();
+    await Promise.all([this.#rounds.close(), this.#contactWatch.close()]);
     await Promise.all([...this.#watches.values()].map(({ ended }) => ended));
+    await this.#reach.close();
+  }
+
+  /** The relayers whose chain this instance does not reach. */
+  get unreached(): Unreached[] {
+    return this.#reach.unreached;
+  }
+
+  /** Whether the lane is for another instance: this one reaches the chain for none of its relayers, and that one may. */
+  isAway(lane: string): boolean {
+    return this.#away.get(lane)?.every((id) => this.#reach.isForOthers(id)) === true;
   }
 
   /** Checks a relayer once more, now: what the checks depend on has changed. */
@@ -141,6 +184,8 @@ export class RelayerHealth {
       const fit = await this.#check(id, lease, watch, Math.max(round - 1, 0));
       onFirst();
       if (fit && !watch.again) break;
+      // Nobody else could find it fit, or drive its lane, while one that does not reach the chain has the lease.
+      if (this.#reach.isLost(id) && this.#reach.isShared) await lease.release();
       await watch.pause.last(fit ? 0 : (recheckMs[Math.min(round, recheckMs.length - 1)] ?? 0));
       lease = await this.#turn(id, watch);
     }
@@ -154,6 +199,8 @@ export class RelayerHealth {
     const { leases, log, timing, random } = this.#deps;
     for (let round = 1; !this.#closed; round += 1) {
       try {
+        // Those who do not reach it take the lease for a moment only.
+        if (this.#reach.isDoubted(id)) leases.askAgain(leaseOf(id));
         const lease = await leases.hold(leaseOf(id));
         if (lease !== undefined || (await this.#isFit(id))) return lease;
       } catch (error) {
@@ -172,6 +219,9 @@ export class RelayerHealth {
     const { read } = this.#deps.store;
     const relayer = await read.relayer(id);
     if (relayer === undefined) return true;
+    // Who has the lease may be one that does not reach its chain, of which a look from here may say something else.
+    if (this.#reach.isDoubted(id)) return false;
+    if (this.#contacts.contactOf(relayer)?.servedAt == null) return false;
     const pinned = await read.chainIdentity(relayer.networkType, relayer.network);
     return relayer.disabledReason === null && pinned !== undefined;
   }
@@ -184,13 +234,16 @@ export class RelayerHealth {
     const { store, log, metrics, onCount } = this.#deps;
     try {
       const relayer = await store.read.relayer(id);
-      if (relayer === undefined) return true;
+      if (relayer === undefined) {
+        this.#reach.found(id);
+        return true;
+      }
       const findings = await this.#findingsOf(relayer, watch);
       if (findings === undefined) return false;
       const { failures, identity, count } = findings;
       if (identity !== null && count !== null) onCount(laneKey(relayer.networkType, identity, relayer.address), count);
       await this.#pin(relayer, findings, lease);
-      await this.#settle(relayer, failures, lease, failedRechecks);
+      if (!(await this.#isForOthers(relayer, findings))) await this.#settle(relayer, failures, lease, failedRechecks);
       metrics.relayerChecked(id, failures.length === 0);
       return failures.length === 0;
     } catch (error) {
@@ -207,10 +260,35 @@ export class RelayerHealth {
   async #findingsOf(relayer: Relayer, watch: Watch): Promise<Findings | undefined> {
     const findings = await this.#checks.all(relayer);
     const hasWorked = relayer.disabledReason === null && findings.pinned !== undefined;
-    if (findings.failures.length === 0 || !hasWorked) return findings;
+    if (findings.failures.length === 0 || !hasWorked || findings.isSilence === true) return findings;
     await watch.pause.last(this.#deps.timing.confirmMs);
     const current = this.#closed ? undefined : await this.#deps.store.read.relayer(relayer.id);
     return current && (await this.#checks.all(current));
+  }
+
+  /** Whether what was found is that this instance does not reach the chain, and another one may. */
+  async #isForOthers(relayer: Relayer, { failures, pinned }: Findings): Promise<boolean> {
+    const { id, network, networkType, address } = relayer;
+    const [first] = failures;
+    if (first === undefined || failures.some(({ isFact }) => isFact === true)) {
+      this.#reach.found(id);
+      return false;
+    }
+    if (await this.#reach.lost(id, { network, cause: first.cause })) return false;
+    this.#deps.log.warn({ relayer: id, network, cause: first.cause }, 'chain not reached, left to other instances');
+    if (pinned !== undefined) await this.#giveAway(laneKey(networkType, pinned, address));
+    return true;
+  }
+
+  async #giveAway(lane: string): Promise<void> {
+    const { read } = this.#deps.store;
+    const sharing: string[] = [];
+    for (const { id, networkType, network, address } of await read.allRelayers()) {
+      const identity = await read.chainIdentity(networkType, network);
+      if (identity !== undefined && laneKey(networkType, identity, address) === lane) sharing.push(id);
+    }
+    this.#away.set(lane, sharing);
+    if (this.isAway(lane)) this.#deps.onGiveAway?.(lane);
   }
 
   /** The first contact with a network pins its chain: endpoints that later serve another one are refused. */

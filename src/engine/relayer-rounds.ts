@@ -1,3 +1,6 @@
+import type { Contacts } from '../chains/connections.ts';
+import type { Relayer } from '../domain/relayer.ts';
+import type { Contact } from '../egress/endpoint-pool.ts';
 import type { Log } from '../observability/log.ts';
 import type { Store } from '../store/store.ts';
 import type { EngineMetrics } from './engine-metrics.ts';
@@ -9,6 +12,7 @@ import { backOff, type EngineTiming } from './timing.ts';
 export interface RelayerRoundsDeps {
   store: Store;
   checks: Pick<RelayerChecks, 'seemWell'>;
+  contacts: Pick<Contacts, 'contactOf'>;
   /** Takes up a relayer that is disabled or seems to be unwell; does nothing for one that was taken up before. */
   takeUp(relayerId: string): void;
   metrics: Pick<EngineMetrics, 'relayerChecked'>;
@@ -82,9 +86,11 @@ export class RelayerRounds {
     const { store, takeUp, timing, random } = this.#deps;
     const lease = await this.#leases.hold(LEASE);
     this.#lease = lease;
-    if (lease === undefined)
-      return Math.max(Math.min(this.#leases.elsewhereMs(LEASE), timing.healthMs), timing.retryMs);
     const relayers = await store.read.allRelayers();
+    if (lease === undefined) {
+      await this.#lookFromHere(relayers);
+      return Math.max(Math.min(this.#leases.elsewhereMs(LEASE), timing.healthMs), timing.retryMs);
+    }
     for (const { id, disabledReason } of relayers) if (disabledReason !== null) takeUp(id);
     const fit = relayers.filter(({ disabledReason }) => disabledReason === null);
     const share: IdentityShare = new Map();
@@ -92,10 +98,29 @@ export class RelayerRounds {
       await this.#pause.last((timing.healthMs / fit.length) * (0.75 + random() / 2));
       if (this.#looks.size >= AT_ONCE) await Promise.race(this.#looks);
       if (this.#closed || !lease.isLive()) return 0;
-      const look = this.#look(id, share).finally(() => this.#looks.delete(look));
-      this.#looks.add(look);
+      this.#begin(id, share);
     }
     return fit.length === 0 ? timing.healthMs : 0;
+  }
+
+  /** Who makes no rounds looks at what it has not heard of for long: else it would not know that it reaches nothing. */
+  async #lookFromHere(relayers: readonly Relayer[]): Promise<void> {
+    const { contacts, timing, elapsed } = this.#deps;
+    const isUnheard = ({ servedAt }: Readonly<Contact>) =>
+      elapsed() - (servedAt ?? Number.NEGATIVE_INFINITY) > timing.healthMs;
+    // Those with the same endpoints share their contact.
+    const unheard = new Map(relayers.map((relayer) => [contacts.contactOf(relayer), relayer.id]));
+    for (const [contact, id] of unheard) {
+      if (contact !== undefined && !isUnheard(contact)) continue;
+      if (this.#looks.size >= AT_ONCE) await Promise.race(this.#looks);
+      if (this.#closed) return;
+      this.#begin(id, new Map());
+    }
+  }
+
+  #begin(id: string, share: IdentityShare): void {
+    const look = this.#look(id, share).finally(() => this.#looks.delete(look));
+    this.#looks.add(look);
   }
 
   async #look(id: string, share: IdentityShare): Promise<void> {

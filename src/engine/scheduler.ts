@@ -1,5 +1,5 @@
 import type { Chain } from '../chains/chain.ts';
-import type { ChainConnections } from '../chains/connections.ts';
+import type { ChainConnections, Contacts } from '../chains/connections.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { Relayer } from '../domain/relayer.ts';
@@ -18,6 +18,7 @@ import type { LifeStep } from './life-steps.ts';
 import type { Parked } from './offer-book.ts';
 import type { Outbox } from './outbox.ts';
 import { Pause } from './pause.ts';
+import type { Unreached } from './reach.ts';
 import { RelayerHealth } from './relayer-health.ts';
 import { SpendingBook } from './spending-book.ts';
 import { defaultTiming, type EngineTiming } from './timing.ts';
@@ -26,6 +27,8 @@ export interface EngineDeps {
   store: Store;
   chains: ReadonlyMap<NetworkType, Chain>;
   connections: ChainConnections;
+  /** How the endpoints answer; absent where nobody knows. */
+  contacts?: Contacts | undefined;
   signerOf(relayer: Relayer): Promise<Signer>;
   log: Log;
   metrics: EngineMetrics;
@@ -89,6 +92,8 @@ class Scheduler implements Engine {
       outbox,
       timing,
       onCount: (lane, count) => heard.note(lane, count, elapsed()),
+      onGiveAway: (lane) => this.#giveAway(lane),
+      contacts: deps.contacts,
       elapsed,
       random,
     });
@@ -135,6 +140,10 @@ class Scheduler implements Engine {
     return [...this.#lanes.values()].flatMap((lane) => lane.parked);
   }
 
+  unreached(): Unreached[] {
+    return this.#health.unreached;
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#end();
     return this.#closing;
@@ -172,6 +181,7 @@ class Scheduler implements Engine {
   /** When a lane has nothing more to do now, what it does next has a new time: the sweeper looks for it. */
   async #drive(key: string): Promise<LaneWake> {
     if (this.#closed) return 'not now';
+    if (this.#health.isAway(key)) return 'elsewhere';
     const lane = this.#lanes.get(key) ?? new Lane(key, this.#laneDeps);
     this.#lanes.set(key, lane);
     const outcome = await lane.wake();
@@ -191,7 +201,7 @@ class Scheduler implements Engine {
     try {
       this.#letGoOfIdleLanes();
       const now = await this.#store.now();
-      const due = await this.#store.read.dueLanes(now);
+      const due = (await this.#store.read.dueLanes(now)).filter((lane) => !this.#health.isAway(lane));
       const elsewhere = due.map((lane) => this.#keeper.elsewhereMs(lane)).filter((left) => left > 0);
       for (const lane of due) void this.#drive(lane);
       // A due lane that does not run by itself rests; it is tried again soon.
@@ -209,6 +219,14 @@ class Scheduler implements Engine {
     if (this.#keeper.size === 0 && this.#lanes.size > 0) return this.#timing.sweepMs;
     const next = await this.#store.read.nextActionAt(now);
     return next === null ? this.#timing.sweepMs : next - now;
+  }
+
+  /** What it has under way ends with the lease; the others are told that it is free. */
+  #giveAway(key: string): void {
+    const lane = this.#lanes.get(key);
+    this.#lanes.delete(key);
+    this.#log.warn({ lane: key }, 'lane given away');
+    void (lane?.release() ?? Promise.resolve()).then(() => this.#store.hints.send({ topic: 'lane', id: key }));
   }
 
   /** Other instances may take them; a lane that is woken later is taken anew. */

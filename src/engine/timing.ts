@@ -43,6 +43,8 @@ export interface EngineTiming {
   healthMs: number;
   /** The pause after which a check that found a fit relayer unfit is made again before it is believed. */
   confirmMs: number;
+  /** How long a check waits while no endpoint answers anything: a node that hangs is seen before a call to it is given up. */
+  checkMs: number;
   /** How long the end waits for the steps under way; cutting one off costs nothing that is not found again. */
   closeMs: number;
 }
@@ -71,6 +73,7 @@ export const defaultTiming: EngineTiming = {
   recheckMs: [10_000, 20_000, 30_000, 45_000, 60_000],
   healthMs: 60_000,
   confirmMs: 2_000,
+  checkMs: 5_000,
   closeMs: 4_000,
 };
 

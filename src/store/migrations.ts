@@ -3,6 +3,7 @@ import type { ColumnTypes } from './column-types.ts';
 import { countRequests } from './migrations/count-requests.ts';
 import { dateSettlements } from './migrations/date-settlements.ts';
 import { indexFillers } from './migrations/index-fillers.ts';
+import { knowInstances } from './migrations/know-instances.ts';
 import { limitSpending } from './migrations/limit-spending.ts';
 import { lockAndBoundValues } from './migrations/lock-and-bound-values.ts';
 import { nameEffects } from './migrations/name-effects.ts';
@@ -36,4 +37,5 @@ export const migrations: readonly Migration[] = [
   { name: 'seal addresses', up: sealAddresses },
   { name: 'name effects', up: nameEffects },
   { name: 'index fillers', up: indexFillers },
+  { name: 'know instances', up: knowInstances },
 ];

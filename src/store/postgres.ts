@@ -14,6 +14,7 @@ import { PostgresBuckets } from './postgres-buckets.ts';
 import { postgresDialect, typeParsers } from './postgres-dialect.ts';
 import { isConnectionTrouble, isSerializationFailure, toldToCaller } from './postgres-errors.ts';
 import { PostgresHints } from './postgres-hints.ts';
+import { PostgresInstances } from './postgres-instances.ts';
 import { PostgresLeases } from './postgres-leases.ts';
 import { PostgresSockets } from './postgres-sockets.ts';
 import { createReader, createWriter } from './queries.ts';
@@ -88,7 +89,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const whole = new Kysely<Tables>({ dialect: postgresDialect(pool) });
   const hints = new PostgresHints({ pool, instance, log });
   hints.start();
-  return compose(whole, new PostgresLeases(whole, instance, leaseMs), hints, sealer);
+  const instances = new PostgresInstances(whole, instance, leaseMs);
+  return compose(whole, new PostgresLeases(whole, instance, leaseMs), instances, hints, sealer);
 }
 
 /** A server that is starting, or starts after its client, is waited for; what it refuses is refused at once. */
@@ -152,6 +154,7 @@ function createPool(url: string, log: Log, limits: pg.PoolConfig): pg.Pool {
 function compose(
   whole: Kysely<Tables>,
   leases: PostgresLeases,
+  instances: PostgresInstances,
   hints: PostgresHints,
   sealer: Sealer | undefined,
 ): Store {
@@ -200,6 +203,7 @@ function compose(
     writeUnder: write,
     leases: tellingTrouble(leases),
     buckets: tellingTrouble(new PostgresBuckets(whole)),
+    instances: tellingTrouble(instances),
     hints,
     async now() {
       const { at } = await whole.selectNoFrom(now().as('at')).executeTakeFirstOrThrow().catch(rethrowTold);

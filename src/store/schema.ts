@@ -28,6 +28,7 @@ export interface Tables {
   outbox: OutboxTable;
   leases: LeaseTable;
   rate_buckets: RateBucketTable;
+  instances: InstanceTable;
   lane_sequences: LaneSequenceTable;
   meta: MetaTable;
   migrations: MigrationTable;
@@ -247,6 +248,14 @@ interface LeaseTable {
   token: number;
   /** By the database's clock; 0 when it was given back. */
   expires_at: number;
+}
+
+interface InstanceTable {
+  id: string;
+  /** By the database's clock, in milliseconds. */
+  said_at: number;
+  /** A JSON array of the ids of relayers. */
+  unreached: string;
 }
 
 interface RateBucketTable {

@@ -113,6 +113,7 @@ function compose({ writing, reading, commits, clock, sealer }: Parts): Store {
       }),
     leases,
     buckets: null,
+    instances: null,
     hints: noHints,
     async now() {
       // Whoever wants to know how the store is asks for its time.

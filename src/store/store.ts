@@ -15,6 +15,7 @@ import type { TransactionStatus } from '../domain/transaction-state.ts';
 import type { WebhookEvent, WebhookReport } from '../domain/webhook-event.ts';
 import type { Buckets } from './buckets.ts';
 import type { Hints } from './hints.ts';
+import type { Instances } from './instances.ts';
 import type { Lease, Leases } from './lease.ts';
 
 /**
@@ -43,6 +44,8 @@ export interface Store {
   readonly leases: Leases;
   /** Counts requests over all instances; null where one process has the store to itself. */
   readonly buckets: Buckets | null;
+  /** What instances say of themselves; null where one process has the store to itself. */
+  readonly instances: Instances | null;
   /** Words between the instances that share this store. */
   readonly hints: Hints;
   /** The store's clock, in milliseconds since the epoch. */

@@ -62,6 +62,7 @@ export async function healthStage(t: Test, options: HealthStageOptions): Promise
     leases,
     chains,
     connections,
+    contacts: connections,
     log,
     metrics: new FakeEngineMetrics(),
     outbox: new Outbox({ chains, newId: randomUUID, now: systemClock.now, onCommitted: () => {}, log }),

@@ -1,3 +1,4 @@
+import { cp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { type Anvil, type AnvilOptions, startAnvil } from './anvil.ts';
@@ -20,8 +21,8 @@ export interface Instances {
   dir: string;
   /** What they start with, but for the data folder. */
   env: Record<string, string>;
-  /** Starts one more, with a data folder of its own: `data-1`, `data-2`, … */
-  start(env?: Record<string, string>): Promise<RunningService>;
+  /** Starts one more, with a data folder of its own (`data-1`, …), and its own way to the node where one is given. */
+  start(env?: Record<string, string>, rpcUrl?: string): Promise<RunningService>;
 }
 
 /** Makes an empty database, a node and a configuration; the instances that are started end with the test. */
@@ -47,9 +48,16 @@ export async function instancesFor(t: Test, postgres: Postgres, options: AnvilOp
     address: workspace.address,
     dir: workspace.dir,
     env: shared,
-    async start(env = {}) {
+    async start(env = {}, rpcUrl) {
       count += 1;
-      const service = await startService({ ...shared, ...env, DATA_DIR: join(workspace.dir, `data-${count}`) });
+      const own: Record<string, string> = { DATA_DIR: join(workspace.dir, `data-${count}`) };
+      if (rpcUrl !== undefined) {
+        own['CONFIG_DIR'] = join(workspace.dir, `config-${count}`);
+        await cp(join(workspace.dir, 'config'), own['CONFIG_DIR'], { recursive: true });
+        const network = { network: 'local', rpc_urls: [rpcUrl] };
+        await writeFile(join(own['CONFIG_DIR'], 'networks', 'local.json'), JSON.stringify(network));
+      }
+      const service = await startService({ ...shared, ...env, ...own });
       t.teardown(() => service.kill());
       return service;
     },

@@ -87,7 +87,8 @@ t.test('what the store could not write has failed', async (t) => {
 
 t.test('all else is the store’s own', async (t) => {
   const { bare, store } = await open(t.testdir());
-  for (const part of ['read', 'leases', 'buckets', 'hints'] as const) t.equal(store[part], bare[part], part);
+  for (const part of ['read', 'leases', 'buckets', 'instances', 'hints'] as const)
+    t.equal(store[part], bare[part], part);
   t.ok(Math.abs((await store.now()) - Date.now()) < 60_000);
   await store.close();
   await t.rejects(

@@ -62,6 +62,29 @@ t.test('a network that nobody declared', async (t) => {
   t.throws(() => connections.clientOf(relayer(null, 'nowhere')), { code: 'PROVIDER_FAILED', message });
 });
 
+t.test('how the endpoints of a relayer answer is known, whoever asks, and that it changes is told', async (t) => {
+  const { connections, node } = await open(t);
+  const own = relayer([{ url: 'http://127.0.0.1:1', weight: 100 }]);
+  const told: boolean[] = [];
+  const stop = connections.onContact((concerns) => told.push(concerns(relayer())));
+  t.equal(connections.contactOf(relayer()), undefined);
+  await connections.clientOf(relayer()).balance('0xab');
+  t.match(connections.contactOf(relayer([])), { isLost: false, servedAt: Number });
+  await t.rejects(connections.clientOf(own).balance('0xab'));
+  t.match(connections.contactOf(own), { isLost: true, servedAt: null });
+  t.strictSame(told, [false], 'of the other relayer’s endpoints');
+  node.answer(() => ({ status: 500 }));
+  await t.rejects(connections.clientOf(relayer()).balance('0xab'));
+  t.equal(connections.contactOf(relayer())?.isLost, true);
+  node.answer(answersByMethod({ eth_getBalance: '0x7' }));
+  await connections.clientOf(relayer()).balance('0xab');
+  t.strictSame(told, [false, true, true], 'lost, and there again');
+  stop();
+  node.answer(() => ({ status: 500 }));
+  await t.rejects(connections.clientOf(relayer()).balance('0xab'));
+  t.equal(told.length, 3);
+});
+
 t.test('its endpoints can be looked at, and news of them is told with their network', async (t) => {
   const node = await startRpcDouble(() => ({ status: 500 }));
   t.teardown(() => node.stop());

@@ -1,7 +1,10 @@
 import t, { type Test } from 'tap';
+import { NO_CONTACTS } from '../../../../src/chains/connections.ts';
 import { AppError } from '../../../../src/domain/errors.ts';
 import { disabledReasonOf, RelayerChecks } from '../../../../src/engine/relayer-checks.ts';
-import { EngineWorld, relayerNamed } from '../../../support/engine-world.ts';
+import { EngineWorld, fastTiming, relayerNamed } from '../../../support/engine-world.ts';
+
+const alone = { contacts: NO_CONTACTS, timing: fastTiming, elapsed: () => performance.now() };
 
 async function stage(t: Test) {
   const world = await EngineWorld.open(t);
@@ -10,9 +13,44 @@ async function stage(t: Test) {
     chains: new Map([['evm', world.family]]),
     connections: { clientOf: () => world.client, close: async () => {} },
     log: world.log,
+    ...alone,
   });
   return { world, checks, relayer: relayerNamed('r1') };
 }
+
+t.test('endpoints that hang are not waited for to the end, unless they answer somebody', async (t) => {
+  const { world, relayer } = await stage(t);
+  const { promise: answered, resolve: answer } = Promise.withResolvers<bigint>();
+  world.client.balance = () => answered;
+  const contact = { isLost: false, servedAt: 0 };
+  let looks = 0;
+  const checks = new RelayerChecks({
+    store: world.store,
+    chains: new Map([['evm', world.family]]),
+    connections: { clientOf: () => world.client, close: async () => {} },
+    log: world.log,
+    timing: { checkMs: 5 },
+    elapsed: () => performance.now(),
+    contacts: {
+      contactOf() {
+        looks += 1;
+        return contact;
+      },
+      onContact: () => () => {},
+    },
+  });
+  t.match(await checks.all(relayer), {
+    failures: [{ type: 'RpcValidationFailed', cause: 'no endpoint has answered anything for 0.005 s' }],
+    pinned: '31337',
+    isSilence: true,
+  });
+  contact.servedAt = Number.POSITIVE_INFINITY;
+  const before = looks;
+  const findings = checks.all(relayer);
+  await world.until('it waits on', async () => looks > before + 2);
+  answer(10n);
+  t.match(await findings, { failures: [], isSilence: undefined });
+});
 
 t.test('all is well', async (t) => {
   const { checks, relayer } = await stage(t);
@@ -29,6 +67,10 @@ t.test('every check that fails is told', async (t) => {
   t.strictSame(
     failures.map(({ type }) => type),
     ['RpcValidationFailed', 'NonceSyncFailed', 'BalanceCheckFailed'],
+  );
+  t.notOk(
+    failures.some(({ isFact }) => isFact),
+    'what nobody could read is no fact',
   );
   t.equal(identity, null);
   t.equal(await checks.seemWell(relayer, new Map()), false);
@@ -93,7 +135,7 @@ t.test('a balance below the policy is a failure of its own', async (t) => {
   const relayer = relayerNamed('r1', { policies: { min_balance: '6' } });
   world.chain.balance = 5n;
   t.match((await checks.all(relayer)).failures, [
-    { type: 'BalanceCheckFailed', cause: 'the balance is 5, the policy asks for 6' },
+    { type: 'BalanceCheckFailed', cause: 'the balance is 5, the policy asks for 6', isFact: true },
   ]);
   t.equal(await checks.seemWell(relayer, new Map()), false);
   world.chain.balance = 6n;
@@ -135,6 +177,7 @@ t.test('a relayer whose network was never reached, is not known or has no family
       close: async () => {},
     },
     log: world.log,
+    ...alone,
   });
   t.equal(await failing.seemWell(relayer, new Map()), false);
   t.match((await failing.all(relayer)).failures, [{ type: 'RpcValidationFailed', cause: 'network fake is not known' }]);
@@ -157,6 +200,7 @@ t.test('a store that cannot be read is no verdict', async (t) => {
     chains: new Map([['evm', world.family]]),
     connections: { clientOf: () => world.client, close: async () => {} },
     log: world.log,
+    ...alone,
   });
   await t.rejects(checks.all(relayer), { message: 'the database is away' });
   await t.rejects(checks.seemWell(relayer, new Map()), { message: 'the database is away' });

@@ -5,6 +5,10 @@ import { RelayerHealth, type RelayerHealthDeps } from '../../../../src/engine/re
 import type { Hint } from '../../../../src/store/hints.ts';
 import { LeaseLost, type Leases } from '../../../../src/store/lease.ts';
 import { EngineWorld, fastTiming, LANE, relayerNamed } from '../../../support/engine-world.ts';
+import { FakeChain } from '../../../support/fake-chain.ts';
+import { FakeChainClient } from '../../../support/fake-chain-client.ts';
+import { FakeInstances } from '../../../support/fake-instances.ts';
+import { InstanceLeases } from '../../../support/instance-leases.ts';
 
 function healthOf(
   world: EngineWorld,
@@ -429,3 +433,53 @@ t.test('that a relayer is disabled is told to others, and who makes the rounds s
   await world.until('several checks', async () => world.metrics.checks.length > 3);
   t.strictSame(hints, [{ topic: 'relayer', id: 'r1' }], 'once, however often it is checked');
 });
+
+t.test(
+  'who does not reach a chain leaves the relayer and its lane to the others, until all have said so',
+  async (t) => {
+    const world = await EngineWorld.open(t);
+    await world.store.write((writer) => writer.putRelayer(relayerNamed('r1', { notificationId: 'hook-1' })));
+    const [leases, instances] = [new InstanceLeases(60_000), new FakeInstances()];
+    const away: string[] = [];
+    const start = async (chain: FakeChain) => {
+      const store = { ...leases.storeFor(world.store), instances: instances.join() };
+      const client = new FakeChainClient(chain);
+      const keeper = world.leases(store);
+      const parts = { leases: keeper, store, onGiveAway: (lane: string) => void away.push(lane) };
+      const connections = { clientOf: () => client, close: async () => {} };
+      const health = healthOf(world, { healthMs: 600_000 }, { ...parts, connections });
+      t.teardown(async () => {
+        await health.close();
+        await keeper.close();
+      });
+      await health.start();
+      return health;
+    };
+    const [near, far] = [new FakeChain(), new FakeChain()];
+    const one = await start(near);
+    far.fault = () => 'request-lost';
+    const two = await start(far);
+    await world.until('the lane is given away', async () => away.length > 0);
+    t.strictSame(new Set(away), new Set([LANE]));
+    t.equal(two.isAway(LANE), true);
+    t.equal(one.isAway(LANE), false);
+    t.match(two.unreached, [{ relayerId: 'r1', network: 'fake', isElsewhere: true }]);
+    const checks = world.metrics.checks.length;
+    await world.until('it is checked again and again', async () => world.metrics.checks.length > checks + 5);
+    t.equal((await relayer(world))?.disabledReason, null);
+    t.strictSame(await told(world), []);
+    t.match(world.logLines.join(''), /chain not reached, left to other instances/);
+
+    near.fault = () => 'request-lost';
+    one.recheck('r1');
+    await world.until('it is disabled', async () => (await relayer(world))?.disabledReason !== null);
+    await world.until('both know that', async () => !one.isAway(LANE) && !two.isAway(LANE));
+    far.fault = () => undefined;
+    await world.until('it is enabled', async () => (await relayer(world))?.disabledReason === null);
+    t.match(await told(world), [{ payload_type: 'relayer_disabled' }, { payload_type: 'relayer_enabled' }]);
+    await world.until('the other one leaves it to that one', async () => one.isAway(LANE));
+    far.balance = 0n;
+    two.recheck('r1');
+    await world.until('what a node says counts at once', async () => (await relayer(world))?.disabledReason !== null);
+  },
+);

@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap';
+import { NO_CONTACTS } from '../../../../src/chains/connections.ts';
 import type { Relayer } from '../../../../src/domain/relayer.ts';
 import { RelayerRounds, type RelayerRoundsDeps } from '../../../../src/engine/relayer-rounds.ts';
 import type { Leases } from '../../../../src/store/lease.ts';
@@ -24,6 +25,7 @@ async function stage(t: Test, relayers: readonly Relayer[], parts: Partial<Relay
       },
     },
     takeUp: (id) => takenUp.push(id),
+    contacts: NO_CONTACTS,
     metrics: world.metrics,
     timing: { ...fastTiming, healthMs: 20 },
     log: world.log,
@@ -132,6 +134,31 @@ t.test('what another instance does is not done here; it is taken over when that 
   t.equal(rounds.isMaking, true);
   await rounds.close();
   t.equal(rounds.isMaking, false);
+});
+
+t.test('who makes no rounds looks at endpoints of which it has heard nothing for long, once for each', async (t) => {
+  const { leases } = (await EngineWorld.open(t)).store;
+  const elsewhere: Leases = { ...leases, lastsMs: 60_000, acquire: async () => ({ kind: 'elsewhere', forMs: 5 }) };
+  const [fresh, stale] = [
+    { isLost: false, servedAt: Number.POSITIVE_INFINITY },
+    { isLost: false, servedAt: 0 },
+  ];
+  const world = await EngineWorld.open(t);
+  const contactOf = ({ network }: { network: string }) => (network === 'stale' ? stale : fresh);
+  const { rounds, looked, takenUp, unwell } = await stage(
+    t,
+    [relayerNamed('r2', { network: 'stale' }), relayerNamed('r3', { network: 'stale' })],
+    { store: { ...world.store, leases: elsewhere }, contacts: { contactOf } },
+  );
+  await world.store.write(async (writer) => {
+    for (const id of ['r2', 'r3']) await writer.putRelayer(relayerNamed(id, { network: 'stale' }));
+  });
+  unwell.add('r2').add('r3');
+  rounds.start();
+  await world.until('it has looked', async () => takenUp.length > 0);
+  t.equal(rounds.isMaking, false);
+  t.equal(new Set(looked).size, 1);
+  t.notOk(looked.includes('r1'));
 });
 
 t.test('a round under a lease that was lost ends', async (t) => {

@@ -3,6 +3,7 @@ import type { Hint, Hints } from '../../../../src/store/hints.ts';
 import type { LeaseAnswer } from '../../../../src/store/lease.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { EngineWorld, LANE } from '../../../support/engine-world.ts';
+import { FakeInstances } from '../../../support/fake-instances.ts';
 
 t.test('what is in the store is found without any hint', async (t) => {
   const world = await EngineWorld.open(t);
@@ -218,4 +219,31 @@ t.test('a lane without work is given back', async (t) => {
   const next = await world.accept('again');
   await world.untilStatus(next, 'confirmed', { mining: true });
   t.equal((await world.get(next)).status, 'confirmed');
+});
+
+t.test('a lane whose chain is not reached is left to the other instances, and driven once it is', async (t) => {
+  const world = await EngineWorld.open(t);
+  const [others, instances] = [new OtherInstances(), new FakeInstances()];
+  await instances.join().say([]);
+  const store = { ...others.store(world), instances: instances.join() };
+  const engine = world.engine({ store, timing: { healthMs: 600_000 } });
+  t.teardown(() => engine.close());
+  await engine.start();
+  const first = await world.accept('first');
+  await world.untilStatus(first, 'submitted');
+  world.chain.fault = () => 'request-lost';
+  engine.recheck('r1');
+  await world.until('it is given away', async () => /lane given away/.test(world.logLines.join('')));
+  t.match(engine.unreached(), [{ relayerId: 'r1', isElsewhere: true }]);
+  await world.until('the others are told', async () => others.heard.some(({ topic }) => topic === 'lane'));
+  const second = await world.accept('second');
+  const before = others.heard.length;
+  engine.wake(LANE);
+  await world.until('they are told of the work', async () => others.heard.length > before);
+  t.equal((await world.get(second)).status, 'pending');
+  world.chain.fault = () => undefined;
+  await world.until('it is reached', async () => engine.unreached().length === 0);
+  await world.untilStatus(second, 'confirmed', { mining: true });
+  await world.untilStatus(first, 'confirmed', { mining: true });
+  t.equal(world.chain.executed.length, 2);
 });

@@ -23,6 +23,7 @@ t.test('all steps lead from an empty database to the tables of the schema', asyn
       'decisions',
       'effects',
       'idempotency_keys',
+      'instances',
       'intents',
       'kept_bytes',
       'lane_sequences',
