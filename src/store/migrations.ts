@@ -9,6 +9,7 @@ import { lockAndBoundValues } from './migrations/lock-and-bound-values.ts';
 import { nameEffects } from './migrations/name-effects.ts';
 import { nameTakers } from './migrations/name-takers.ts';
 import { notify } from './migrations/notify.ts';
+import { pageByStatus } from './migrations/page-by-status.ts';
 import { relayAndKeep } from './migrations/relay-and-keep.ts';
 import { rememberAnswers } from './migrations/remember-answers.ts';
 import { replaceAndCancel } from './migrations/replace-and-cancel.ts';
@@ -38,4 +39,5 @@ export const migrations: readonly Migration[] = [
   { name: 'name effects', up: nameEffects },
   { name: 'index fillers', up: indexFillers },
   { name: 'know instances', up: knowInstances },
+  { name: 'page by status', up: pageByStatus },
 ];

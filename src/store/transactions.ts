@@ -1,4 +1,4 @@
-import type { ExpressionBuilder, SelectQueryBuilder } from 'kysely';
+import type { ExpressionBuilder } from 'kysely';
 import { BEYOND_ANY_PAUSE_MS } from '../domain/due.ts';
 import { networkTypeSchema } from '../domain/network-type.ts';
 import type { Timestamp } from '../domain/transaction.ts';
@@ -11,12 +11,13 @@ import {
 } from '../domain/transaction-state.ts';
 import { attemptsOf } from './attempts.ts';
 import type { Connection } from './connection.ts';
-import { pageBounds, totalOf } from './paging.ts';
+import { totalOf } from './paging.ts';
 import { prepared } from './prepared.ts';
 import type { Tables } from './schema.ts';
 import { sequenceAfter, sequenceText } from './sequence-text.ts';
 import type { Reader, Writer } from './store.ts';
 import { DuplicateRecord } from './stored-record.ts';
+import { transactionList } from './transaction-list.ts';
 import { changedColumns, transactionOfRow, transactionRow } from './transaction-record.ts';
 
 /** The statuses that name work still to do; an index on status finds them, whatever has become final since. */
@@ -51,11 +52,6 @@ const isDue = (now: Timestamp) => (on: ExpressionBuilder<Tables, 'transactions'>
     on.or([on('next_action_at', '<=', now), on(on('next_action_at', '-', BEYOND_ANY_PAUSE_MS), '>', now)]),
   ]);
 
-type Matching = SelectQueryBuilder<Tables, 'transactions', object>;
-
-const newestFirst = (matching: Matching) => matching.selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc');
-const countOf = (matching: Matching) => matching.select((on) => on.fn.countAll<number>().as('total'));
-
 /** Reads of the table `transactions`. */
 export function transactionReads(connection: Connection): Pick<Reader, TransactionReads> {
   const { db } = connection;
@@ -66,16 +62,11 @@ export function transactionReads(connection: Connection): Pick<Reader, Transacti
     db.selectFrom('transactions').selectAll().where('id', '=', id).where('lane', '=', lane),
   );
 
-  const ofRelayer = (relayerId: string) => db.selectFrom('transactions').where('relayer_id', '=', relayerId);
-  const listOfAll = prepared(connection, (relayerId: string, limit: number, offset: number) =>
-    newestFirst(ofRelayer(relayerId)).limit(limit).offset(offset),
-  );
   // By the index of what is due, which holds nothing that has ended.
   const unsigned = db
     .selectFrom('transactions')
     .where('status', '=', 'pending')
     .where('next_action_at', 'is not', null);
-  const countOfAll = prepared(connection, (relayerId: string) => countOf(ofRelayer(relayerId)));
 
   return {
     async transaction(relayerId, id) {
@@ -83,17 +74,7 @@ export function transactionReads(connection: Connection): Pick<Reader, Transacti
       return row && transactionOfRow(row);
     },
 
-    async transactions(relayerId, page, status) {
-      const { limit, offset } = pageBounds(page);
-      if (status === undefined) {
-        const rows = await listOfAll(relayerId, limit, offset);
-        return { items: rows.map(transactionOfRow), total: totalOf(await countOfAll(relayerId)) };
-      }
-      const ofStatus = ofRelayer(relayerId).where('status', '=', status);
-      const matching = isFinal(status) ? ofStatus : ofStatus.where('is_canceled', '=', 0);
-      const rows = await newestFirst(matching).limit(limit).offset(offset).execute();
-      return { items: rows.map(transactionOfRow), total: totalOf(await countOf(matching).execute()) };
-    },
+    transactions: transactionList(connection),
 
     async transactionBySequence(relayerId, sequence) {
       const row = await db
@@ -265,7 +246,7 @@ export function transactionReads(connection: Connection): Pick<Reader, Transacti
     },
 
     async unsignedCount() {
-      return totalOf(await countOf(unsigned).execute());
+      return totalOf(await unsigned.select((on) => on.fn.countAll<number>().as('total')).execute());
     },
 
     async nextActionAt(after) {

@@ -125,6 +125,7 @@ function transactionOperations({ request }: ChainBodies): Record<string, Operati
       id: 'listTransactions',
       tag,
       summary: 'List the transactions of a relayer',
+      description: 'Of more than 10,000, `total_items` may count some that were deleted within the last minute.',
       answer: found('Newest first', pageOf(transactionSchema)),
       errors: [...READ, ...OF_RELAYER],
     },

@@ -59,7 +59,7 @@ t.test('what runs often finds its rows by an index', async (t) => {
     ],
     [
       `select * ${table} where relayer_id = 'x' and status = 'sent' and is_canceled = 0 order by created_at desc, id desc limit 5`,
-      'transactions_by_relayer_and_status (relayer_id=? AND status=? AND is_canceled=?)',
+      'transactions_by_relayer_and_status (relayer_id=? AND status=?)',
     ],
     [
       `select count(*) ${table} where relayer_id = 'x' and status in ('sent', 'pending')`,
