@@ -11,6 +11,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Answers without a key. */
     isPublic?: boolean;
+    /** For browsers, and no part of the described interface. */
+    isPage?: boolean;
     /** Asked by what watches the service: public, never limited, and answered to the last moment. */
     isProbe?: boolean;
   }

