@@ -64,10 +64,10 @@ export interface RelayerInfo {
   [field: string]: any;
 }
 
-/** Balance and pending work of a relayer; `nonce` on EVM, `sequence_number` on Stellar. */
+/** Balance and pending work of a relayer; `nonce` on EVM, `sequence_number` on Stellar. Null is what nobody tells now. */
 export interface RelayerStatus {
   network_type: 'evm' | 'solana' | 'stellar';
-  balance: string;
+  balance: string | null;
   pending_transactions_count: number;
   last_confirmed_transaction_timestamp?: string | null;
   system_disabled: boolean;

@@ -6,7 +6,7 @@ export const ERRORS = {
   INVALID_REQUEST: { status: 400, retryable: false, text: '{reason}', message: 'Bad Request' },
   UNAUTHORIZED: { status: 401, retryable: false, text: 'Unauthorized' },
   RELAYER_PAUSED: { status: 403, retryable: true, text: 'Relayer paused' },
-  RELAYER_DISABLED: { status: 403, retryable: true, text: 'Relayer disabled' },
+  RELAYER_DISABLED: { status: 403, retryable: true, text: 'Relayer disabled: {reason}', message: 'Relayer disabled' },
   /** A transaction that a plugin's grant does not allow, ever. */
   GRANT_EXCEEDED: {
     status: 403,

@@ -1,3 +1,4 @@
+import { disabledView } from './disabled-reason.ts';
 import type { WireObject } from './json.ts';
 import { maskUrl } from './mask-url.ts';
 import type { Relayer, RpcUrl } from './relayer.ts';
@@ -20,7 +21,7 @@ export function relayerView(relayer: Relayer, policies: WireObject | undefined):
     ...(customRpcUrls === null ? {} : { custom_rpc_urls: customRpcUrls.map(maskedUrl) }),
     address: relayer.address,
     system_disabled: disabledReason !== null,
-    ...(disabledReason === null ? {} : { disabled_reason: disabledReason }),
+    ...(disabledReason === null ? {} : { disabled_reason: disabledView(disabledReason) }),
   };
 }
 

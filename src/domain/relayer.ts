@@ -13,10 +13,16 @@ export type DisabledReasonType =
   | 'BalanceCheckFailed'
   | 'SequenceSyncFailed';
 
-/** Why the service itself keeps a relayer from working. */
-export type DisabledReason =
-  | { type: DisabledReasonType; details: string }
-  | { type: 'Multiple'; details: { type: DisabledReasonType; details: string }[] };
+/** One check that failed; the details are for people: what was seen, with its figures. */
+export interface DisabledCause {
+  type: DisabledReasonType;
+  details: string;
+}
+
+/** Why the service itself keeps a relayer from working, and when it looks again, in milliseconds since the epoch. */
+export type DisabledReason = (DisabledCause | { type: 'Multiple'; details: DisabledCause[] }) & {
+  nextCheckAt?: number | undefined;
+};
 
 /** A relayer as the service knows it: the declaration, what the API changed, what the checks found. */
 export interface Relayer {

@@ -1,4 +1,5 @@
 import type { Chain } from '../chains/chain.ts';
+import { disabledText } from '../domain/disabled-reason.ts';
 import type { WireObject } from '../domain/json.ts';
 import { writeJson } from '../domain/json-text.ts';
 import type { NetworkType } from '../domain/network-type.ts';
@@ -50,8 +51,7 @@ export class Outbox {
     await this.#put(writer, relayer, 'relayer_state_update', `relayer:${relayer.id}`, (chain) => ({
       payload_type: 'relayer_disabled',
       relayer: relayerView(relayer, chain.policyView(relayer.policies)),
-      disable_reason:
-        reason.type === 'Multiple' ? reason.details.map(({ details }) => details).join(', ') : reason.details,
+      disable_reason: disabledText(reason),
     }));
   }
 

@@ -1,11 +1,11 @@
 import type { Chain, ChainClient } from '../chains/chain.ts';
 import type { ChainConnections, Contacts } from '../chains/connections.ts';
 import { AppError, messageOf } from '../domain/errors.ts';
+import { inTime } from '../domain/in-time.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { DisabledReason, DisabledReasonType, Relayer } from '../domain/relayer.ts';
 import type { Log } from '../observability/log.ts';
 import type { Store } from '../store/store.ts';
-import { Pause } from './pause.ts';
 import type { EngineTiming } from './timing.ts';
 
 export interface RelayerChecksDeps {
@@ -19,7 +19,7 @@ export interface RelayerChecksDeps {
   log: Log;
 }
 
-/** One check that failed; the cause, which may name hosts, is for the log. */
+/** One check that failed, and why; it names no more of an endpoint than its host. */
 export interface CheckFailure {
   type: DisabledReasonType;
   cause: string;
@@ -40,7 +40,7 @@ export interface Findings {
   isSilence?: boolean;
 }
 
-/** What clients are told; the causes go to the log. The texts are the reference's. */
+/** What clients are told first, in the reference's words; the cause follows. */
 const DETAILS: Record<DisabledReasonType, string> = {
   NonceSyncFailed: 'Nonce synchronization failed',
   RpcValidationFailed: 'RPC endpoint validation failed',
@@ -73,7 +73,7 @@ export class RelayerChecks {
     const asked = this.#ask(relayer, pinned);
     for (;;) {
       const since = elapsed();
-      const findings = await within(timing.checkMs, asked);
+      const findings = await inTime(timing.checkMs, asked);
       if (findings !== undefined) return findings;
       const heardAt = contacts.contactOf(relayer)?.servedAt ?? Number.NEGATIVE_INFINITY;
       if (heardAt < since) return { ...unusable(pinned, silence(timing.checkMs)), isSilence: true };
@@ -180,7 +180,8 @@ async function checkBalance(
   const least = chain.minimumBalance(policies);
   if (least === null) return;
   const balance = await client.balance(address, { identity, least });
-  if (balance < least) throw new BalanceTooLow(`the balance is ${balance}, the policy asks for ${least}`);
+  if (balance < least)
+    throw new BalanceTooLow(`${address} has ${balance} ${chain.unit}, min_balance asks for ${least}`);
 }
 
 /** A node has told the balance. */
@@ -192,21 +193,6 @@ function unusable(pinned: string | undefined, cause: string): Findings {
 
 function silence(ms: number): string {
   return `no endpoint has answered anything for ${ms / 1000} s`;
-}
-
-/** Undefined when it takes longer. */
-async function within<T>(milliseconds: number, asked: Promise<T>): Promise<T | undefined> {
-  const pause = new Pause();
-  // Whether it fails is for who waits for it, and after that for nobody.
-  asked.finally(() => pause.end()).catch(() => {});
-  let result: T | undefined;
-  await Promise.race([
-    asked.then((value) => {
-      result = value;
-    }),
-    pause.last(milliseconds),
-  ]);
-  return result;
 }
 
 /** What a chain family cannot do yet is no fault of its relayers, and tells nothing. */
@@ -222,9 +208,14 @@ async function outcomeOf<T>(
 }
 
 /** As clients are told of the failures; null when there is none. */
-export function disabledReasonOf(failures: readonly CheckFailure[]): DisabledReason | null {
-  const reasons = failures.map(({ type }) => ({ type, details: DETAILS[type] }));
-  const [only, ...others] = reasons;
+export function disabledReasonOf(failures: readonly CheckFailure[], nextCheckAt: number): DisabledReason | null {
+  const causes = failures.map((failure) => ({ type: failure.type, details: detailsOf(failure) }));
+  const [only, ...others] = causes;
   if (only === undefined) return null;
-  return others.length === 0 ? only : { type: 'Multiple', details: reasons };
+  return others.length === 0 ? { ...only, nextCheckAt } : { type: 'Multiple', details: causes, nextCheckAt };
+}
+
+function detailsOf({ type, cause, isFact }: CheckFailure): string {
+  const isUnread = type === 'BalanceCheckFailed' && isFact !== true;
+  return `${isUnread ? 'Balance not known' : DETAILS[type]}: ${cause}`;
 }

@@ -2,7 +2,7 @@ import type { Chain } from '../chains/chain.ts';
 import { type ChainConnections, type Contacts, NO_CONTACTS } from '../chains/connections.ts';
 import { laneKey } from '../domain/lane.ts';
 import type { NetworkType } from '../domain/network-type.ts';
-import type { DisabledReason, Relayer } from '../domain/relayer.ts';
+import type { Relayer } from '../domain/relayer.ts';
 import type { Log } from '../observability/log.ts';
 import { LeaseLost } from '../store/lease.ts';
 import type { Store } from '../store/store.ts';
@@ -42,6 +42,14 @@ interface Watch {
   pause: Pause;
   /** Something changed since the check under way began. */
   again: boolean;
+}
+
+/** Where a watch stands. */
+interface Round {
+  /** Repetitions that have failed before this one. */
+  failedBefore: number;
+  /** When the next one follows, in milliseconds. */
+  nextMs: number;
 }
 
 /**
@@ -181,12 +189,13 @@ export class RelayerHealth {
     let lease = await this.#turn(id, watch);
     for (let round = 0; !this.#closed && lease !== undefined; round += 1) {
       watch.again = false;
-      const fit = await this.#check(id, lease, watch, Math.max(round - 1, 0));
+      const nextMs = recheckMs[Math.min(round, recheckMs.length - 1)] ?? 0;
+      const fit = await this.#check(id, lease, watch, { failedBefore: Math.max(round - 1, 0), nextMs });
       onFirst();
       if (fit && !watch.again) break;
       // Nobody else could find it fit, or drive its lane, while one that does not reach the chain has the lease.
       if (this.#reach.isLost(id) && this.#reach.isShared) await lease.release();
-      await watch.pause.last(fit ? 0 : (recheckMs[Math.min(round, recheckMs.length - 1)] ?? 0));
+      await watch.pause.last(fit ? 0 : nextMs);
       lease = await this.#turn(id, watch);
     }
     // Whoever waits for the first check need not wait for the lease to be given up.
@@ -226,11 +235,8 @@ export class RelayerHealth {
     return relayer.disabledReason === null && pinned !== undefined;
   }
 
-  /**
-   * @param failedRechecks how many repetitions have failed before this one
-   * @returns true when there is no reason to check again
-   */
-  async #check(id: string, lease: HeldLease, watch: Watch, failedRechecks: number): Promise<boolean> {
+  /** @returns true when there is no reason to check again */
+  async #check(id: string, lease: HeldLease, watch: Watch, round: Round): Promise<boolean> {
     const { store, log, metrics, onCount } = this.#deps;
     try {
       const relayer = await store.read.relayer(id);
@@ -243,7 +249,7 @@ export class RelayerHealth {
       const { failures, identity, count } = findings;
       if (identity !== null && count !== null) onCount(laneKey(relayer.networkType, identity, relayer.address), count);
       await this.#pin(relayer, findings, lease);
-      if (!(await this.#isForOthers(relayer, findings))) await this.#settle(relayer, failures, lease, failedRechecks);
+      if (!(await this.#isForOthers(relayer, findings))) await this.#settle(relayer, failures, lease, round);
       metrics.relayerChecked(id, failures.length === 0);
       return failures.length === 0;
     } catch (error) {
@@ -301,16 +307,16 @@ export class RelayerHealth {
     { id, network }: Relayer,
     failures: readonly CheckFailure[],
     lease: HeldLease,
-    failedRechecks: number,
+    { failedBefore, nextMs }: Round,
   ): Promise<void> {
     const { store, log, outbox } = this.#deps;
-    const reason = disabledReasonOf(failures);
+    const reason = disabledReasonOf(failures, (await store.now()) + nextMs);
     const before = await lease.write(async (writer) => {
       const relayer = await writer.relayer(id);
-      if (relayer === undefined || sameReason(relayer.disabledReason, reason)) return undefined;
+      if (relayer === undefined || (relayer.disabledReason === null && reason === null)) return undefined;
       const changed = { ...relayer, disabledReason: reason };
       await writer.putRelayer(changed);
-      if (reason === null) await outbox.relayerEnabled(writer, changed, failedRechecks);
+      if (reason === null) await outbox.relayerEnabled(writer, changed, failedBefore);
       else if (relayer.disabledReason === null) await outbox.relayerDisabled(writer, changed, reason);
       return { wasDisabled: relayer.disabledReason !== null };
     });
@@ -318,7 +324,8 @@ export class RelayerHealth {
     if (before?.wasDisabled === false) store.hints.send({ topic: 'relayer', id });
     if (reason !== null) {
       const causes = failures.map(({ type, cause }) => `${type}: ${cause}`);
-      log.warn({ relayer: id, network, causes }, before === undefined ? 'relayer still disabled' : 'relayer disabled');
+      const isNews = before?.wasDisabled !== true;
+      log.warn({ relayer: id, network, causes }, isNews ? 'relayer disabled' : 'relayer still disabled');
     } else if (before !== undefined) {
       log.info({ relayer: id, network }, 'relayer enabled');
     }
@@ -335,8 +342,4 @@ export class RelayerHealth {
 
 function leaseOf(relayerId: string): string {
   return `relayer:${relayerId}`;
-}
-
-function sameReason(a: DisabledReason | null, b: DisabledReason | null): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
 }

@@ -1,5 +1,6 @@
 import type { Account, Chain, ChainClient } from '../chains/chain.ts';
 import type { ChainConnections } from '../chains/connections.ts';
+import { disabledText } from '../domain/disabled-reason.ts';
 import { AppError } from '../domain/errors.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { Relayer } from '../domain/relayer.ts';
@@ -47,7 +48,8 @@ export class RelayerDirectory {
   async findActive(relayerId: string): Promise<RelayerAccess> {
     const access = await this.find(relayerId);
     if (access.relayer.paused) throw new AppError('RELAYER_PAUSED', {});
-    if (access.relayer.disabledReason !== null) throw new AppError('RELAYER_DISABLED', {});
+    const { disabledReason } = access.relayer;
+    if (disabledReason !== null) throw new AppError('RELAYER_DISABLED', { reason: disabledText(disabledReason) });
     return access;
   }
 

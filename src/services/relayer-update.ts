@@ -3,6 +3,7 @@ import type { ChainConnections } from '../chains/connections.ts';
 import { AppError, invalidRequest } from '../domain/errors.ts';
 import { idSchema } from '../domain/id.ts';
 import type { Effect } from '../domain/idempotency.ts';
+import { inTime } from '../domain/in-time.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
 import { isMasked } from '../domain/mask-url.ts';
 import type { Relayer, RpcUrl } from '../domain/relayer.ts';
@@ -151,26 +152,17 @@ async function refuseOtherChain(
   const pinned = await store.read.chainIdentity(relayer.networkType, relayer.network);
   if (pinned === undefined) return;
   const served: string[] = [];
-  await within(IDENTITY_MS, async () => {
+  const asked = async () => {
     const client = connections.clientOf({ ...relayer, customRpcUrls });
     await client.identity(pinned, (_, chain) => served.push(chain));
-  });
+  };
+  await inTime(
+    IDENTITY_MS,
+    asked().catch(() => {}),
+  );
   const other = served.find((chain) => chain !== pinned);
   if (other === undefined) return;
   throw invalidRequest(
     `custom_rpc_urls: the endpoints serve chain ${other}, but network ${relayer.network} is chain ${pinned}`,
   );
-}
-
-/** Undefined when it fails, or takes longer. */
-async function within<T>(milliseconds: number, ask: () => Promise<T>): Promise<T | undefined> {
-  const { promise: late, resolve } = Promise.withResolvers<undefined>();
-  const timer = setTimeout(() => resolve(undefined), milliseconds);
-  try {
-    return await Promise.race([ask(), late]);
-  } catch {
-    return undefined;
-  } finally {
-    clearTimeout(timer);
-  }
 }

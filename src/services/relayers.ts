@@ -1,4 +1,7 @@
+import type { ChainClient } from '../chains/chain.ts';
+import { AppError } from '../domain/errors.ts';
 import type { Effect } from '../domain/idempotency.ts';
+import { inTime } from '../domain/in-time.ts';
 import { laneKey } from '../domain/lane.ts';
 import type { Relayer } from '../domain/relayer.ts';
 import { relayerView } from '../domain/relayer-view.ts';
@@ -19,21 +22,27 @@ export function createRelayersService({ read, relayers, update }: RelayersDeps):
   const identityOf = ({ networkType, network }: Relayer) => read.chainIdentity(networkType, network);
   const viewOf = (relayer: Relayer) => relayerView(relayer, relayers.chainOf(relayer).policyView(relayer.policies));
 
-  /** What the lane counts next: the chain may not know yet what is signed. */
-  async function counterOf(
-    { relayer, chain, account, client }: RelayerAccess,
-    identity: string | undefined,
-  ): Promise<Record<string, string>> {
+  /** The sequence after what is signed and open, of which the chain may not know yet. */
+  async function openEnd(lane: string): Promise<bigint | null> {
+    const last = (await read.openTransactions(lane)).at(-1)?.transaction.sequence ?? null;
+    return last === null ? null : last + 1n;
+  }
+
+  /** What the lane counts next: by the chain and the store, or by the store alone where no endpoint tells. */
+  async function counterOf(access: RelayerAccess, identity: string | undefined): Promise<Record<string, Told>> {
+    const { relayer, chain, account } = access;
     if (chain.counter === null) return {};
+    const lane = identity === undefined ? null : laneKey(relayer.networkType, identity, account.address);
     // In this order: one that is in a block meanwhile is counted there.
-    const open =
-      identity === undefined
-        ? []
-        : await read.openTransactions(laneKey(relayer.networkType, identity, account.address));
-    const last = open.at(-1)?.transaction.sequence ?? null;
-    const counted = await client().nextSequence(account.address, identity);
-    const next = last === null || last < counted ? counted : last + 1n;
-    return { [chain.counter.statusKey]: next.toString() };
+    const signed = lane === null ? null : await openEnd(lane);
+    const counted = await askedOf(access, (client) => client.nextSequence(account.address, identity));
+    const known = counted.value ?? (lane === null ? null : await read.laneSequence(lane));
+    const next = signed !== null && (known === null || signed > known) ? signed : known;
+    return { [chain.counter.statusKey]: next === null ? counted : { value: next } };
+  }
+
+  async function balanceOf(access: RelayerAccess, identity: string | undefined): Promise<Told> {
+    return askedOf(access, (client) => client.balance(access.account.address, { identity }));
   }
 
   return {
@@ -53,29 +62,58 @@ export function createRelayersService({ read, relayers, update }: RelayersDeps):
 
     async status(relayerId) {
       const access = await relayers.find(relayerId);
-      const { relayer, account } = access;
+      const { relayer } = access;
       const identity = await identityOf(relayer);
       const [balance, pending, confirmedAt, counter] = await Promise.all([
-        access.client().balance(account.address, { identity }),
+        balanceOf(access, identity),
         read.pendingCount(relayerId),
         read.lastConfirmedAt(relayerId),
         counterOf(access, identity),
       ]);
       return {
         network_type: relayer.networkType,
-        balance: balance.toString(),
+        balance: shown(balance),
         pending_transactions_count: pending,
         last_confirmed_transaction_timestamp: confirmedAt === null ? null : wireTime(confirmedAt),
         system_disabled: relayer.disabledReason !== null,
         paused: relayer.paused,
-        ...counter,
+        ...Object.fromEntries(Object.entries(counter).map(([key, told]) => [key, shown(told)])),
+        ...unavailable({ balance, ...counter }),
       };
     },
 
     async balance(relayerId) {
-      const { relayer, chain, account, client } = await relayers.find(relayerId);
-      const balance = await client().balance(account.address, { identity: await identityOf(relayer) });
-      return { balance: balance.toString(), unit: chain.unit };
+      const access = await relayers.find(relayerId);
+      const balance = await balanceOf(access, await identityOf(access.relayer));
+      return { balance: balance.value, unit: access.chain.unit, ...unavailable({ balance }) };
     },
   };
+}
+
+/** How long the chain may take: who asks how a relayer stands had better hear what is known than wait. */
+const ASK_MS = 5_000;
+
+/** What the chain says; null with the reason where it is not to be had. */
+type Told = { value: bigint; reason?: never } | { value: null; reason: string };
+
+/** @throws what is no trouble of the endpoints, such as that the family cannot tell */
+async function askedOf(access: RelayerAccess, ask: (client: ChainClient) => Promise<bigint>): Promise<Told> {
+  const asked = async () => ({ value: await ask(access.client()) });
+  try {
+    const late = { value: null, reason: `no endpoint has answered within ${ASK_MS / 1000} s` };
+    return (await inTime(ASK_MS, asked())) ?? late;
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'PROVIDER_FAILED') return { value: null, reason: error.message };
+    throw error;
+  }
+}
+
+function shown({ value }: Told): string | null {
+  return value?.toString() ?? null;
+}
+
+/** Why what is null is so, by its key; nothing where all is known. */
+function unavailable(told: Readonly<Record<string, Told>>): { unavailable?: Record<string, string> } {
+  const reasons = Object.entries(told).flatMap(([key, { reason }]) => (reason === undefined ? [] : [[key, reason]]));
+  return reasons.length === 0 ? {} : { unavailable: Object.fromEntries(reasons) };
 }

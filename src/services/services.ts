@@ -72,8 +72,8 @@ export interface RelayersService {
   update(relayerId: string, body: unknown, effect?: Effect): Promise<WireObject>;
   /** `GET /relayers/{id}/status`. */
   status(relayerId: string): Promise<WireObject>;
-  /** `GET /relayers/{id}/balance`: the balance as a decimal string beside its unit. */
-  balance(relayerId: string): Promise<{ balance: string; unit: string }>;
+  /** `GET /relayers/{id}/balance`: null while no endpoint tells it, and `unavailable` says why. */
+  balance(relayerId: string): Promise<{ balance: bigint | null; unit: string; unavailable?: Record<string, string> }>;
 }
 
 /** Webhook targets. Views never hold a signing key. */

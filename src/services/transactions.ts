@@ -44,7 +44,8 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
     const identity = await store.read.chainIdentity(relayer.networkType, relayer.network);
     const { request, validUntil } = chain.parseRequest(body, { ...account, identity }, now);
     // Only before the first check of a relayer has ended: nobody can say yet on which chain the transaction would be.
-    if (identity === undefined) throw new AppError('RELAYER_DISABLED', {});
+    if (identity === undefined)
+      throw new AppError('RELAYER_DISABLED', { reason: `network ${relayer.network} was not reached yet` });
     return {
       id: newId(),
       relayerId: relayer.id,

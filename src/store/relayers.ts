@@ -14,9 +14,10 @@ const causeSchema = z.strictObject({
   type: z.enum(['NonceSyncFailed', 'RpcValidationFailed', 'BalanceCheckFailed', 'SequenceSyncFailed']),
   details: z.string(),
 });
+const nextCheckAt = z.int().optional();
 const disabledReasonSchema: z.ZodType<DisabledReason> = z.union([
-  causeSchema,
-  z.strictObject({ type: z.literal('Multiple'), details: z.array(causeSchema) }),
+  causeSchema.extend({ nextCheckAt }),
+  z.strictObject({ type: z.literal('Multiple'), details: z.array(causeSchema), nextCheckAt }),
 ]);
 const rpcUrlSchema: z.ZodType<RpcUrl> = z.strictObject({ url: z.string(), weight: z.number() });
 

@@ -35,12 +35,15 @@ t.test(
     t.equal(await stage.reason(), null);
     await setBalance(anvil, 0n);
     await stage.until('it is disabled', async () => (await stage.reason()) !== null);
-    t.strictSame(await stage.reason(), { type: 'BalanceCheckFailed', details: 'Insufficient balance' });
+    t.match(await stage.reason(), {
+      type: 'BalanceCheckFailed',
+      details: /^Insufficient balance: 0x\w+ has 0 wei, min_balance asks for 1$/,
+    });
     await setBalance(anvil, 10n ** 20n);
     await stage.until('it is enabled', async () => (await stage.reason()) === null);
     const told = await stage.told();
     t.strictSame(typesOf(told), [DISABLED, ENABLED]);
-    t.match(told[0], { disable_reason: 'Insufficient balance' });
+    t.match(told[0], { disable_reason: /^Insufficient balance: .* has 0 wei.* \(checked again at 20/ });
   },
 );
 
@@ -96,9 +99,9 @@ t.test('a hiccup of all endpoints disables nobody', async (t) => {
 t.test('a wrong chain behind the URL is never enabled (item 73)', async (t) => {
   const declared = await healthStage(t, { urls: [other.url], address, settings: { chain_id: 31_337 } });
   await declared.health.start();
-  t.strictSame(await declared.reason(), {
+  t.match(await declared.reason(), {
     type: 'RpcValidationFailed',
-    details: 'RPC endpoint validation failed',
+    details: /^RPC endpoint validation failed: .*serves chain 4242, not 31337/,
   });
   t.match(declared.logLines.join(''), /serves chain 4242, not 31337/);
   t.equal(await declared.store.read.chainIdentity('evm', 'local'), undefined, 'and nothing is pinned');
@@ -142,7 +145,7 @@ for (const [how, settings] of [
 t.test('endpoints that disagree while nobody knows the chain disable, with the cause in the log', async (t) => {
   const stage = await healthStage(t, { urls: [anvil.url, other.url], address });
   await stage.health.start();
-  t.strictSame(await stage.reason(), { type: 'RpcValidationFailed', details: 'RPC endpoint validation failed' });
+  t.match(await stage.reason(), { type: 'RpcValidationFailed', details: /serves chain 4242, not 31337/ });
   t.match(stage.logLines.join(''), /serves chain 4242, not 31337/);
   t.equal(await stage.store.read.chainIdentity('evm', 'local'), undefined);
 });

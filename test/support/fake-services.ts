@@ -56,9 +56,9 @@ class FakeRelayers implements RelayersService {
     return { network_type: 'evm', balance: this.wei, paused: relayer['paused'] };
   }
 
-  async balance(relayerId: string): Promise<{ balance: string; unit: string }> {
+  async balance(relayerId: string): Promise<{ balance: bigint; unit: string }> {
     await this.get(relayerId);
-    return { balance: this.wei, unit: 'wei' };
+    return { balance: BigInt(this.wei), unit: 'wei' };
   }
 }
 

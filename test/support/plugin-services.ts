@@ -112,7 +112,7 @@ export class PluginServices implements Services {
       this.known(relayerId);
       return Promise.resolve({ network_type: 'evm', balance: '1' });
     },
-    balance: () => Promise.resolve({ balance: '1', unit: 'wei' }),
+    balance: () => Promise.resolve({ balance: 1n, unit: 'wei' }),
   };
 
   readonly signing: SigningService = {

@@ -56,7 +56,7 @@ export async function signUnsent(
   if (validUntil !== null) throw invalidRequest('`valid_until` cannot be kept: a signature does not expire');
   if (asked.abi.length > 0) throw invalidRequest('`abi` has no use: nobody looks what becomes of a signature');
   const chainId = account.identity === undefined ? declaredChainId : BigInt(account.identity);
-  if (chainId === null) throw new AppError('RELAYER_DISABLED', {});
+  if (chainId === null) throw new AppError('RELAYER_DISABLED', { reason: 'its network was not reached yet' });
 
   const paid = capPrice(price, readPolicy(account.policies).gasPriceCap);
   const fields: EvmFields = {

@@ -56,22 +56,40 @@ export const relayerSchema = z.object({
   address: z.string(),
   system_disabled: z.boolean().meta({ description: 'Set by the service while its checks fail' }),
   disabled_reason: z
-    .union([disabledReason, z.object({ type: z.literal('Multiple'), details: z.array(disabledReason) })])
-    .optional(),
+    .union([
+      disabledReason.extend({ next_check_at: moment.optional() }),
+      z.object({
+        type: z.literal('Multiple'),
+        details: z.array(disabledReason),
+        next_check_at: moment.optional(),
+      }),
+    ])
+    .optional()
+    .meta({ description: 'What its checks have seen, and when they look again' }),
 });
+
+const unavailable = z
+  .record(z.string(), z.string())
+  .optional()
+  .meta({ description: 'Why what is null is so, by its key' });
 
 export const relayerStatusSchema = z.object({
   network_type: networkTypeSchema,
-  balance: z.string().meta({ description: 'In the smallest unit' }),
+  balance: z.string().nullable().meta({ description: 'In the smallest unit; null while no endpoint tells it' }),
   pending_transactions_count: z.int().min(0),
   last_confirmed_transaction_timestamp: moment.nullable(),
   system_disabled: z.boolean(),
   paused: z.boolean(),
-  nonce: z.string().optional().meta({ description: 'EVM' }),
-  sequence_number: z.string().optional().meta({ description: 'Stellar' }),
+  nonce: z.string().nullable().optional().meta({ description: 'EVM; null while nobody tells it' }),
+  sequence_number: z.string().nullable().optional().meta({ description: 'Stellar' }),
+  unavailable,
 });
 
-export const balanceSchema = z.object({ balance: amount, unit: z.enum(['wei', 'lamport', 'stroop']) });
+export const balanceSchema = z.object({
+  balance: amount.nullable(),
+  unit: z.enum(['wei', 'lamport', 'stroop']),
+  unavailable,
+});
 
 export const notificationSchema = z.object({
   id: z.string(),

@@ -30,8 +30,7 @@ export function relayerRoutes(app: FastifyInstance, relayers: RelayersService): 
     success(await relayers.status(request.params.id)),
   );
 
-  routes.get('/relayers/:id/balance', { schema: { params } }, async (request) => {
-    const { balance, unit } = await relayers.balance(request.params.id);
-    return success({ balance: BigInt(balance), unit });
-  });
+  routes.get('/relayers/:id/balance', { schema: { params } }, async (request) =>
+    success(await relayers.balance(request.params.id)),
+  );
 }

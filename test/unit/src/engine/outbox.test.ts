@@ -71,7 +71,7 @@ t.test('a relayer that was disabled or enabled is told as it is then, without ke
   t.equal(first.event, 'relayer_state_update');
   t.strictSame(Object.keys(first.payload), ['payload_type', 'relayer', 'disable_reason']);
   t.equal(first.payload.payload_type, 'relayer_disabled');
-  t.equal(first.payload.disable_reason, 'RPC endpoint validation failed, Insufficient balance');
+  t.equal(first.payload.disable_reason, 'RPC endpoint validation failed; Insufficient balance');
   t.strictSame(Object.keys(first.payload.relayer), [
     'id',
     'name',

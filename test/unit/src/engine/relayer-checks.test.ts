@@ -135,7 +135,7 @@ t.test('a balance below the policy is a failure of its own', async (t) => {
   const relayer = relayerNamed('r1', { policies: { min_balance: '6' } });
   world.chain.balance = 5n;
   t.match((await checks.all(relayer)).failures, [
-    { type: 'BalanceCheckFailed', cause: 'the balance is 5, the policy asks for 6', isFact: true },
+    { type: 'BalanceCheckFailed', cause: '0xaa has 5 wei, min_balance asks for 6', isFact: true },
   ]);
   t.equal(await checks.seemWell(relayer, new Map()), false);
   world.chain.balance = 6n;
@@ -206,17 +206,23 @@ t.test('a store that cannot be read is no verdict', async (t) => {
   await t.rejects(checks.seemWell(relayer, new Map()), { message: 'the database is away' });
 });
 
-t.test("clients are told the reference's constants", (t) => {
-  const rpc = { type: 'RpcValidationFailed', cause: 'x' } as const;
-  const balance = { type: 'BalanceCheckFailed', cause: 'y' } as const;
-  t.equal(disabledReasonOf([]), null);
-  t.strictSame(disabledReasonOf([rpc]), { type: 'RpcValidationFailed', details: 'RPC endpoint validation failed' });
-  t.strictSame(disabledReasonOf([rpc, balance]), {
+t.test("clients are told the reference's words, what was seen, and when it is looked at next", (t) => {
+  const rpc = { type: 'RpcValidationFailed', cause: 'connection refused' } as const;
+  const poor = { type: 'BalanceCheckFailed', cause: '0xaa has 5 wei, min_balance asks for 6', isFact: true } as const;
+  const unread = { type: 'BalanceCheckFailed', cause: 'connection refused' } as const;
+  t.equal(disabledReasonOf([], 7), null);
+  t.strictSame(disabledReasonOf([poor], 7), {
+    type: 'BalanceCheckFailed',
+    details: 'Insufficient balance: 0xaa has 5 wei, min_balance asks for 6',
+    nextCheckAt: 7,
+  });
+  t.strictSame(disabledReasonOf([rpc, unread], 7), {
     type: 'Multiple',
     details: [
-      { type: 'RpcValidationFailed', details: 'RPC endpoint validation failed' },
-      { type: 'BalanceCheckFailed', details: 'Insufficient balance' },
+      { type: 'RpcValidationFailed', details: 'RPC endpoint validation failed: connection refused' },
+      { type: 'BalanceCheckFailed', details: 'Balance not known: connection refused' },
     ],
+    nextCheckAt: 7,
   });
   t.end();
 });

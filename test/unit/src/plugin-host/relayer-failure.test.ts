@@ -13,7 +13,7 @@ t.test('failures have the texts that plugins of the reference compare with', asy
     'Relayer error: Not Found: Transaction with ID x not found',
   );
   t.equal(text(new AppError('RELAYER_PAUSED', {})), 'Relayer error: Relayer is paused');
-  t.equal(text(new AppError('RELAYER_DISABLED', {})), 'Relayer error: Relayer is disabled');
+  t.equal(text(new AppError('RELAYER_DISABLED', { reason: 'r1 has 0 wei' })), 'Relayer error: Relayer is disabled');
   t.equal(text(invalidRequest('to: missing')), 'Relayer error: Bad Request: to: missing');
   t.equal(relayerFailure(invalidRequest('to'), 'Invalid payload: '), 'Invalid payload: to');
   t.equal(

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { EngineWorld, relayerNamed } from '../../../support/engine-world.ts';
+import { attemptOf } from '../../../support/store.ts';
 
 t.test("a relayer shows in the reference's order of keys, without what is unset", async (t) => {
   const world = await EngineWorld.open(t);
@@ -59,7 +60,7 @@ t.test('status and balance are exact beyond the digits of a float', async (t) =>
   world.chain.balance = 123_456_789_012_345_678_901n;
   const { relayers } = world.services();
   await world.accept('waiting');
-  t.strictSame(await relayers.balance('r1'), { balance: '123456789012345678901', unit: 'wei' });
+  t.strictSame(await relayers.balance('r1'), { balance: 123_456_789_012_345_678_901n, unit: 'wei' });
   const status = await relayers.status('r1');
   t.strictSame(status, {
     network_type: 'evm',
@@ -85,16 +86,41 @@ t.test('the status tells when the last transaction was confirmed', async (t) => 
   t.equal(status['pending_transactions_count'], 0);
 });
 
-t.test('an unknown relayer is 404 everywhere; endpoints that fail are an error of their own', async (t) => {
+t.test('an unknown relayer is 404 everywhere', async (t) => {
   const world = await EngineWorld.open(t);
   const { relayers } = world.services();
   for (const asked of [relayers.get('none'), relayers.status('none'), relayers.balance('none')]) {
     await t.rejects(asked, { code: 'RELAYER_NOT_FOUND' });
   }
+});
+
+t.test('with endpoints that fail or hang, what is stored is told, and of the rest why not', async (t) => {
+  const world = await EngineWorld.open(t);
+  const { relayers } = world.services();
+  await world.accept('waiting');
   world.chain.fault = () => 'request-lost';
-  await t.rejects(relayers.status('r1'), { code: 'PROVIDER_FAILED' });
-  await t.rejects(relayers.balance('r1'), { code: 'PROVIDER_FAILED' });
-  await t.resolves(relayers.get('r1'));
+  t.match(await relayers.balance('r1'), { balance: null, unit: 'wei', unavailable: { balance: /balance timed out/ } });
+  t.match(await relayers.status('r1'), {
+    balance: null,
+    nonce: null,
+    pending_transactions_count: 1,
+    system_disabled: false,
+    unavailable: { balance: /network fake failed: balance timed out/, nonce: /timed out/ },
+  });
+  const signed = await world.accept('signed');
+  await world.store.write((writer) => writer.updateTransaction(signed.id, 'pending', { status: 'sent', sequence: 6n }));
+  const known = await relayers.status('r1');
+  t.match(known, { nonce: '7', unavailable: { nonce: undefined } }, 'as far as it is signed');
+  await world.store.write(async (writer) => {
+    await writer.insertAttempt(attemptOf(signed, { sequence: 8n }));
+    await writer.updateTransaction(signed.id, 'sent', { status: 'confirmed' });
+  });
+  t.match(await relayers.status('r1'), { nonce: '9' });
+
+  world.client.balance = () => new Promise(() => {});
+  t.match(await relayers.balance('r1'), { unavailable: { balance: 'no endpoint has answered within 5 s' } });
+  world.client.balance = () => Promise.reject(new TypeError('a fault of our own'));
+  await t.rejects(relayers.balance('r1'), { name: 'TypeError' });
 });
 
 t.test('the counter in the status goes on from what is signed, and never behind the chain', async (t) => {
