@@ -1,6 +1,11 @@
 /** The entry: reads the configuration, starts the service, ends it when the system asks. */
 import type { Service } from './compose.ts';
 
+/** On an older one the flags of plugin processes do not exist, and their network would be open. */
+if (!process.version.startsWith('v26.')) {
+  fail('Isolayer did not start.', `It runs on Node 26, and this is ${process.version}: npm start takes the right one.`);
+}
+
 const stop = new AbortController();
 let endingSince = 0;
 

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 
 /** What a finished command left behind. */
 export interface CommandResult {
@@ -25,7 +25,7 @@ export function toolEnvironment(): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(([name]) => !foreign.test(name));
   return {
     ...Object.fromEntries(inherited),
-    PATH: `${toolFolder}${delimiter}${process.env['PATH'] ?? ''}`,
+    PATH: [toolFolder, dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter),
     NO_COLOR: '1',
   };
 }

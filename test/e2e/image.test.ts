@@ -53,10 +53,11 @@ t.test('the Dockerfile says what this test knows of, with the Node of the lockfi
   t.equal(theOnly(image, 'USER').text, 'node', 'not root');
   t.strictSame(theOnly(image, 'VOLUME').words, ['/data', '/app/config', '/app/plugins']);
   const { scripts } = JSON.parse(read('package.json')) as { scripts: { start: string } };
-  const [cache, exec, ...start] = scripts.start.split(' ');
-  t.equal(exec, 'exec', 'what ends npm ends the service: no shell is left between');
+  const [cache, exec, node, ...options] = scripts.start.split(' ');
   t.match(cache, /^NODE_COMPILE_CACHE=node_modules\//, 'what is compiled lies with the code, and goes with it');
-  t.strictSame(theOnly(image, 'CMD').words, start, 'the image starts what npm start starts');
+  t.equal(exec, 'exec', 'what ends npm ends the service: no shell is left between');
+  t.equal(node, 'bin/node');
+  t.strictSame(theOnly(image, 'CMD').words, ['node', ...options], 'the image starts what npm start starts');
   t.end();
 });
 

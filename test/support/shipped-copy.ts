@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '..', '..');
 const run = promisify(execFile);
 
 /** What a service needs of the repository to run. */
-const SHIPPED = ['package.json', 'src', 'sandbox', 'plugins', 'config'];
+const SHIPPED = ['package.json', 'bin', 'src', 'sandbox', 'plugins', 'config'];
 
 interface Lockfile {
   packages: Record<string, { dev?: boolean; devOptional?: boolean; link?: boolean }>;
