@@ -88,7 +88,8 @@ export interface JsonRpcResponse {
   id?: string | number | null;
   // oxlint-disable-next-line typescript/no-explicit-any -- depends on the method that was called
   result?: any;
-  error?: { code: number; message: string; description?: string };
+  // oxlint-disable-next-line typescript/no-explicit-any -- depends on the method that was called
+  error?: { code: number; message: string; description?: string; data?: any };
 }
 
 /** One relayer; every method may be taken off the object. */

@@ -2,6 +2,7 @@ import type { Clock } from '../domain/clock.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { Chain } from './chain.ts';
 import { createEvmChain } from './evm/index.ts';
+import { isRead } from './evm/rpc.ts';
 import { createSolanaChain } from './solana/index.ts';
 import { createStellarChain } from './stellar/index.ts';
 
@@ -10,4 +11,12 @@ export function createChains(clock: Clock): ReadonlyMap<NetworkType, Chain> {
   return new Map(
     [createEvmChain(clock), createSolanaChain(), createStellarChain()].map((chain) => [chain.type, chain]),
   );
+}
+
+/**
+ * Whether a JSON-RPC method is known to do nothing but read, by the list of the family whose nodes have it. Of the others
+ * none has a list: there everything may act.
+ */
+export function onlyReads(method: string): boolean {
+  return isRead(method);
 }

@@ -137,6 +137,6 @@ export function isNodeError(error: unknown): error is RpcError {
 export interface RpcOutcome {
   jsonrpc: '2.0';
   result?: Json;
-  error?: { code: number; message: string; description: string };
+  error?: { code: number; message: string; description: string; data?: Json };
   id?: string | number;
 }

@@ -1,49 +1,82 @@
-import { AppError } from '../domain/errors.ts';
+import type { ChainClient } from '../chains/chain.ts';
+import { onlyReads } from '../chains/registry.ts';
+import { AppError, invalidRequest } from '../domain/errors.ts';
+import type { Effect } from '../domain/idempotency.ts';
+import type { Json } from '../domain/json.ts';
 import type { RpcOutcome } from '../egress/rpc-client.ts';
 import type { Store } from '../store/store.ts';
-import { beginEffect, type EarlierEffect, earlierEffect, settleEffect } from './effects.ts';
+import { beginEffect, earlierEffect, settleEffect } from './effects.ts';
 import type { RelayerDirectory } from './relayer-access.ts';
 import type { RpcService } from './services.ts';
-
-/** Methods that may put something on a chain: `eth_sendRawTransaction`, `sendTransaction`, `submit…`. */
-const EFFECTIVE = /send|submit|publish|(^|_)sign/i;
 
 /** Takes bytes that are signed already; a chain executes them once, however often they arrive. */
 const TAKES_SIGNED_BYTES = /^(eth_sendRawTransaction|sendTransaction$)/;
 
-/** Whether a JSON-RPC call may do more than read; so may one that cannot be read here. */
+/** The most calls in one request, as common clients group them. */
+const MOST_CALLS = 1_000;
+const CALLS_AT_ONCE = 32;
+
+/** Whether a JSON-RPC call may do more than read: what is not known to only read may, and what cannot be read here. */
 export function rpcMayAct(body: unknown): boolean {
   const method = methodOf(body);
-  return method === undefined || EFFECTIVE.test(method);
+  return method === undefined || !onlyReads(method);
 }
 
-/** JSON-RPC calls that are passed through to a relayer's network, which reads the call itself. */
+/** JSON-RPC calls that are passed through to a relayer's network, which reads each call itself. */
 export function createRpcService(relayers: RelayerDirectory, store: Store): RpcService {
+  async function pass(
+    relayerId: string,
+    bodies: readonly unknown[],
+    effect: Effect | undefined,
+    ask: (client: ChainClient, body: unknown) => Promise<RpcOutcome>,
+  ): Promise<RpcOutcome[]> {
+    // Without a method a call is refused, and nothing is there to be noted.
+    const mayAct = (body: unknown) => methodOf(body) !== undefined && rpcMayAct(body);
+    const keyed = bodies.some(mayAct) ? effect : undefined;
+    const earlier = await earlierEffect(store.read, keyed);
+    if (earlier?.outcome !== undefined) return earlier.outcome as unknown as RpcOutcome[];
+    // Asking again could act twice.
+    if (earlier !== undefined && !bodies.filter(mayAct).every(takesSignedBytes))
+      throw new AppError('EFFECT_UNKNOWN', {});
+    const { client } = await relayers.findActive(relayerId);
+    // A node takes no part in a commit: that it will be asked is noted before, what it answered after.
+    if (keyed !== undefined && earlier === undefined) await beginEffect(store, keyed);
+    const outcomes: RpcOutcome[] = [];
+    for (let start = 0; start < bodies.length; start += CALLS_AT_ONCE) {
+      const some = bodies.slice(start, start + CALLS_AT_ONCE);
+      outcomes.push(...(await Promise.all(some.map((body) => ask(client(), body)))));
+    }
+    if (keyed === undefined) return outcomes;
+    // A request that is nothing but these calls may be tried again; a plugin goes on by what the node said.
+    const isDone = outcomes.every(({ error }, index) => error === undefined || !mayAct(bodies[index]));
+    if (isDone || keyed.isStep) await settleEffect(store, keyed, outcomes as unknown as Json);
+    return outcomes;
+  }
+
   return {
     async call(relayerId, body, effect) {
-      // Without a method it is refused, and nothing is there to be noted.
-      const keyed = methodOf(body) !== undefined && rpcMayAct(body) ? effect : undefined;
-      const earlier = await earlierEffect(store.read, keyed);
-      const known = outcomeOf(earlier, body);
-      if (known !== undefined) return known;
-      const { client } = await relayers.findActive(relayerId);
-      if (keyed === undefined) return client().rpc(body);
-
-      // A node takes no part in a commit: that it will be asked is noted before, what it answered after.
-      if (earlier === undefined) await beginEffect(store, keyed);
-      const outcome = await client().rpc(body);
-      // A request that is nothing but this call may be tried again; a plugin goes on by what the node said.
-      if (outcome.error === undefined || keyed.isStep) await settleEffect(store, keyed, { ...outcome });
+      const [outcome] = await pass(relayerId, [body], effect, (client, one) => client.rpc(one));
+      if (outcome === undefined) throw new Error('a call has an outcome');
       return outcome;
+    },
+
+    async batch(relayerId, bodies, effect) {
+      if (bodies.length === 0 || bodies.length > MOST_CALLS) {
+        throw invalidRequest(`A JSON-RPC batch holds 1 to ${MOST_CALLS} calls, not ${bodies.length}`);
+      }
+      return pass(relayerId, bodies, effect, (client, body) => client.rpc(body).catch(noCall));
     },
   };
 }
 
-/** What is to be answered without asking the node. @throws AppError `EFFECT_UNKNOWN` when asking again could act twice */
-function outcomeOf(earlier: EarlierEffect | undefined, body: unknown): RpcOutcome | undefined {
-  if (earlier?.outcome !== undefined) return earlier.outcome as unknown as RpcOutcome;
-  if (earlier === undefined || TAKES_SIGNED_BYTES.test(methodOf(body) ?? '')) return undefined;
-  throw new AppError('EFFECT_UNKNOWN', {});
+/** What is no call is an entry of its own in the answer to a batch (JSON-RPC 2.0, section 6). */
+function noCall(error: unknown): RpcOutcome {
+  if (!(error instanceof AppError) || error.code !== 'INVALID_REQUEST') throw error;
+  return { jsonrpc: '2.0', error: { code: -32_600, message: 'Invalid Request', description: error.message } };
+}
+
+function takesSignedBytes(body: unknown): boolean {
+  return TAKES_SIGNED_BYTES.test(methodOf(body) ?? '');
 }
 
 function methodOf(body: unknown): string | undefined {

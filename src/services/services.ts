@@ -103,6 +103,8 @@ export interface RpcService {
    * earlier run asked a node to act, nobody knows what came of it, and asking again could act twice.
    */
   call(relayerId: string, body: unknown, effect?: Effect): Promise<RpcOutcome>;
+  /** The same for several calls: one outcome for each, in their order. What is no call is an error among them. */
+  batch(relayerId: string, bodies: readonly unknown[], effect?: Effect): Promise<RpcOutcome[]>;
 }
 
 /**

@@ -175,6 +175,10 @@ class FakeRpc implements RpcService {
     this.calls += 1;
     return this.outcome;
   }
+
+  async batch(_relayerId: string, bodies: readonly unknown[]): Promise<RpcOutcome[]> {
+    return bodies.map(() => this.outcome);
+  }
 }
 
 class FakeKv implements KvService {

@@ -125,6 +125,7 @@ export class PluginServices implements Services {
 
   readonly rpc: RpcService = {
     call: () => Promise.resolve({ jsonrpc: '2.0', result: '0x1', id: 1 }),
+    batch: () => Promise.reject(new Error('no plugin calls a batch')),
   };
 
   /** Reaches nobody, until a test puts a way out in its place. */

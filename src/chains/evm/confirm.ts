@@ -231,6 +231,7 @@ function receiptAsSeen({ entry, account, seen }: Wanted): Receipt | undefined {
     succeeded: seen.succeeded,
     gasUsed: amountOf(seen.gas_used),
     effectiveGasPrice: seen.effective_gas_price === null ? null : amountOf(seen.effective_gas_price),
+    contractAddress: seen.contract_address ?? null,
   };
 }
 
@@ -290,6 +291,7 @@ function included(one: Wanted, receipt: Receipt, final: boolean, explained: Reve
     succeeded,
     gas_used: jsonAmount(receipt.gasUsed),
     effective_gas_price: receipt.effectiveGasPrice === null ? null : jsonAmount(receipt.effectiveGasPrice),
+    ...(receipt.contractAddress === null ? {} : { contract_address: receipt.contractAddress }),
     ...(revert === undefined ? {} : { revert_reason: revert.reason }),
     ...(revert === undefined || revert.data === null ? {} : { revert_data: revert.data }),
   };

@@ -24,6 +24,8 @@ export interface Receipt {
   succeeded: boolean | null;
   gasUsed: bigint;
   effectiveGasPrice: bigint | null;
+  /** Of the contract that it has made; null where it has made none. */
+  contractAddress: string | null;
 }
 
 /** A block with what is in it. */
@@ -261,7 +263,7 @@ function toReceipt(answer: Json): Receipt | null {
   if (answer === null) return null;
   const found = object(answer);
   if (found['blockNumber'] === null || found['blockHash'] === null) return null;
-  const price = found['effectiveGasPrice'];
+  const { effectiveGasPrice: price, contractAddress: contract } = found;
   return {
     transactionHash: hash(found['transactionHash']),
     from: address(found['from']),
@@ -270,6 +272,7 @@ function toReceipt(answer: Json): Receipt | null {
     succeeded: succeeded(found),
     gasUsed: quantity(found['gasUsed']),
     effectiveGasPrice: price === undefined || price === null ? null : quantity(price),
+    contractAddress: contract === undefined || contract === null ? null : address(contract),
   };
 }
 

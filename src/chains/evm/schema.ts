@@ -182,6 +182,8 @@ const receiptSchema = z.strictObject({
   succeeded: z.boolean(),
   gas_used: amount,
   effective_gas_price: amount.nullable(),
+  /** Of the contract that it has made. */
+  contract_address: z.string().exactOptional(),
   // Of a failed one, once its cause was asked for.
   revert_reason: z.string().exactOptional(),
   revert_data: z.string().exactOptional(),

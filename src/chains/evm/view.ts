@@ -1,3 +1,4 @@
+import { getCreateAddress } from 'ethers/address';
 import { amountOf, type JsonAmount } from '../../domain/amount.ts';
 import type { WireObject } from '../../domain/json.ts';
 import type { Attempt, Transaction } from '../../domain/transaction.ts';
@@ -6,8 +7,8 @@ import type { Account } from '../chain.ts';
 import { type EvmFields, readFields, readRequest } from './schema.ts';
 
 /**
- * A transaction as answers and webhooks show it: every key of the reference always there and in its order, then the lists
- * that it knows nothing of, where they were given.
+ * A transaction as answers and webhooks show it: every key of the reference always there and in its order, then what it
+ * knows nothing of: the address of a contract that is made, and the lists, where they were given.
  */
 export function transactionView(transaction: Transaction, account: Account): WireObject {
   const { stored } = readRequest(transaction.request);
@@ -35,9 +36,22 @@ export function transactionView(transaction: Transaction, account: Account): Wir
     signature: fields?.signature ?? null,
     speed: stored.speed,
     is_canceled: transaction.voidAs === 'canceled',
+    ...(stored.to === null ? { contract_address: createdContract(transaction, account) } : {}),
     ...(stored.access_list === undefined ? {} : { access_list: stored.access_list }),
     ...(stored.authorization_list === undefined ? {} : { authorization_list: stored.authorization_list }),
   };
+}
+
+/**
+ * Where the contract is that a transaction makes: as its receipt says, before that as it follows from sender and nonce.
+ * Null while it has none, and where nothing was made.
+ */
+function createdContract(transaction: Transaction, { address: from }: Account): string | null {
+  const { sequence: nonce, status } = transaction;
+  const receipt = receiptOf(transaction);
+  if (nonce === null || receipt?.succeeded === false) return null;
+  if (status === 'failed' || status === 'canceled' || status === 'expired') return null;
+  return receipt?.contract_address ?? getCreateAddress({ from, nonce }).toLowerCase();
 }
 
 /** What one signed version does and offers; its data is left out, for there may be many versions. */

@@ -142,6 +142,9 @@ const evmTransactionSchema = z.object({
   signature: evmSignatureSchema.nullable(),
   speed: z.enum(['fastest', 'fast', 'average', 'safeLow']).nullable(),
   is_canceled: z.boolean().nullable(),
+  contract_address: z.string().nullable().optional().meta({
+    description: 'Where a contract is made: its address, null before there is a nonce and where none was made',
+  }),
   access_list: accessListSchema.optional().meta({ description: 'Where one was given' }),
   authorization_list: authorizationListSchema.optional().meta({ description: 'Where one was given' }),
 });
@@ -172,12 +175,21 @@ export const signedTransactionSchema = z.union([
   z.looseObject({ signature: z.string() }),
 ]);
 
-export const rpcAnswerSchema = z.object({
+const rpcOutcomeSchema = z.object({
   jsonrpc: z.literal('2.0'),
   result: z.unknown().optional(),
-  error: z.object({ code: z.int(), message: z.string(), description: z.string() }).optional(),
+  error: z
+    .object({
+      code: z.int(),
+      message: z.string(),
+      description: z.string(),
+      data: z.unknown().optional().meta({ description: 'Of the node, for instance what a call reverted with' }),
+    })
+    .optional(),
   id: z.union([z.string(), z.number()]).optional(),
 });
+
+export const rpcAnswerSchema = z.union([rpcOutcomeSchema, z.array(rpcOutcomeSchema)]);
 
 const metadata = z
   .object({

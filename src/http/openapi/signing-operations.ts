@@ -4,6 +4,13 @@ import { ACTING, BODY, type ChainBodies, found, OF_RELAYER, type Operation } fro
 
 const TO = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8';
 
+const rpcCall = z.looseObject({
+  jsonrpc: z.literal('2.0').optional(),
+  method: z.string(),
+  params: z.unknown().optional(),
+  id: z.union([z.string(), z.int(), z.null()]).optional(),
+});
+
 const common = {
   tag: 'Signing',
   errors: [...BODY, ...OF_RELAYER, ...ACTING, 'SIGNER_FAILED', 'NOT_SUPPORTED'],
@@ -57,18 +64,13 @@ export function signingOperations({ typedData, unsent }: ChainBodies): Readonly<
     'POST /api/v1/relayers/:id/rpc': {
       id: 'callRpc',
       tag: 'Signing',
-      summary: 'Pass a JSON-RPC call through to a node',
+      summary: 'Pass a JSON-RPC call, or a batch of up to 1000, through to a node',
       body: {
-        schema: z.looseObject({
-          jsonrpc: z.literal('2.0').optional(),
-          method: z.string(),
-          params: z.unknown().optional(),
-          id: z.union([z.string(), z.int(), z.null()]).optional(),
-        }),
+        schema: z.union([rpcCall, z.array(rpcCall)]),
         required: true,
         example: { jsonrpc: '2.0', method: 'eth_blockNumber', params: [], id: 1 },
       },
-      answer: found('The bare JSON-RPC answer; a refusal of the node is one too', rpcAnswerSchema),
+      answer: found('The bare JSON-RPC answer, or a list of them; a refusal of the node is one too', rpcAnswerSchema),
       errors: ['EFFECT_UNKNOWN', ...BODY, ...OF_RELAYER, ...ACTING, 'NOT_AVAILABLE_YET'],
     },
   };

@@ -7,13 +7,15 @@ import { bodyOf } from '../json-body.ts';
 
 const params = z.object({ id: z.string() });
 
-/** Passes one JSON-RPC call through to the relayer's network. The answer is the bare JSON-RPC object. */
+/** Passes JSON-RPC calls through to the relayer's network, one or a batch. The answer is bare JSON-RPC. */
 export function rpcRoutes(app: FastifyInstance, rpc: RpcService): void {
   const routes = app.withTypeProvider<ZodTypeProvider>();
   routes.post('/relayers/:id/rpc', { schema: { params } }, async (request) => {
-    const outcome = await rpc.call(request.params.id, bodyOf(request), effectOf(request));
+    const { id } = request.params;
+    const [body, effect] = [bodyOf(request), effectOf(request)];
+    const outcomes = Array.isArray(body) ? await rpc.batch(id, body, effect) : [await rpc.call(id, body, effect)];
     // A node that refused or did not answer may do better next time.
-    request.isProvisional = outcome.error !== undefined;
-    return outcome;
+    request.isProvisional = outcomes.some(({ error }) => error !== undefined);
+    return Array.isArray(body) ? outcomes : outcomes[0];
   });
 }

@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap';
+import { AppError } from '../../../../src/domain/errors.ts';
 import type { RpcOutcome } from '../../../../src/egress/rpc-client.ts';
 import { rpcMayAct } from '../../../../src/services/rpc.ts';
 import { EngineWorld, relayerNamed } from '../../../support/engine-world.ts';
@@ -79,12 +80,77 @@ t.test("a node's refusal is not the last word for a request, but is what a plugi
   t.equal(node.calls, 3);
 });
 
-t.test('which calls may do more than read', (t) => {
-  for (const method of ['eth_sendRawTransaction', 'sendTransaction', 'personal_sign', 'submitTransaction']) {
-    t.ok(rpcMayAct({ method }), method);
-  }
-  for (const method of ['eth_call', 'getSignaturesForAddress', 'eth_blockNumber'])
+t.test('which calls may do more than read: all that are not known to only read', (t) => {
+  const acting = `eth_sendRawTransaction eth_sendTransaction eth_sendRawTransactionConditional eth_sign eth_submitWork
+    eth_getWork eth_newFilter sendTransaction submitTransaction personal_sign personal_unlockAccount anvil_setBalance
+    anvil_impersonateAccount hardhat_setCode evm_revert debug_setHead admin_addPeer miner_start engine_newPayloadV3
+    parity_postTransaction pm_sponsorUserOperation eth_sendUserOperation wallet_addEthereumChain zks_sendRawTransactionWithDetailedOutput
+    eth_call2 ETH_CALL some_unknownMethod getBalance`;
+  for (const method of acting.split(/\s+/)) t.ok(rpcMayAct({ method }), method);
+  for (const method of ['eth_call', 'eth_getLogs', 'eth_blockNumber', 'debug_traceTransaction', 'net_version']) {
     t.notOk(rpcMayAct({ method }), method);
-  t.ok(rpcMayAct({ method: 7 }), 'whatever cannot be read');
+  }
+  for (const body of [{ method: 7 }, {}, null, [{ method: 'eth_call' }]]) {
+    t.ok(rpcMayAct(body), 'whatever cannot be read');
+  }
   t.end();
+});
+
+t.test('a batch has one outcome for each call, in order, also for what is none', async (t) => {
+  const { node, rpc, world } = await askedNode(t);
+  world.client.rpc = async (body) => {
+    node.calls += 1;
+    const { method, id = 1 } = body as { method?: string; id?: number };
+    if (method === undefined) throw new AppError('INVALID_REQUEST', { reason: "Missing 'method' field" });
+    return { jsonrpc: '2.0', result: method, id };
+  };
+  const calls = Array.from({ length: 100 }, (_, id) => ({ method: `eth_${id}`, id }));
+  t.strictSame(
+    await rpc.batch('r1', calls),
+    calls.map(({ method: result, id }) => ({ jsonrpc: '2.0', result, id })),
+  );
+  t.match(await rpc.batch('r1', [7, { method: 'eth_call', id: 3 }]), [
+    { error: { code: -32_600, message: 'Invalid Request', description: "Missing 'method' field" } },
+    { result: 'eth_call', id: 3 },
+  ]);
+  for (const some of [[], Array.from({ length: 1_001 }, () => ({ method: 'eth_call' }))]) {
+    await t.rejects(rpc.batch('r1', some), { code: 'INVALID_REQUEST' });
+  }
+  t.equal(node.calls, 102);
+});
+
+t.test('under one name the calls of a batch act once', async (t) => {
+  const { node, rpc, effect, world } = await askedNode(t);
+  const batch = [{ method: 'eth_call' }, { method: 'eth_sendTransaction' }];
+  const first = await rpc.batch('r1', batch, effect);
+  t.strictSame(await rpc.batch('r1', batch, effect), first);
+  t.equal(node.calls, 2);
+
+  const reads = { ...effect, occurrence: 1 };
+  await rpc.batch('r1', [{ method: 'eth_call' }, {}], reads);
+  t.equal(await world.store.read.effect(reads), undefined);
+
+  node.answer = () => Promise.reject(new Error('the process dies'));
+  const [acting, signed] = [
+    { ...effect, occurrence: 2 },
+    { ...effect, occurrence: 3 },
+  ];
+  const sending = [{ method: 'eth_call' }, { method: 'eth_sendRawTransaction' }];
+  await t.rejects(rpc.batch('r1', batch, acting));
+  await t.rejects(rpc.batch('r1', sending, signed));
+  node.answer = async () => ({ jsonrpc: '2.0', result: '0xhash' });
+  await t.rejects(rpc.batch('r1', batch, acting), { code: 'EFFECT_UNKNOWN' });
+  t.match(await rpc.batch('r1', sending, signed), [{ result: '0xhash' }, { result: '0xhash' }]);
+});
+
+t.test('a read that fails beside what acted does not let that be done again', async (t) => {
+  const { node, rpc, effect: step } = await askedNode(t);
+  const effect = { ...step, isStep: false };
+  const batch = [{ method: 'eth_call' }, { method: 'eth_sendTransaction' }];
+  const failed: RpcOutcome = { jsonrpc: '2.0', error: { code: 3, message: 'execution reverted', description: '' } };
+  node.answer = async () => (node.calls === 1 ? failed : { jsonrpc: '2.0', result: '0xhash' });
+  const first = await rpc.batch('r1', batch, effect);
+  t.match(first, [{ error: { code: 3 } }, { result: '0xhash' }]);
+  t.strictSame(await rpc.batch('r1', batch, effect), first);
+  t.equal(node.calls, 2);
 });

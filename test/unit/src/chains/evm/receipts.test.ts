@@ -59,7 +59,14 @@ t.test('a node that keeps naming another block is not followed for ever', async 
 
 t.test('a receipt is of the one whose hash and sender it bears', async (t) => {
   const one = sought(1);
-  const blank = { blockNumber: 1n, blockHash: '', succeeded: true, gasUsed: 1n, effectiveGasPrice: null };
+  const blank = {
+    blockNumber: 1n,
+    blockHash: '',
+    succeeded: true,
+    gasUsed: 1n,
+    effectiveGasPrice: null,
+    contractAddress: null,
+  };
   t.ok(isReceiptOf(one, { ...blank, transactionHash: hashOf(1), from: ACCOUNT }));
   t.notOk(isReceiptOf(one, { ...blank, transactionHash: hashOf(2), from: ACCOUNT }));
   t.notOk(isReceiptOf(one, { ...blank, transactionHash: hashOf(1), from: hashOf(2) }));

@@ -33,18 +33,28 @@ t.test('what is no call', async (t) => {
   t.equal(double.calls.length, 0);
 });
 
-t.test('the reference’s codes and texts, and nothing of the endpoint or the node', async (t) => {
+t.test('what a node answers stays what it is, with nothing of the endpoint', async (t) => {
+  for (const [said, told] of [
+    [{ code: 3, message: 'execution reverted: late', data: '0x08c379a0' }, {}],
+    [{ code: -32_000, message: 'nonce too low' }, {}],
+    [{ code: -32_602, message: 'bad', data: null }, {}],
+    [{ code: -32_000, message: 'key 0123456789abcdef is over its limit' }, { message: /^key .*(?<!abcdef) is over/ }],
+  ] as const) {
+    const { pass } = await open(t, { error: said }, { tries: 1 });
+    const description = `RPC error occurred (code: ${said.code})`;
+    const answer = await pass({ method: 'eth_call', id: 5 });
+    t.match(answer, { jsonrpc: '2.0', error: { ...said, description, ...told }, id: 5 });
+    t.equal('data' in (answer.error ?? {}), 'data' in said);
+    t.notMatch(JSON.stringify(answer), '0123456789abcdef');
+  }
+});
+
+t.test('the reference’s codes and texts where no node answered, and nothing of the endpoint', async (t) => {
   const cases: [DoubleAnswer, number, string, string][] = [
     ['silence', -33_000, 'Request timeout', 'The request timed out. Please try again later'],
     [{ status: 429 }, -33_001, 'Rate limited', 'Rate limit exceeded. Please try again later'],
     [{ status: 502 }, -33_002, 'Bad gateway', 'Service temporarily unavailable. Please try again later'],
     [{ status: 403 }, -33_003, 'Request error', 'Request failed with status code 403'],
-    [
-      { error: { code: 3, message: 'reverted: secret', data: '0x08c379a0' } },
-      -32_603,
-      'Internal error',
-      'RPC error occurred (code: 3)',
-    ],
     ['hang-up', -32_603, 'Internal error', 'Network error occurred. Please try again later'],
     [{ body: 'nonsense' }, -32_603, 'Internal error', 'An internal error occurred. Please try again later'],
   ];
@@ -52,6 +62,14 @@ t.test('the reference’s codes and texts, and nothing of the endpoint or the no
     const { pass } = await open(t, answer, { tries: 1 });
     t.same(await pass({ method: 'eth_call', id: 5 }), { jsonrpc: '2.0', error: { code, message, description }, id: 5 });
   }
+});
+
+t.test('an endpoint that asked to be left alone is not asked, and that is told', async (t) => {
+  const { pass, double } = await open(t, { status: 429 }, { tries: 1 });
+  const limited = { error: { code: -33_001, message: 'Rate limited' } };
+  t.match(await pass({ method: 'eth_call' }), limited);
+  t.match(await pass({ method: 'eth_sendRawTransaction' }), limited);
+  t.equal(double.calls.length, 1);
 });
 
 t.test('what may have an effect leaves once, what has none is tried again', async (t) => {

@@ -17,6 +17,7 @@ const receipt = (transactionHash: string): Receipt => ({
   succeeded: true,
   gasUsed: 21_000n,
   effectiveGasPrice: 7n,
+  contractAddress: null,
 });
 
 interface World {

@@ -1,4 +1,4 @@
-import { Wallet } from 'ethers';
+import { getCreateAddress, Wallet } from 'ethers';
 import t from 'tap';
 import { attemptView, inclusionView, transactionView } from '../../../../../src/chains/evm/view.ts';
 import { storedAttempt, storedTransaction } from '../../../../support/evm.ts';
@@ -59,7 +59,7 @@ t.test('afterwards it shows what was decided', async (t) => {
   };
   const pending = storedTransaction(account, { data: '0x00', value: '0x10', speed: 'fast' });
   const view = transactionView({ ...pending, fields, sequence: 2n ** 60n, hash: '0xab', sentAt: 0 }, account);
-  t.same(Object.keys(view), KEYS);
+  t.same(Object.keys(view), [...KEYS, 'contract_address']);
   t.match(view, {
     hash: '0xab',
     sent_at: '1970-01-01T00:00:00.000+00:00',
@@ -127,4 +127,29 @@ t.test('what is in a block is shown with its block', async (t) => {
   });
   t.equal(inclusionView({ ...included, status: 'submitted' }), null, 'a reorganisation took it back');
   t.equal(inclusionView({ ...included, fields: {} }), null);
+});
+
+t.test('what makes a contract shows where that is, while it can be there', async (t) => {
+  const pending = storedTransaction(account, { data: '0x00', value: 0, speed: 'fast' });
+  const shown = (over: object) => transactionView({ ...pending, ...over }, account)['contract_address'];
+  const receipt = { block_number: 1, block_hash: '0x', succeeded: true, gas_used: 1, effective_gas_price: null };
+  const fields = (more: object) => ({
+    chain_id: 1,
+    from: account.address,
+    gas_limit: 21_000,
+    receipt: { ...receipt, ...more },
+  });
+  const expected = getCreateAddress({ from: account.address, nonce: 5 }).toLowerCase();
+  t.equal(shown({}), null);
+  t.equal(shown({ status: 'submitted', sequence: 5n }), expected);
+  t.equal(shown({ status: 'confirmed', sequence: 5n, fields: fields({}) }), expected);
+  const elsewhere = fields({ contract_address: RECEIVER });
+  t.equal(shown({ status: 'mined', sequence: 5n, fields: elsewhere }), RECEIVER, 'the chain knows better');
+  t.equal(shown({ status: 'submitted', sequence: 5n, fields: elsewhere }), expected, 'taken back by a reorganisation');
+  t.equal(shown({ status: 'mined', sequence: 5n, fields: fields({ succeeded: false }) }), null);
+  for (const status of ['failed', 'canceled', 'expired']) t.equal(shown({ status, sequence: 5n }), null, status);
+  t.notOk(
+    'contract_address' in
+      transactionView(storedTransaction(account, { to: RECEIVER, value: 0, speed: 'fast' }), account),
+  );
 });

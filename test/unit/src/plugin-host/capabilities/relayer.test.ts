@@ -46,11 +46,11 @@ t.test('each method needs its right, and says whether it may change something', 
 t.test('an rpc method that may put something on a chain is an effect, and so is one we cannot read', async (t) => {
   const effect = (request: unknown) => relayer.rpc(services).prepare({ relayerId: 'known', request }).effect;
   t.same(
-    ['eth_call', 'getSignatureStatuses', 'simulateTransaction'].map((method) => effect({ method })),
+    ['eth_call', 'eth_getLogs', 'net_version'].map((method) => effect({ method })),
     [false, false, false],
   );
   t.same(
-    ['eth_sendRawTransaction', 'sendTransaction', 'submitTransaction', 'eth_sign'].map((method) => effect({ method })),
+    ['eth_sendRawTransaction', 'sendTransaction', 'anvil_setBalance', 'eth_sign'].map((method) => effect({ method })),
     [true, true, true, true],
   );
   t.same([effect({}), effect([]), effect('x'), effect(null), effect({ method: 1 })], [true, true, true, true, true]);
