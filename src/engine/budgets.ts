@@ -1,9 +1,16 @@
 import type { Chain, ReadyPreparation } from '../chains/chain.ts';
-import type { AttemptPurpose, Transaction } from '../domain/transaction.ts';
+import type { Transaction } from '../domain/transaction.ts';
 import type { SpendingRaise } from '../store/store.ts';
 import type { LaneStep } from './lane-step.ts';
-import type { Change } from './ledger.ts';
 import { type Priced, parked } from './pricing.ts';
+
+/** A version whose price is known and that is not signed yet. */
+export interface PricedVersion extends Pick<ReadyPreparation, 'cost'>, Pick<Transaction, 'request'> {
+  transactionId: string;
+  chain: Chain;
+  /** It is never refused, and counts all the same. */
+  mayExceed: boolean;
+}
 
 /**
  * Reserves what priced transactions can cost where a plugin's budget bears them, before any is signed. Those that it
@@ -11,16 +18,14 @@ import { type Priced, parked } from './pricing.ts';
  * @returns those that may be signed, in the order given
  */
 export async function affordable(step: LaneStep, priced: readonly Priced[]): Promise<readonly Priced[]> {
-  const budgeted = await step.budgeted(priced.map(({ transaction }) => transaction.id));
-  if (budgeted.size === 0) return priced;
-  const asks = priced
-    .filter(({ transaction }) => budgeted.has(transaction.id))
-    .map(({ transaction, sender, preparation }) =>
-      raiseFor(sender.chain, transaction.id, { request: transaction.request, cost: preparation.cost }, false),
-    );
-  const refusals = await step.ledger.raise(asks.filter((ask) => ask !== undefined));
-  const reasons = new Map(refusals.map(({ transactionId, reason }) => [transactionId, reason]));
-  const tooDear = priced.flatMap(({ transaction }): Change[] => {
+  const reasons = await shortages(
+    step,
+    priced.map(({ transaction: { id, request }, sender: { chain }, preparation: { cost } }) => {
+      return { transactionId: id, chain, request, cost, mayExceed: false };
+    }),
+  );
+  if (reasons.size === 0) return priced;
+  const tooDear = priced.flatMap(({ transaction }) => {
     const statusReason = reasons.get(transaction.id);
     if (statusReason === undefined) return [];
     // Amounts come free as others end or age.
@@ -31,30 +36,20 @@ export async function affordable(step: LaneStep, priced: readonly Priced[]): Pro
 }
 
 /**
- * Reserves what one more version of a transaction can cost. A version that does nothing is never refused, for without
- * it the sequence would hold up everything behind; it counts all the same.
- * @returns why it must not be signed now
+ * Reserves what versions can cost where they count against a plugin's budget.
+ * @returns why those must not be signed now that their budget does not bear, by the transaction's id
  */
-export async function versionShortage(
-  step: LaneStep,
-  chain: Chain,
-  { id }: Transaction,
-  version: Pick<ReadyPreparation, 'cost'> & Pick<Transaction, 'request'>,
-  purpose: AttemptPurpose,
-): Promise<string | undefined> {
-  if ((await step.budgeted([id])).size === 0) return undefined;
-  const ask = raiseFor(chain, id, version, purpose === 'void');
-  const [refusal] = ask === undefined ? [] : await step.ledger.raise([ask]);
-  return refusal?.reason;
+export async function shortages(step: LaneStep, versions: readonly PricedVersion[]): Promise<Map<string, string>> {
+  const budgeted = await step.budgeted(versions.map(({ transactionId }) => transactionId));
+  const asks = versions
+    .filter(({ transactionId }) => budgeted.has(transactionId))
+    .flatMap((one) => raiseFor(one) ?? []);
+  const refusals = asks.length === 0 ? [] : await step.ledger.raise(asks);
+  return new Map(refusals.map(({ transactionId, reason }) => [transactionId, reason]));
 }
 
-function raiseFor(
-  { spending }: Chain,
-  transactionId: string,
-  { request, cost }: Pick<ReadyPreparation, 'cost'> & Pick<Transaction, 'request'>,
-  mayExceed: boolean,
-): SpendingRaise | undefined {
-  if (spending === undefined) return undefined;
-  const { value } = spending.spendOf(request);
+function raiseFor({ chain, transactionId, request, cost, mayExceed }: PricedVersion): SpendingRaise | undefined {
+  if (chain.spending === undefined) return undefined;
+  const { value } = chain.spending.spendOf(request);
   return { transactionId, value, fee: cost - value, mayExceed };
 }

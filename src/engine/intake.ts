@@ -9,11 +9,8 @@ import type { Version } from './ledger.ts';
 import { hasExpired, lifetimeOf } from './lifetime.ts';
 import { type Priced, price, retryLater } from './pricing.ts';
 import { sequenceFigures } from './sequence-figures.ts';
-import { startInTurns } from './turns.ts';
+import { SIGNATURES_PER_TURN, startInTurns } from './turns.ts';
 import { storeUnlike } from './unlike.ts';
-
-/** A signature and its proof with a key at hand take a third of a millisecond of the processor. */
-const SIGNATURES_PER_TURN = 4;
 
 /** One transaction with the bytes that were signed for it under a sequence. */
 interface Signed {

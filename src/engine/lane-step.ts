@@ -84,8 +84,11 @@ export function bySequence(entries: readonly OpenEntry[]): OpenEntry[] {
   return entries.toSorted((a, b) => (sequenceOf(a) < sequenceOf(b) ? -1 : 1));
 }
 
-/** Commits changes of open transactions and brings the step's picture up to date. One that is final leaves it. */
-export async function applyToOpen(step: LaneStep, changes: readonly Change[]): Promise<void> {
+/**
+ * Commits changes and brings the step's picture of the open transactions up to date. One that is final leaves it.
+ * @returns the changed transactions as they are now, by id
+ */
+export async function applyToOpen(step: LaneStep, changes: readonly Change[]): Promise<Map<string, Transaction>> {
   const applied = await step.ledger.apply(changes);
   for (const [id, transaction] of applied) {
     const entry = step.open.get(id);
@@ -97,6 +100,7 @@ export async function applyToOpen(step: LaneStep, changes: readonly Change[]): P
       step.open.set(id, { transaction, attempts: withAcceptance(entry.attempts, changes, id) });
     }
   }
+  return applied;
 }
 
 /** Nothing is remembered of a transaction that has ended. */

@@ -12,12 +12,12 @@ import { look } from './looking.ts';
 import { OfferBook, type Parked } from './offer-book.ts';
 import { offer } from './offering.ts';
 import { OpenBook } from './open-book.ts';
+import { renew } from './renewal.ts';
 import { type SenderSources, Senders } from './sender.ts';
 import type { HeardCount } from './sequence-leap.ts';
 import { SequencePlanner } from './sequence-planner.ts';
 import { tellStranded } from './stranded.ts';
 import { backOff } from './timing.ts';
-import { renew } from './versions.ts';
 
 export interface LaneDeps extends Pick<LaneStep, 'timing' | 'random' | 'log' | 'elapsed' | 'newId' | 'reach'> {
   store: Store;

@@ -1,11 +1,12 @@
-import type { Preparation, ReadyPreparation } from '../chains/chain.ts';
+import type { Chain, Preparation, ReadyPreparation } from '../chains/chain.ts';
 import { messageOf } from '../domain/errors.ts';
-import type { Timestamp, Transaction } from '../domain/transaction.ts';
+import type { Attempt, Timestamp, Transaction } from '../domain/transaction.ts';
 import { forget, type LaneStep, withinReach } from './lane-step.ts';
 import type { Change } from './ledger.ts';
 import type { ParkCause } from './offer-book.ts';
 import type { Sender } from './sender.ts';
 import { backOff } from './timing.ts';
+import { askTogether } from './together.ts';
 
 /** A transaction that is priced and may be signed. */
 export interface Priced {
@@ -21,12 +22,10 @@ type Outcome = { sender: Sender; preparation: Preparation } | { error: unknown }
  * @returns those that may be signed, in the order given
  */
 export async function price(step: LaneStep, pending: readonly Transaction[]): Promise<Priced[]> {
-  const committed = await committedCost(step);
-  let outcomes = await Promise.all(pending.map((transaction) => ask(step, transaction, committed)));
-  if (!(await affordableTogether(step, pending, outcomes, committed))) {
-    outcomes = await askInTurn(step, pending, committed);
-  }
-
+  const outcomes = await askTogether<Transaction, Outcome>(pending, await committedCost(step), {
+    ask: (transaction, committed) => ask(step, transaction, committed),
+    takes: (outcome) => ('preparation' in outcome ? readyOf(outcome.preparation)?.cost : undefined),
+  });
   const priced: Priced[] = [];
   const changes: Change[] = [];
   for (const [index, transaction] of pending.entries()) {
@@ -90,39 +89,6 @@ async function ask(step: LaneStep, transaction: Transaction, committed: bigint):
   }
 }
 
-/**
- * All were asked at once, each as if the others did not exist. Whether the balance bears them together shows by asking
- * for the last one again, with what the others take.
- */
-async function affordableTogether(
-  step: LaneStep,
-  pending: readonly Transaction[],
-  outcomes: readonly Outcome[],
-  committed: bigint,
-): Promise<boolean> {
-  const ready = outcomes.map((outcome) => ('preparation' in outcome ? readyOf(outcome.preparation) : undefined));
-  const last = ready.findLastIndex((preparation) => preparation !== undefined);
-  const others = ready.slice(0, Math.max(last, 0)).filter((preparation) => preparation !== undefined);
-  const transaction = pending[last];
-  if (transaction === undefined || others.length === 0) {
-    return true;
-  }
-  const taken = others.reduce((sum, { cost }) => sum + cost, committed);
-  const again = await ask(step, transaction, taken);
-  return 'preparation' in again && again.preparation.kind === 'ready';
-}
-
-async function askInTurn(step: LaneStep, pending: readonly Transaction[], committed: bigint): Promise<Outcome[]> {
-  const outcomes: Outcome[] = [];
-  let taken = committed;
-  for (const transaction of pending) {
-    const outcome = await ask(step, transaction, taken);
-    taken += 'preparation' in outcome ? (readyOf(outcome.preparation)?.cost ?? 0n) : 0n;
-    outcomes.push(outcome);
-  }
-  return outcomes;
-}
-
 function readyOf(preparation: Preparation): ReadyPreparation | undefined {
   return preparation.kind === 'ready' ? preparation : undefined;
 }
@@ -136,8 +102,12 @@ export async function committedCost(step: LaneStep): Promise<bigint> {
   for (const { transaction, attempts } of withinReach(step)) {
     const { chain } = await step.senders.of(transaction.relayerId).catch(() => NOBODY);
     if (chain === undefined) continue;
-    // Any of its versions may be the one that counts.
-    sum += attempts.map((attempt) => chain.costOf(attempt)).reduce((most, cost) => (cost > most ? cost : most), 0n);
+    sum += dearestCost(chain, attempts);
   }
   return sum;
+}
+
+/** The most that versions of one transaction can take: any of them may be the one that counts. */
+export function dearestCost(chain: Chain, attempts: readonly Attempt[]): bigint {
+  return attempts.map((attempt) => chain.costOf(attempt)).reduce((most, cost) => (cost > most ? cost : most), 0n);
 }

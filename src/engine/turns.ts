@@ -1,5 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
+/** A signature and its proof with a key at hand take a third of a millisecond of the processor. */
+export const SIGNATURES_PER_TURN = 4;
+
 /**
  * Starts something for each item, so many of them in one turn of the loop: work that waits for nothing, such as signing
  * with a key at hand, would else hold up everything for as long as all of it takes. What has to wait overlaps as if all

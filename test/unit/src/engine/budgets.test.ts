@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { takeUp } from '../../../../src/engine/intake.ts';
-import { renew } from '../../../../src/engine/versions.ts';
+import { renew } from '../../../../src/engine/renewal.ts';
 import { EngineWorld, pendingTransaction, present } from '../../../support/engine-world.ts';
 
 /** Transactions of the fake chain cost 10: their value of 3, and a fee of at most 7. */
@@ -59,7 +59,7 @@ t.test('a dearer version waits for the budget; the bytes that there are stay on 
   const step = await world.step();
   step.offers.tooCheap(transaction.id);
   world.client.onPrepareVersion = (prepared) => ({ ...prepared, cost: 11n });
-  t.equal(await renew(step), 0);
+  t.equal(await renew(step), 1);
   t.match(await world.get(transaction), { status: 'sent', statusReason: /^Plugin p has 0 left of fee_per_hour 7/ });
   t.equal((await world.store.read.attempts(transaction.id)).length, 1);
   t.strictSame(await spent(), { value: 3n, fee: 7n });

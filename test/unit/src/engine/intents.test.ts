@@ -4,7 +4,7 @@ import type { Transaction } from '../../../../src/domain/transaction.ts';
 import { takeUp } from '../../../../src/engine/intake.ts';
 import { carryOut } from '../../../../src/engine/intents.ts';
 import { offer } from '../../../../src/engine/offering.ts';
-import { EngineWorld, LANE } from '../../../support/engine-world.ts';
+import { EngineWorld, LANE, present } from '../../../support/engine-world.ts';
 
 const CANCEL: Wish = { kind: 'cancel' };
 const REPLACE: Wish = { kind: 'replace', request: { effect: 'instead' }, validUntil: 4_000_000_000_000 };
@@ -155,6 +155,32 @@ t.test('wishes are carried out in the order of their asking', async (t) => {
   t.equal(await settle(world), 2);
   t.match(await world.get(transaction), { status: 'canceled', request: { effect: 'instead' } });
   t.strictSame(await world.store.read.intents(LANE, 10), []);
+});
+
+t.test('a batch of replacements at most, and whoever cancels does not wait for them', async (t) => {
+  const world = await EngineWorld.open(t);
+  const pending: Transaction[] = [];
+  for (let index = 0; index < 5; index += 1) pending.push(await world.accept(`pay ${index}`));
+  const step = await world.step({ batch: 2 });
+  await takeUp(step, pending);
+  await offer(step);
+  const replace = (index: number): Wish => ({
+    kind: 'replace',
+    request: { effect: `else ${index}` },
+    validUntil: null,
+  });
+  const positions: number[] = [];
+  for (const [index, one] of pending.entries())
+    positions.push(await ask(world, one, index < 3 ? replace(index) : CANCEL));
+  const apply = t.capture(step.ledger, 'apply', step.ledger.apply.bind(step.ledger));
+
+  t.equal(await carryOut(step, await world.store.read.intents(LANE, 10)), 4);
+  t.equal(apply().length, 1, 'what needs no signature is one commit');
+  const outcomes = await Promise.all(positions.map((position) => world.store.read.intentOutcome(position)));
+  const done = { refusal: null };
+  t.strictSame(outcomes, [done, done, 'waiting', done, done]);
+  t.equal(await carryOut(step, await world.store.read.intents(LANE, 10)), 1);
+  t.match(await world.get(present(pending[2])), { request: { effect: 'else 2' } });
 });
 
 t.test('a wish of a transaction that is gone is refused', async (t) => {

@@ -226,6 +226,38 @@ t.test('how long it has done nothing', async (t) => {
   t.equal(lane.idleSince, 7);
 });
 
+t.test('who cancels waits for one batch of dearer versions at most', async (t) => {
+  const world = await EngineWorld.open(t);
+  const accepted = [];
+  for (let index = 0; index < 12; index += 1) accepted.push(await world.accept(`pay ${index}`));
+  const last = present(accepted.at(-1));
+  const { lane } = await laneOf(world, { timing: { ...fastTiming, batch: 4, lookMs: 60_000 } });
+  await lane.wake();
+
+  const asked: string[] = [];
+  const prepareVersion = world.client.prepareVersion.bind(world.client);
+  world.client.prepareVersion = async (entry, version, figures) => {
+    asked.push(version.purpose);
+    if (asked.length === 1) {
+      await world.store.write((writer) =>
+        writer.insertIntent({ transactionId: last.id, lane: LANE, wish: { kind: 'cancel' } }),
+      );
+    }
+    return prepareVersion(entry, version, figures);
+  };
+  world.client.patience = 0;
+  for (const { id } of accepted) {
+    await world.store.write((writer) => writer.updateTransaction(id, 'submitted', { nextActionAt: 1 }));
+  }
+  // Another lane, for what one has read it keeps.
+  const { lane: next } = await laneOf(world, { timing: { ...fastTiming, batch: 4, lookMs: 60_000 } });
+  await lane.release();
+  void next.wake();
+  await world.until('it is taken back', async () => asked.includes('void'));
+  await next.close();
+  t.ok(asked.indexOf('void') <= 5, `it was asked for as number ${asked.indexOf('void') + 1}`);
+});
+
 t.test('a transaction whose relayer is gone does not hold up the others', async (t) => {
   const world = await EngineWorld.open(t);
   const orphan = await world.accept('orphan', { relayerId: 'gone' });

@@ -7,8 +7,8 @@ import { applyToOpen, type LaneStep, unmined } from '../../../../src/engine/lane
 import { look } from '../../../../src/engine/looking.ts';
 import { offer } from '../../../../src/engine/offering.ts';
 import { committedCost } from '../../../../src/engine/pricing.ts';
+import { asVoid, renew } from '../../../../src/engine/renewal.ts';
 import type { EngineTiming } from '../../../../src/engine/timing.ts';
-import { asVoid, renew } from '../../../../src/engine/versions.ts';
 import { EngineWorld, pendingTransaction, present } from '../../../support/engine-world.ts';
 
 /** One transaction that a node has, and the step that brought it there. */

@@ -4,8 +4,8 @@ import { applyToOpen, unmined, withinReach } from '../../../../src/engine/lane-s
 import { look } from '../../../../src/engine/looking.ts';
 import { offer } from '../../../../src/engine/offering.ts';
 import { committedCost } from '../../../../src/engine/pricing.ts';
+import { asVoid, renew } from '../../../../src/engine/renewal.ts';
 import { tellStranded } from '../../../../src/engine/stranded.ts';
-import { asVoid, renew } from '../../../../src/engine/versions.ts';
 import { EngineWorld, present } from '../../../support/engine-world.ts';
 
 /** A step in which one of two signed transactions is said to be far beyond the account's count. */

@@ -1,222 +1,112 @@
-import t from 'tap';
+import t, { type Test } from 'tap';
+import { AppError } from '../../../../src/domain/errors.ts';
 import type { Transaction } from '../../../../src/domain/transaction.ts';
 import { takeUp } from '../../../../src/engine/intake.ts';
 import type { LaneStep } from '../../../../src/engine/lane-step.ts';
 import { offer } from '../../../../src/engine/offering.ts';
-import { renew, signVersion } from '../../../../src/engine/versions.ts';
+import { type Renewal, signVersions } from '../../../../src/engine/versions.ts';
 import { EngineWorld, present } from '../../../support/engine-world.ts';
-import { VOID } from '../../../support/fake-chain-client.ts';
 
-interface Scene {
-  world: EngineWorld;
-  step: LaneStep;
-  transaction: Transaction;
-}
-
-/** One transaction that is signed and, if wanted, on offer. */
-async function scene(
-  t: { teardown(end: () => Promise<void>): void },
-  { offered = true, ...more }: Partial<Transaction> & { offered?: boolean } = {},
-): Promise<Scene> {
+/** So many transactions on offer. */
+async function scene(t: Test, count: number) {
   const world = await EngineWorld.open(t);
-  const pending = await world.accept('pay', more);
-  const step = await world.step({ renewMs: 60_000 });
-  await takeUp(step, [pending]);
-  if (offered) await offer(step);
-  return { world, step, transaction: await world.get(pending) };
-}
-
-/** The same step when so much time has passed. */
-const afterMs = (step: LaneStep, ms: number): LaneStep => ({
-  ...step,
-  now: () => Date.now() + ms,
-  elapsed: () => performance.now() + ms,
-});
-
-const effects = (world: EngineWorld) =>
-  world.chain.received.map((raw) => (JSON.parse(raw) as { effect: string }).effect);
-
-t.test('what stands is left alone', async (t) => {
-  const { world, step, transaction } = await scene(t);
-  t.equal(await renew(step), 0);
-  t.strictSame(await world.get(transaction), transaction);
-});
-
-t.test('a network that is silent for too long is offered a dearer version with the same sequence', async (t) => {
-  const { world, step, transaction } = await scene(t);
-  world.client.patience = 0;
-  t.equal(await renew(step), 1);
-  const [first, second, ...others] = await world.store.read.attempts(transaction.id);
-  t.strictSame(others, []);
-  t.equal(second?.purpose, 'bump');
-  t.equal(second?.sequence, first?.sequence);
-  t.ok(Number(second?.fields['price']) > Number(first?.fields['price']));
-  const now = await world.get(transaction);
-  t.match(now, { status: 'submitted', hash: second?.hash });
-  t.match(await world.store.read.decisions(transaction.id, 10), [{ kind: 'bumped' }]);
-  t.equal(world.chain.received.length, 1, 'nothing leaves before it is written');
-  await offer(step);
-  t.equal(world.chain.received.length, 2);
-  t.ok(step.reach !== undefined && world.reached.includes('renewed') && world.reached.includes('rewritten'));
-});
-
-t.test(
-  'a clock that is set back makes the network’s silence no shorter, and one that is set ahead no longer',
-  async (t) => {
-    const { world, step } = await scene(t);
-    world.client.patience = 60_000;
-    t.equal(await renew(step), 0);
-    t.equal(await renew({ ...step, now: () => Date.now() + 3_600_000 }), 0, 'no time has passed');
-    const back = { ...step, now: () => Date.now() - 3_600_000 };
-    t.equal(await renew(back), 0);
-    t.equal(await renew({ ...back, elapsed: () => performance.now() + 60_000 }), 1);
-  },
-);
-
-t.test('a version that nobody was offered yet is not outbid', async (t) => {
-  const { world, step } = await scene(t, { offered: false });
-  world.client.patience = 0;
-  t.equal(await renew(step), 0);
-});
-
-t.test('a cap that forbids a dearer version parks it, says so once, and the old bytes stay', async (t) => {
-  const { world, step, transaction } = await scene(t);
-  Object.assign(world.client, { patience: 0, cap: 1n });
-  t.equal(await renew(step), 0);
-  t.equal(await renew(step), 0);
-  t.match(await world.get(transaction), { status: 'submitted', statusReason: 'the price is above the cap' });
-  t.equal((await world.store.read.attempts(transaction.id)).length, 1);
-  t.match(await world.store.read.decisions(transaction.id, 10), [{ kind: 'parked' }]);
-
-  world.client.cap = null;
-  t.equal(await renew({ ...step, elapsed: () => performance.now() + step.timing.renewMs }), 1, 'resumed');
-});
-
-t.test(
-  'nodes that ask for more get it at once a few times, and then now and then for as long as they ask',
-  async (t) => {
-    const { world, step, transaction } = await scene(t);
-    const ask = async (elapsed: number) => {
-      step.offers.tooCheap(transaction.id);
-      await renew({ ...step, elapsed: () => elapsed });
-      return (await world.store.read.attempts(transaction.id)).length;
-    };
-    const began = performance.now();
-    for (let version = 2; version <= 8; version += 1) t.equal(await ask(began), version);
-    t.equal(await ask(began), 8, 'pauses');
-    t.equal(await ask(began + step.timing.reofferMs), 9);
-    t.equal(await ask(began + step.timing.reofferMs), 9);
-  },
-);
-
-t.test('an empty version that every node refuses is made anew', async (t) => {
-  const { world, step, transaction } = await scene(t, { validUntil: Date.now() + 60_000 });
-  const late = afterMs(step, 60_001);
-  await renew(late);
-  for (let refusal = 0; refusal < 3; refusal += 1) step.offers.refused(transaction.id, 0);
-  t.equal(await renew(late), 1);
-  const attempts = await world.store.read.attempts(transaction.id);
-  t.strictSame(
-    attempts.map(({ purpose }) => purpose),
-    ['send', 'void', 'void'],
-  );
-});
-
-t.test('what waits for a lower sequence is not made dearer: its turn is what it waits for', async (t) => {
-  const world = await EngineWorld.open(t);
-  const pending = [await world.accept('head'), await world.accept('follower')];
-  const step = await world.step({ renewMs: 60_000 });
+  const pending: Transaction[] = [];
+  for (let index = 0; index < count; index += 1) pending.push(await world.accept(`pay ${index}`));
+  const step = await world.step();
   await takeUp(step, pending);
-  world.chain.unacceptable.add('head');
   await offer(step);
-  world.client.patience = 0;
-  t.equal(await renew(step), 0);
-  world.chain.unacceptable.clear();
-  const later = { ...step, now: () => Date.now() + 60_000 };
-  await offer(later);
-  t.equal(await renew(later), 2);
-});
-
-for (const [offered, what] of [
-  [true, 'on offer'],
-  [false, 'signed and never offered'],
-] as const) {
-  t.test(`what expires while it is ${what} gives its sequence to an empty version`, async (t) => {
-    const { world, step, transaction } = await scene(t, { offered, validUntil: Date.now() + 60_000 });
-    const late = afterMs(step, 60_001);
-    t.equal(await renew(late), 1);
-    t.match(await world.get(transaction), {
-      voidAs: 'expired',
-      statusReason: 'valid_until passed before it was in a block',
-    });
-    await offer(late);
-    t.strictSame(effects(world), offered ? ['pay', VOID] : [VOID], 'its own bytes are not offered any more');
-  });
+  const bumpAll = () =>
+    signVersions(
+      step,
+      pending.map(({ id }) => ({ entry: present(step.open.get(id)), version: { purpose: 'bump' }, kind: 'bumped' })),
+    );
+  return { world, step, pending, bumpAll };
 }
 
-t.test('without an end of its own a transaction lives as long as its chain says', async (t) => {
-  const { world, step, transaction } = await scene(t);
-  t.equal(await renew(step), 0);
-  t.equal(await renew(afterMs(step, world.family.lifetimeMs)), 1);
-  t.match(await world.get(transaction), { voidAs: 'expired' });
+const kinds = (renewals: readonly Renewal[]) => renewals.map(({ kind }) => kind);
+
+/** Refuses to record what has this in it. */
+function refuse(step: LaneStep, { id }: Transaction, error: Error): { tries: number } {
+  const { ledger } = step;
+  const record = ledger.record.bind(ledger);
+  const seen = { tries: 0 };
+  ledger.record = async (versions) => {
+    seen.tries += 1;
+    if (versions.some(({ transaction }) => transaction.id === id)) throw error;
+    return record(versions);
+  };
+  return seen;
+}
+
+t.test('all are priced at once and stored in one commit', async (t) => {
+  const { world, step, pending, bumpAll } = await scene(t, 6);
+  const prepareVersion = world.client.prepareVersion.bind(world.client);
+  let [asking, most] = [0, 0];
+  world.client.prepareVersion = async (...question) => {
+    asking += 1;
+    most = Math.max(most, asking);
+    const answer = await prepareVersion(...question);
+    asking -= 1;
+    return answer;
+  };
+  const record = t.capture(step.ledger, 'record', step.ledger.record.bind(step.ledger));
+  t.strictSame(new Set(kinds(await bumpAll())), new Set(['signed']));
+  t.equal(most, pending.length);
+  t.equal(record().length, 1);
+  for (const { id } of pending) t.equal((await world.store.read.attempts(id)).length, 2);
 });
 
-t.test('what every node refuses again and again fails, and its sequence is taken by nothing', async (t) => {
-  const { world, step, transaction } = await scene(t, { offered: false });
-  world.chain.unacceptable.add('pay');
-  for (let round = 0; round < 3; round += 1) {
-    const entry = present(step.open.get(transaction.id));
-    step.open.set(transaction.id, { ...entry, transaction: { ...entry.transaction, nextActionAt: 0 } });
-    t.equal(await renew(step), 0);
-    await offer(step);
-  }
-  const later = { ...step, elapsed: () => performance.now() + step.timing.refusalMs };
-  t.equal(await renew(later), 1);
-  t.match(await world.get(transaction), { voidAs: 'failed', statusReason: /^No node takes it: transaction type/ });
+t.test('the balance is not promised twice: those that it does not bear together wait', async (t) => {
+  const { world, bumpAll } = await scene(t, 3);
+  const committed: bigint[] = [];
+  world.client.prepareVersion = async ({ transaction }, _, lane) => {
+    committed.push(lane.committed);
+    const isPaid = lane.committed <= 8n;
+    if (!isPaid) return { kind: 'parked', reason: 'Insufficient balance', cause: 'balance' };
+    return { kind: 'ready', request: transaction.request, fields: { price: '2' }, cost: 4n };
+  };
+  // Each takes 1 already, and 3 more with its dearer version.
+  t.strictSame(kinds(await bumpAll()), ['signed', 'signed', 'not now']);
+  t.strictSame(committed, [3n, 3n, 3n, 9n, 3n, 6n, 9n], 'the last again, then one after the other');
 });
 
-t.test('an empty version is outbid by an empty version', async (t) => {
-  const { world, step, transaction } = await scene(t, { validUntil: Date.now() + 60_000 });
-  const late = afterMs(step, 60_001);
-  await renew(late);
-  await offer(late);
-  world.client.patience = 0;
-  world.client.cap = 1n;
-  t.equal(await renew(afterMs(step, 120_000)), 1);
-  const attempts = await world.store.read.attempts(transaction.id);
-  t.strictSame(
-    attempts.map(({ purpose }) => purpose),
-    ['send', 'void', 'void'],
-  );
+t.test('what the store refuses holds up none but itself', async (t) => {
+  const { world, step, pending, bumpAll } = await scene(t, 3);
+  const [first, second] = pending;
+  refuse(step, present(first), new Error('no room for it'));
+  t.strictSame(kinds(await bumpAll()), ['not now', 'later', 'later']);
+  refuse(step, present(second), new Error('no room for it'));
+  for (const { id } of pending) t.equal((await world.store.read.attempts(id)).length, 1);
 });
 
-t.test('what a dearer version is refused for fails it', async (t) => {
-  const { world, step, transaction } = await scene(t);
-  world.client.patience = 0;
-  world.client.prepareVersion = async (_, { purpose }) =>
-    purpose === 'bump'
-      ? { kind: 'refused', reason: 'beyond the block' }
-      : { kind: 'ready', request: { effect: VOID, cost: '0' }, fields: { price: '9' }, cost: 0n };
-  t.equal(await renew(step), 0);
-  t.match(await world.get(transaction), { voidAs: 'failed', statusReason: 'beyond the block' });
-  t.equal(await renew(step), 1);
+t.test('when nobody knows whether it was stored, nothing is tried before the store is read', async (t) => {
+  const { step, pending, bumpAll } = await scene(t, 3);
+  const seen = refuse(step, present(pending[0]), new AppError('UNAVAILABLE', { reason: 'no answer' }));
+  t.strictSame(kinds(await bumpAll()), ['not now', 'not now', 'not now']);
+  t.equal(seen.tries, 1);
 });
 
-t.test('a transaction that has moved on meanwhile keeps its versions, and the picture is read anew', async (t) => {
-  const { world, step, transaction } = await scene(t);
-  await world.store.write((writer) => writer.updateTransaction(transaction.id, 'submitted', { status: 'mined' }));
-  const entry = present(step.open.get(transaction.id));
-  const renewal = await signVersion(step, entry, { purpose: 'bump' }, { kind: 'bumped' });
-  t.equal(renewal.kind, 'not now');
+t.test('one that the signer does not sign, or the network does not price, keeps its versions', async (t) => {
+  const { world, pending, bumpAll } = await scene(t, 3);
+  const prepareVersion = world.client.prepareVersion.bind(world.client);
+  world.client.prepareVersion = async (entry, ...question) => {
+    if (entry.transaction.id === pending[0]?.id) throw new Error('no node');
+    return prepareVersion(entry, ...question);
+  };
+  const before = world.signer.signatures;
+  world.signer.failsAt = (signature) => signature === before + 1;
+  t.match(await bumpAll(), [
+    { kind: 'not now', reason: 'no node', cause: 'error' },
+    { kind: 'not now', reason: 'the vault is sealed', cause: 'error' },
+    { kind: 'signed' },
+  ]);
+});
+
+t.test('one that has moved on meanwhile keeps its versions, and the picture is read anew', async (t) => {
+  const { world, pending, bumpAll } = await scene(t, 2);
+  const [moved] = pending;
+  await world.store.write((writer) => writer.updateTransaction(present(moved).id, 'submitted', { status: 'mined' }));
+  t.strictSame(kinds(await bumpAll()), ['later', 'later']);
   t.equal(world.distrusted, 1);
-  t.equal((await world.store.read.attempts(transaction.id)).length, 1);
-});
-
-t.test('a signer that fails leaves everything as it was', async (t) => {
-  const { world, step, transaction } = await scene(t);
-  world.client.patience = 0;
-  world.signer.failsAt = () => true;
-  t.equal(await renew(step), 0);
-  t.equal((await world.store.read.attempts(transaction.id)).length, 1);
-  t.ok(step.offers.isResting(transaction.id, step.elapsed()));
+  for (const { id } of pending) t.equal((await world.store.read.attempts(id)).length, 1);
 });
