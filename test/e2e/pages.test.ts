@@ -59,7 +59,7 @@ t.test('the pages of the service in a browser', { timeout: 150_000 }, async (t) 
 t.test('the pages need no key; their script is whole with and without compression', async (t) => {
   const { url } = await startHttp(t);
   for (const path of ['/', '/api-docs']) {
-    const answer = await fetch(`${url}${path}`);
+    const answer = await fetch(`${url}${path}`, { headers: { accept: 'text/html' } });
     t.match(answer, { status: 200 });
     t.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8');
     t.match(answer.headers.get('content-security-policy'), "default-src 'none'");

@@ -124,6 +124,8 @@ function describe(
   const content = answer.contentType ?? 'application/json';
   return {
     operationId: id,
+    // What renderers of OpenAPI documents leave out.
+    ...(operation.isAlias === true ? { 'x-internal': true } : {}),
     tags: [tag],
     summary,
     ...(description === undefined ? {} : { description }),

@@ -38,6 +38,8 @@ export interface Operation {
   query?: Readonly<Record<string, string>>;
   /** The rows of the error table that this operation adds to those that any may end with. */
   errors: readonly ErrorCode[];
+  /** Left out where people read: the same stands there under another path. */
+  isAlias?: boolean;
   /** Whether it honours an idempotency key; the description says so of whatever may have an effect. */
   takesKey?: boolean;
   /** Failures that are not rows of the error table, by statuses that some of those rows have too. */

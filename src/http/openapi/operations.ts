@@ -37,7 +37,7 @@ export function operations(chains: ChainBodies): Readonly<Record<string, Operati
   const all: Record<string, Operation> = {
     ...Object.fromEntries(Object.entries(call).map(([route, one]) => [route.replace(' ', ' /api/v1'), one])),
     ...Object.fromEntries(
-      Object.entries(call).map(([route, one]) => [route, { ...one, id: `${one.id}WithoutPrefix` }]),
+      Object.entries(call).map(([route, one]) => [route, { ...one, id: `${one.id}WithoutPrefix`, isAlias: true }]),
     ),
     ...pluginViews,
     ...relayerOperations(chains),

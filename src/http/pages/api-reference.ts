@@ -1,9 +1,5 @@
-import { gzipSync } from 'node:zlib';
-import { fastify } from 'fastify';
 import { inlineSource, STRICT_POLICY } from './html.ts';
-
-/** Where the page finds its script. */
-export const REFERENCE_SCRIPT_PATH = '/api-docs/reference.js';
+import { REFERENCE_SCRIPT_PATH } from './reference-script.ts';
 
 /** Settings of Scalar's API reference. It speaks to this server only: no fonts, proxies, counters or agents of others. */
 const SETTINGS = {
@@ -39,20 +35,3 @@ export const REFERENCE_POLICY = [
   "connect-src 'self'",
   "worker-src 'self' blob:",
 ].join('; ');
-
-/**
- * Scalar's script, gzipped. Its package has it inside a plugin for fastify only, so one that never listens hands it out.
- * It takes some megabytes of memory, and is loaded when somebody reads the page for the first time.
- */
-export async function referenceScript(): Promise<Buffer> {
-  const { default: scalar } = await import('@scalar/fastify-api-reference');
-  const app = fastify();
-  try {
-    await app.register(scalar, { routePrefix: '/scalar', configuration: { url: SETTINGS.url } });
-    const { statusCode, rawPayload } = await app.inject('/scalar/js/scalar.js');
-    if (statusCode !== 200) throw new Error(`The script of the API reference is not where it was: ${statusCode}`);
-    return gzipSync(rawPayload);
-  } finally {
-    await app.close();
-  }
-}

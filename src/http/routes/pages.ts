@@ -1,8 +1,10 @@
-import { gunzipSync } from 'node:zlib';
-import type { FastifyInstance } from 'fastify';
+import { createGunzip } from 'node:zlib';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { AppError } from '../../domain/errors.ts';
 import type { Health } from '../../observability/health.ts';
-import { REFERENCE_PAGE, REFERENCE_POLICY, REFERENCE_SCRIPT_PATH, referenceScript } from '../pages/api-reference.ts';
+import { REFERENCE_PAGE, REFERENCE_POLICY } from '../pages/api-reference.ts';
 import { FRONT_PAGE_POLICY, frontPage } from '../pages/front-page.ts';
+import { REFERENCE_SCRIPT_PATH, readReferenceScript } from '../pages/reference-script.ts';
 
 const HTML = 'text/html; charset=utf-8';
 /** A new version of the script comes with a new version of the service. */
@@ -12,27 +14,44 @@ const CACHED = 'public, max-age=3600';
 export function pageRoutes(app: FastifyInstance, health: Health, openapi: () => string): void {
   const config = { isPublic: true, isPage: true };
   let script: Promise<Buffer> | undefined;
+  const compressedScript = () => {
+    script ??= readReferenceScript().catch((error: unknown) => {
+      script = undefined;
+      throw error;
+    });
+    return script;
+  };
 
-  app.get('/', { config }, async (_request, reply) =>
-    reply
+  app.get('/', { config }, async (request, reply) => {
+    if (!isBrowser(request)) throw refusalOf(request);
+    return reply
       .header('content-security-policy', FRONT_PAGE_POLICY)
       .type(HTML)
       .serializer(String)
-      .send(frontPage(await health.check())),
-  );
+      .send(frontPage(await health.check()));
+  });
   app.get('/api-docs', { config }, (_request, reply) =>
     reply.header('content-security-policy', REFERENCE_POLICY).type(HTML).serializer(String).send(REFERENCE_PAGE),
   );
   app.get(REFERENCE_SCRIPT_PATH, { config }, async (request, reply) => {
-    const compressed = await (script ??= referenceScript());
+    const compressed = await compressedScript();
     const takesGzip = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '');
     if (takesGzip) reply.header('content-encoding', 'gzip');
     return reply
       .headers({ 'cache-control': CACHED, vary: 'accept-encoding' })
       .type('text/javascript; charset=utf-8')
-      .send(takesGzip ? compressed : gunzipSync(compressed));
+      .send(takesGzip ? compressed : createGunzip().end(compressed));
   });
   app.get('/api-docs/openapi.json', { config: { isPublic: true } }, (_request, reply) =>
     reply.type('application/json; charset=utf-8').serializer(String).send(openapi()),
   );
+}
+
+function isBrowser({ headers }: FastifyRequest): boolean {
+  return headers.accept?.includes('text/html') === true;
+}
+
+/** For programs there is nothing at the address itself. */
+function refusalOf({ keyId, method }: FastifyRequest): AppError {
+  return keyId === '' ? new AppError('UNAUTHORIZED', {}) : new AppError('ROUTE_NOT_FOUND', { method, path: '/' });
 }
