@@ -73,8 +73,13 @@ export function attemptReads({ db }: Connection): Pick<Reader, 'attempts' | 'lan
         .selectNoFrom((on) => [
           on
             .selectFrom('attempts')
-            .select((of) => of.fn.max('sequence').as('highest'))
-            .where('lane', '=', lane)
+            .innerJoin('transactions', 'transactions.id', 'attempts.transaction_id')
+            .select('attempts.sequence')
+            .where('attempts.lane', '=', lane)
+            // What was given up far beyond the account has left its sequence.
+            .where('transactions.sequence', 'is not', null)
+            .orderBy('attempts.sequence', 'desc')
+            .limit(1)
             .as('kept'),
           on.selectFrom('lane_sequences').select('sequence').where('lane', '=', lane).as('pruned'),
         ])

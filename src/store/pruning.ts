@@ -4,12 +4,15 @@ import type { Connection } from './connection.ts';
 import type { TransactionTable } from './schema.ts';
 import type { Writer } from './store.ts';
 
-type Ended = Pick<TransactionTable, 'id' | 'ended_at'>;
+type Ended = Pick<TransactionTable, 'id' | 'ended_at' | 'sequence'>;
 
 /** Deletes what has ended long ago and no idempotency key names. What a lane knows of its sequence outlives the attempts that it knows it from. */
 export function pruningWrites({ db }: Connection): Pick<Writer, 'pruneTransactions'> {
   async function keepSequences(ended: readonly Ended[]): Promise<void> {
-    const endedAt = new Map(ended.map(({ id, ended_at }) => [id, ended_at]));
+    const endedAt = new Map(
+      ended.filter(({ sequence }) => sequence !== null).map(({ id, ended_at }) => [id, ended_at]),
+    );
+    if (endedAt.size === 0) return;
     const used = await db
       .selectFrom('attempts')
       .select((on) => ['transaction_id', 'lane', on.fn.max('sequence').as('sequence')])
@@ -32,7 +35,7 @@ export function pruningWrites({ db }: Connection): Pick<Writer, 'pruneTransactio
     async pruneTransactions(before, limit) {
       const ended = await db
         .selectFrom('transactions')
-        .select(['id', 'ended_at'])
+        .select(['id', 'ended_at', 'sequence'])
         .where('ended_at', '<', before)
         .where('status', 'in', FINAL_STATUSES)
         // Written out, as in the index.

@@ -102,7 +102,9 @@ export function transactionReads(connection: Connection): Pick<Reader, Transacti
       const attempts = db.selectFrom('attempts').where('attempts.lane', '=', lane);
       const final = attempts
         .innerJoin('transactions', 'transactions.id', 'attempts.transaction_id')
-        .where('transactions.status', 'in', FINAL_STATUSES);
+        .where('transactions.status', 'in', FINAL_STATUSES)
+        // What was given up far beyond the account has left its sequence.
+        .where('transactions.sequence', 'is not', null);
       const pruned = db
         .selectFrom('lane_sequences')
         .select((on) => ['sequence', on.fn.coalesce('settled_at', on.lit(0)).as('at')])

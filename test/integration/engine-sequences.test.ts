@@ -182,6 +182,30 @@ t.test('as many beyond as may be under way at once hold up nobody, nor does what
   t.strictSame(effects(world), ['newer']);
 });
 
+t.test(
+  'what is canceled far beyond ends, and the account goes on as if it had never been, also after a restart',
+  async (t) => {
+    const { world, engine, beyond } = await withStranded(t, 1_000_000n);
+    const [first] = beyond;
+    if (first === undefined) throw new Error('nothing was signed');
+    const newer = await pay(world, engine, 'newer');
+    await world.untilStatus(newer, 'confirmed', { mining: true });
+    await world.store.write((writer) =>
+      writer.insertIntent({ transactionId: first.id, lane: LANE, wish: { kind: 'cancel' } }),
+    );
+    await world.untilStatus(first, 'canceled');
+    t.match(await world.get(first), { statusReason: /signed under sequence 1000000, which the account is far from/ });
+    const next = await pay(world, engine, 'next');
+    await world.untilStatus(next, 'confirmed', { mining: true });
+    await engine.close();
+    const after = await start(t, world, { lossMs: 3_600_000 });
+    const last = await pay(world, after, 'last');
+    await world.untilStatus(last, 'confirmed', { mining: true });
+    t.equal((await world.get(last)).sequence, 2n);
+    t.strictSame(effects(world), ['newer', 'next', 'last']);
+  },
+);
+
 t.test('what is canceled beyond has no effect when the account gets there', async (t) => {
   const { world, engine, beyond } = await withStranded(t, 258n);
   const [first] = beyond;

@@ -66,8 +66,12 @@ t.test('on the embedded database', async (t) => {
       (await service.call('other', { sign })).body.error,
       /may not sign with relayer local-1: its grant has value_per_hour/,
     );
-    const rpc = { jsonrpc: '2.0', id: 1, method: 'eth_sendRawTransaction', params: ['0x00'] };
-    t.match((await service.call('other', { rpc })).body.error, /may not ask a node to act through relayer local-1/);
+    const rpc = { jsonrpc: '2.0', id: 1, params: [receiverOf(104), '0x64'] };
+    for (const method of ['eth_sendRawTransaction', 'anvil_setBalance', 'anvil_impersonateAccount', 'debug_setHead']) {
+      const { error } = (await service.call('other', { rpc: { ...rpc, method } })).body;
+      t.match(error, /may not ask a node to act through relayer local-1/, method);
+    }
+    t.equal(await world.paidTo(receiverOf(104)), 0n);
     t.match((await service.call('other', { rpc: { ...rpc, method: 'eth_chainId', params: [] } })).body.data, {
       result: '0x7a69',
     });

@@ -76,7 +76,10 @@ export function attemptsContract(t: Test, open: (t: Test) => Promise<Store>): vo
   });
 
   t.test('the next sequence of a lane follows its highest', async (t) => {
-    const { store, first, second } = await withTransactions(t, 2);
+    const store = await open(t);
+    const [first, second] = [1n, 2n].map((sequence) => transactionOf({ status: 'sent', sequence }));
+    if (first === undefined || second === undefined) throw new Error('there are two');
+    for (const one of [first, second]) await store.write((writer) => writer.insertTransaction(one));
     const { lane } = first;
     t.equal(await store.read.laneSequence(lane), null);
     await store.write((writer) => writer.insertAttempt(attemptOf(first, { sequence: 9n })));
@@ -85,6 +88,18 @@ export function attemptsContract(t: Test, open: (t: Test) => Promise<Store>): vo
     await store.write((writer) => writer.insertAttempt(attemptOf(second, { ordinal: 2, sequence: 2n ** 53n + 1n })));
     t.equal(await store.read.laneSequence(lane), 2n ** 53n + 2n);
     t.equal(await store.read.laneSequence('other'), null);
+
+    const left = transactionOf({ lane, status: 'canceled', sequence: null });
+    await store.write(async (writer) => {
+      await writer.insertTransaction(left);
+      await writer.insertAttempt(attemptOf(left, { sequence: 2n ** 60n }));
+    });
+    t.equal(await store.read.laneSequence(lane), 2n ** 53n + 2n, 'what has left its sequence does not count');
+    t.equal(await store.read.settled(lane), null);
+    const later = (await store.now()) + 1000;
+    t.equal(await store.write((writer) => writer.pruneTransactions(later, 9)), 1);
+    t.equal(await store.read.laneSequence(lane), 2n ** 53n + 2n);
+    t.equal(await store.read.settled(lane), null);
   });
 
   t.test('the empty transactions of a lane that filled gaps since a moment', async (t) => {

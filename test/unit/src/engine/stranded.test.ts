@@ -38,6 +38,39 @@ t.test('one that is to have no effect keeps the reason for that', async (t) => {
   t.equal((await world.get(beyond)).statusReason, 'no longer wanted');
 });
 
+t.test('one that is canceled ends once its empty version was offered, and leaves its sequence', async (t) => {
+  for (const taken of [true, false]) {
+    const { world, step, beyond } = await stage(t);
+    await offer(step);
+    await applyToOpen(step, [asVoid(step, beyond, 'canceled', 'canceled', 'no longer wanted')]);
+    await tellStranded(step);
+    await renew(step);
+    await tellStranded(step);
+    t.equal((await world.get(beyond)).status, 'sent', 'nobody has the empty version yet');
+    const reason = 'nonce too high';
+    world.client.broadcast = async (attempts) =>
+      attempts.map(() => (taken ? { kind: 'accepted' } : { kind: 'sequence-ahead', reason }));
+    await offer(step);
+    await tellStranded(step);
+    const said = 'no longer wanted; signed under sequence 1, which the account is far from reaching';
+    t.match(await world.get(beyond), { status: 'canceled', statusReason: said, sequence: null, nextActionAt: null });
+    t.notOk(step.open.has(beyond.id));
+    t.same(step.offers.parked(), []);
+    t.equal(await step.knownSequence(), 1n);
+    t.equal(await step.settled(), null);
+    t.equal((await world.store.read.attempts(beyond.id)).length, 2, 'what was signed stays known');
+  }
+});
+
+t.test('one that has expired is left alone', async (t) => {
+  const { world, step, beyond } = await stage(t);
+  await applyToOpen(step, [asVoid(step, beyond, 'expired', 'expired', 'too late')]);
+  await renew(step);
+  await offer(step);
+  await tellStranded(step);
+  t.not((await world.get(beyond)).status, 'expired');
+});
+
 t.test('they are looked for and not offered, and what they can cost is free for others', async (t) => {
   const { world, step, beyond } = await stage(t);
   t.equal(unmined(step).length, 2);
