@@ -3,13 +3,13 @@
  * for something else; and a repeat that is refused although the first one has had its effect.
  */
 import { randomUUID } from 'node:crypto';
-import { fastify } from 'fastify';
-import t from 'tap';
+import { type FastifyReply, fastify } from 'fastify';
+import t, { type Test } from 'tap';
 import { systemClock } from '../../../../src/domain/clock.ts';
 import { AppError } from '../../../../src/domain/errors.ts';
 import { honourIdempotencyKeys } from '../../../../src/http/idempotency.ts';
 import { createLog } from '../../../../src/observability/log.ts';
-import { IdempotencyKeys } from '../../../../src/services/idempotency-keys.ts';
+import { type Begun, IdempotencyKeys } from '../../../../src/services/idempotency-keys.ts';
 import { API_KEY, sendRaw, startHttp } from '../../../support/http-server.ts';
 
 const SEND = '/api/v1/relayers/r1/transactions';
@@ -204,14 +204,7 @@ t.test(
 );
 
 t.test('an answer that is no text is not repeated as an empty one', async (t) => {
-  const { store } = await startHttp(t);
-  const log = createLog('error', { write: () => {} });
-  const keys = new IdempotencyKeys({ store, clock: systemClock, log, newId: randomUUID });
-  t.teardown(() => keys.close());
-  const app = fastify();
-  t.teardown(() => app.close());
-  app.decorateRequest('keyId', 'caller');
-  honourIdempotencyKeys(app, keys);
+  const { app } = await ownRoutes(t);
   app.post('/bytes', () => Buffer.from('done'));
   app.post('/nothing', (_request, reply) => reply.code(204).send());
   const ask = (url: string) => app.inject({ method: 'POST', url, headers: keyed(url.slice(1)) });
@@ -219,6 +212,83 @@ t.test('an answer that is no text is not repeated as an empty one', async (t) =>
   t.match(await ask('/bytes'), { statusCode: 409 });
   t.match(await ask('/nothing'), { statusCode: 204, body: '' });
   t.match(await ask('/nothing'), { statusCode: 204, body: '', headers: { 'idempotency-replayed': 'true' } });
+});
+
+/** Routes of the test's own that honour keys, beside the keys themselves. */
+async function ownRoutes(t: Test) {
+  const { store } = await startHttp(t);
+  const log = createLog('error', { write: () => {} });
+  const timing = { claimMs: 60_000, renewMs: 60_000, waitMs: 60_000, askMs: 60_000 };
+  const keys = new IdempotencyKeys({ store, clock: systemClock, log, newId: randomUUID, timing });
+  t.teardown(() => keys.close());
+  const app = fastify();
+  t.teardown(() => app.close());
+  app.decorateRequest('keyId', 'caller');
+  honourIdempotencyKeys(app, keys);
+  return { app, keys };
+}
+
+t.test('a request that was answered while it waited for its turn gives the turn back', async (t) => {
+  const { app, keys } = await ownRoutes(t);
+  const begun: Promise<Begun>[] = [];
+  const begin = keys.begin.bind(keys);
+  const waits = Promise.withResolvers<void>();
+  keys.begin = (request, isGone) => {
+    const looked = () => {
+      const isNow = isGone();
+      waits.resolve();
+      return isNow;
+    };
+    const one = begin(request, looked);
+    begun.push(one);
+    return one;
+  };
+  const replies: FastifyReply[] = [];
+  app.addHook('onRequest', async (_request, reply) => void replies.push(reply));
+  const first = Promise.withResolvers<string>();
+  let runs = 0;
+  app.post('/act', async () => (++runs === 1 ? first.promise : 'done'));
+  const post = () => app.inject({ method: 'POST', url: '/act', headers: keyed('k') });
+  const failing = post();
+  while (runs === 0) await new Promise((resolve) => setImmediate(resolve));
+  const late = post();
+  await waits.promise;
+  replies[1]?.code(504).send('too late');
+  t.match(await late, { statusCode: 504 });
+  first.reject(new Error('no'));
+  t.match(await failing, { statusCode: 500 });
+  t.match(await begun[1], { kind: 'run' }, 'it is its turn now, when nobody waits for it');
+  t.match(await post(), { statusCode: 200, body: 'done' });
+  t.equal(runs, 2);
+});
+
+t.test('another method is another request', async (t) => {
+  const { app } = await ownRoutes(t);
+  for (const method of ['POST', 'PUT', 'DELETE'] as const)
+    app.route({ method, url: '/it', handler: async () => method });
+  const ask = (method: 'POST' | 'PUT' | 'DELETE', key: string) =>
+    app.inject({ method, url: '/it', headers: keyed(key), payload: {} });
+  t.match(await ask('POST', 'k'), { statusCode: 200, body: 'POST' });
+  t.match(await ask('PUT', 'k'), { statusCode: 409 });
+  t.match(await ask('DELETE', 'k'), { statusCode: 409 });
+  t.match(await ask('PUT', 'other'), { statusCode: 200, body: 'PUT' });
+  t.match(await ask('POST', 'k'), { body: 'POST', headers: { 'idempotency-replayed': 'true' } });
+});
+
+t.test('of two callers each has its own keys', async (t) => {
+  const { app } = await ownRoutes(t);
+  let caller = 'one';
+  app.addHook('onRequest', async (request) => {
+    request.keyId = caller;
+  });
+  let runs = 0;
+  app.post('/count', async () => String(++runs));
+  const ask = async () => (await app.inject({ method: 'POST', url: '/count', headers: keyed('k') })).body;
+  t.equal(await ask(), '1');
+  caller = 'other';
+  t.equal(await ask(), '2');
+  caller = 'one';
+  t.equal(await ask(), '1');
 });
 
 t.test("a node's refusal of a passed-through call is not the last word", async (t) => {

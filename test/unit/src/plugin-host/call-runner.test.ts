@@ -240,7 +240,7 @@ t.test('a call that waits for a plugin which cannot be loaded is sent away with 
 });
 
 t.test('a call like one that killed the process while it waited does not get the next one', async (t) => {
-  const { quarantine, run, pool, calls } = setUp({ limits: { concurrency: 1 } });
+  const { quarantine, run, pool, calls, admission } = setUp({ limits: { concurrency: 1 } });
   const begun = Promise.withResolvers<void>();
   const first = Promise.withResolvers<CallReport>();
   pool.answer = () => {
@@ -258,6 +258,7 @@ t.test('a call like one that killed the process while it waited does not get the
   t.match(await waiting, { status: 503, body: { error: /a call like this one/ } });
   t.equal(pool.tasks.length, 1);
   t.equal(calls.size, 0);
+  t.strictSame(admission.load('p'), { running: 0, queued: 0 }, 'its place is free');
 });
 
 t.test('a call that finds no place says when to come back', async (t) => {

@@ -9,7 +9,7 @@ import {
   type KeyedRun,
   LARGEST_KEPT_BODY,
 } from '../../../../src/services/idempotency-keys.ts';
-import type { Store } from '../../../../src/store/store.ts';
+import type { Store, Writer } from '../../../../src/store/store.ts';
 import { storeFor } from '../../../support/store.ts';
 
 const REQUEST = { scope: 'caller', key: 'key', fingerprint: 'print' };
@@ -124,6 +124,63 @@ t.test('a run that lasts is renewed', async (t) => {
   await renewed.promise;
   await keys.end(run, OK, 'always');
   t.equal((await keys.begin(REQUEST, there)).kind, 'answered');
+});
+
+t.test('a run that another one has followed ends nothing of that one', async (t) => {
+  let now = 0;
+  const inner = await storeFor(t, { now: () => now, elapsed: () => performance.now() });
+  let mayRenew = false;
+  const renewed = Promise.withResolvers<void>();
+  const store: Store = {
+    ...shared(inner),
+    write: async (body) => {
+      const isRenewal = /renewClaims/.test(String(body));
+      if (isRenewal && !mayRenew) throw new Error('the database does not answer');
+      const result = await inner.write(body);
+      if (isRenewal) renewed.resolve();
+      return result;
+    },
+  };
+  const { keys } = keysOf(t, store, { claimMs: 1000, renewMs: 1, waitMs: 0 });
+  const stale = runOf(await keys.begin(REQUEST, there));
+  now += 1000;
+  const newer = runOf(await keys.begin(REQUEST, there));
+  t.strictSame(newer.claim, { id: stale.claim.id, token: 2 });
+  await keys.end(stale, OK, 'always');
+
+  now += 999;
+  mayRenew = true;
+  await renewed.promise;
+  now += 999;
+  await t.rejects(keys.begin(REQUEST, there), { code: 'IDEMPOTENCY_RUNNING' }, 'it is renewed as before');
+  await keys.end(newer, { status: 201, body: 'of the newer' }, 'always');
+  t.match(await keys.begin(REQUEST, there), { answer: { status: 201, body: 'of the newer' } });
+});
+
+t.test('a run that has ended is renewed no more', async (t) => {
+  const inner = await storeFor(t);
+  const renewed: string[][] = [];
+  const store: Store = {
+    ...shared(inner),
+    write: (body) =>
+      inner.write((writer) => {
+        const renewClaims: Writer['renewClaims'] = async (claims) => {
+          renewed.push(claims.map(({ id }) => id));
+        };
+        return body({ ...writer, renewClaims });
+      }),
+  };
+  const { keys } = keysOf(t, store, { renewMs: 1 });
+  const [ended, lasting] = [
+    runOf(await keys.begin(REQUEST, there)),
+    runOf(await keys.begin({ ...REQUEST, key: 'lasting' }, there)),
+  ];
+  while (renewed.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  await keys.end(ended, OK, 'always');
+  const before = renewed.length;
+  while (renewed.length < before + 3) await new Promise((resolve) => setTimeout(resolve, 1));
+  t.strictSame(renewed.at(-1), [lasting.claim.id]);
+  await keys.end(lasting, OK, 'never');
 });
 
 t.test('a killed instance is followed at once where nobody else is, else when its claim expires', async (t) => {
