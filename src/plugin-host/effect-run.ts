@@ -118,7 +118,7 @@ export class EffectRun {
 
   #leave(): void {
     this.#busy -= 1;
-    if (this.#busy > 0 || this.#waiting.size === 0 || this.#hasEnded) return;
+    if (this.#busy > 0 || this.#waiting.size === 0) return;
     this.#silence ??= setTimeout(() => void this.#giveUp(), this.#silenceMs);
   }
 

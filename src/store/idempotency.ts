@@ -164,12 +164,12 @@ export function idempotencyWrites(connection: Connection): Pick<Writer, Idempote
         .where('id', '=', id)
         .where('token', '=', token)
         .where('state', '=', 'running')
-        .returning(['scope', 'has_effects', 'kept'])
+        .returning('has_effects')
         .executeTakeFirst();
       if (left === undefined || left.has_effects === 1) return;
+      // None of these is large enough to be counted.
       await db.deleteFrom('effects').where('claim_id', '=', id).execute();
       await db.deleteFrom('idempotency_keys').where('id', '=', id).execute();
-      await keptBytes.giveBack(left.scope, left.kept);
     },
 
     async insertEffect({ claim, payloadHash, occurrence }, note) {

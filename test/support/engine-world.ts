@@ -173,9 +173,9 @@ export class EngineWorld {
   }
 
   /** The use cases over this world; without an engine nothing that they accept is driven. */
-  services(engine: Pick<Engine, 'wake' | 'onChange' | 'recheck'> = idle): Services {
+  services(engine: Pick<Engine, 'wake' | 'onChange' | 'recheck'> = idle, store = this.store): Services {
     return createServices({
-      store: this.store,
+      store,
       chains: new Map([['evm', this.family]]),
       connections: { clientOf: () => this.client, close: async () => {} },
       signerOf: async () => this.signer,

@@ -244,6 +244,7 @@ export function idempotencyContract(t: Test, open: (t: Test) => Promise<Store>):
       const one = await claimed(store);
       await store.write(async (writer) => {
         await writer.insertEffect(effectOf(one, 0), { outcome, quotaBytes });
+        await writer.insertEffect(effectOf(one, 0, 'made'), { outcome: null, transactionId: 'tx' });
         await writer.insertEffect(effectOf(one, 1), {});
         await writer.settleEffect(effectOf(one, 1), { outcome, quotaBytes });
         await writer.insertEffect(effectOf(one, 2), { outcome, quotaBytes });
@@ -255,6 +256,11 @@ export function idempotencyContract(t: Test, open: (t: Test) => Promise<Store>):
       const keep = { onlyAfterEffects: false, quotaBytes };
       await store.write((writer) => writer.keepAnswer(one, { status: 200, body: outcome }, keep));
       t.strictSame(await claim(store), { kind: 'answered', answer: { status: 200, body: outcome } });
+      t.strictSame(
+        await store.read.effectNames(one.id),
+        [{ payloadHash: 'made', occurrence: 0 }],
+        'what it made is named',
+      );
       const two = await claimed(store, {}, { ...REQUEST, key: 'two' });
       await store.write((writer) => writer.insertEffect(effectOf(two), { outcome, quotaBytes }));
       t.equal((await store.read.effect(effectOf(two)))?.outcome, outcome);

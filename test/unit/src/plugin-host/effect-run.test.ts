@@ -70,6 +70,20 @@ t.test('what is not recorded waits until all that is recorded is met', async (t)
   t.strictSame(judged, ['b recorded', 'a recorded', 'new new', 'newer new']);
 });
 
+t.test('a silence is over when the plugin asks for anything', async (t) => {
+  const { ask, judged, run } = after(['a'], 1);
+  const waiting = ask('new');
+  // Only promises have their turn until the silence has begun, so that it cannot end before.
+  for (let turns = 0; turns < 50; turns += 1) await undefined;
+  const reading = Promise.withResolvers<void>();
+  const read = run.track(reading.promise, false);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  await ask('a');
+  reading.resolve();
+  await Promise.all([read, waiting]);
+  t.strictSame(judged, ['a recorded', 'new new']);
+});
+
 t.test('a run that has fallen silent does something else than the one before', async (t) => {
   const { ask, judged } = after(['a', 'b', 'c']);
   await ask('a');

@@ -175,6 +175,15 @@ t.test('a rerun of a keyed call is told what its first run was told, and has the
   await t.resolves(kv.set({ ...p, locks: [again] }, 'n', '2', undefined, next(first, 3)));
 });
 
+t.test('locks alone leave the key of a request free', async (t) => {
+  const { store, kv, p, signal } = await setUp(t);
+  const first = await keyedEffect(store);
+  await kv.lock(p, 'lock', A_MINUTE, first, signal);
+  await kv.lock(p, 'lock', A_MINUTE, next(first, 1), signal);
+  await store.write((writer) => writer.leaveKey(first.claim));
+  t.strictSame(await store.read.effectNames(first.claim.id), []);
+});
+
 t.test('a rerun waits for a lock that another call has, and not for ever', async (t) => {
   const { store, kv, p, signal } = await setUp(t);
   const first = await keyedEffect(store);

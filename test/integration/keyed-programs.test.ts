@@ -1,0 +1,156 @@
+/**
+ * Threat: a plugin call that is cut off anywhere and runs again under its key, in a world that has changed meanwhile:
+ * relayers that were paused are back and others are paused, parallel effects come in another order, and what a dead run
+ * had asked for still happens. Whatever the plugin is, what its last run was told of is all that was done.
+ */
+import fc from 'fast-check';
+import t from 'tap';
+import { EngineWorld } from '../support/engine-world.ts';
+import { type Cut, KeyedProgram, type Program, RELAYERS } from '../support/keyed-program.ts';
+import { seededRandom } from '../support/seeded.ts';
+
+const SEED = 20_261_122;
+/** No plugin that asks for the same in each run may depend on it. */
+const NEVER_MS = 10 * 60_000;
+/** For those that do not: whether it is long enough decides only how often they are ended. */
+const SOON_MS = 3;
+
+const relayer = fc.nat({ max: RELAYERS.length - 1 });
+const send = fc.record({ do: fc.constant('send' as const), relayer, label: fc.constant('') });
+
+const { program } = fc.letrec<{ program: Program; leaf: Program; node: Program }>((tie) => ({
+  program: fc.oneof({ maxDepth: 4, depthSize: 'small' }, tie('leaf'), tie('node')),
+  leaf: fc.oneof(
+    { weight: 5, arbitrary: send },
+    { weight: 2, arbitrary: fc.record({ do: fc.constant('set' as const), label: fc.constant('') }) },
+    { weight: 1, arbitrary: fc.constant({ do: 'read' as const }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({ do: fc.constant('insist' as const), send, times: fc.integer({ min: 2, max: 3 }) }),
+    },
+  ),
+  node: fc.oneof(
+    fc.record({ do: fc.constant('either' as const), first: tie('program'), then: tie('program') }),
+    fc.record({
+      do: fc.constantFrom('in turn' as const, 'at once' as const),
+      all: fc.array(tie('program'), { minLength: 2, maxLength: 3 }),
+    }),
+    fc.record({ do: fc.constant('locked' as const), label: fc.constant(''), inner: tie('program') }),
+  ),
+}));
+
+const cut = fc.record<Cut>({
+  how: fc.constantFrom('process lost', 'time over', 'server killed'),
+  after: fc.integer({ min: 1, max: 25 }),
+});
+
+/** The same program with labels of its own, some of which are others in each run where chance has a say. */
+function labelled(given: Program, prefix: string, random: () => number = () => 1): Program {
+  let count = 0;
+  const label = () => `${prefix}/${count++}${random() < 0.3 ? `/${random()}` : ''}`;
+  const walk = (one: Program): Program => {
+    switch (one.do) {
+      case 'send':
+      case 'set':
+        return { ...one, label: label() };
+      case 'insist':
+        return { ...one, send: { ...one.send, label: label() } };
+      case 'either':
+        return { ...one, first: walk(one.first), then: walk(one.then) };
+      case 'locked':
+        return { ...one, label: label(), inner: walk(one.inner) };
+      case 'in turn':
+      case 'at once':
+        return { ...one, all: one.all.map(walk) };
+      case 'read':
+        return one;
+      default:
+        throw new Error(`Unknown ${JSON.stringify(one satisfies never)}`);
+    }
+  };
+  return walk(given);
+}
+
+/** The most payments that one run can make. */
+function most(given: Program): number {
+  switch (given.do) {
+    case 'send':
+    case 'insist':
+      return 1;
+    case 'set':
+    case 'read':
+      return 0;
+    case 'locked':
+      return most(given.inner);
+    case 'in turn':
+    case 'at once':
+      return given.all.reduce((sum, one) => sum + most(one), 0);
+    case 'either':
+      // What is refused has made one payment less than it could.
+      return Math.max(most(given.first), Math.max(0, most(given.first) - 1) + most(given.then));
+    default:
+      throw new Error(`Unknown ${JSON.stringify(given satisfies never)}`);
+  }
+}
+
+t.test('whatever a plugin does, and wherever it is cut off, its last run is told of all that was done', async (t) => {
+  const world = await EngineWorld.open(t);
+  let number = 0;
+  const seen = { cut: 0, paid: 0 };
+  const holds = async (given: Program, cuts: Cut[]) => {
+    number += 1;
+    const key = `program-${number}`;
+    const plugin = labelled(given, key);
+    const runs = new KeyedProgram(world, key, seededRandom(SEED, key), NEVER_MS);
+    for (const one of cuts) {
+      await runs.shuffle();
+      const { how, code } = await runs.run(plugin, one);
+      if (how === 'failed') throw new Error(`${key}: ${code}`);
+      if (how === 'cut') seen.cut += 1;
+      else break;
+    }
+    await runs.shuffle();
+    const { how, code, ids } = await runs.run(plugin);
+    if (how !== 'returned') throw new Error(`${key}: ${how} ${code}`);
+    const accepted = await runs.accepted();
+    seen.paid += accepted.length;
+    t.same(ids.toSorted(), accepted.toSorted(), `${key}: ${JSON.stringify({ given, cuts })}`);
+    return ids.length === accepted.length;
+  };
+  await fc.assert(fc.asyncProperty(program, fc.array(cut, { minLength: 1, maxLength: 4 }), holds), {
+    numRuns: 150,
+    seed: SEED,
+    endOnFailure: true,
+  });
+  t.ok(seen.cut > 50 && seen.paid > 100, JSON.stringify(seen));
+});
+
+t.test('a plugin that asks for something else in each run pays no more than it could in one', async (t) => {
+  const world = await EngineWorld.open(t);
+  let number = 0;
+  const seen = { ended: 0, paid: 0 };
+  const holds = async (given: Program, cuts: Cut[]) => {
+    number += 1;
+    const key = `drifting-${number}`;
+    const random = seededRandom(SEED, key);
+    const runs = new KeyedProgram(world, key, random, SOON_MS);
+    for (const one of [...cuts, undefined]) {
+      await runs.shuffle();
+      const { how, code } = await runs.run(labelled(given, key, random), one);
+      if (how !== 'failed') continue;
+      seen.ended += 1;
+      if (code !== 'EFFECT_MISMATCH' && code !== 'LOCK_HELD_ELSEWHERE') throw new Error(`${key}: ${code}`);
+    }
+    const accepted = await runs.accepted();
+    seen.paid += accepted.length;
+    return accepted.length <= most(given);
+  };
+  await t.resolves(
+    fc.assert(fc.asyncProperty(program, fc.array(cut, { minLength: 1, maxLength: 4 }), holds), {
+      numRuns: 150,
+      seed: SEED,
+      endOnFailure: true,
+    }),
+  );
+  t.ok(seen.ended > 20 && seen.paid > 50, JSON.stringify(seen));
+});

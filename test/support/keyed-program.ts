@@ -1,0 +1,216 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { systemClock } from '../../src/domain/clock.ts';
+import type { Claim } from '../../src/domain/idempotency.ts';
+import type { Json } from '../../src/domain/json.ts';
+import { pluginEntrySchema } from '../../src/domain/plugin.ts';
+import { type CallRecord, RunningCalls } from '../../src/plugin-host/call-record.ts';
+import { bindCapabilities } from '../../src/plugin-host/capabilities/table.ts';
+import { EffectRun } from '../../src/plugin-host/effect-run.ts';
+import { Gateway } from '../../src/plugin-host/gateway.ts';
+import { grantsOf } from '../../src/plugin-host/grants.ts';
+import { Crash } from './crash.ts';
+import { type EngineWorld, relayerNamed } from './engine-world.ts';
+import { RecordedMetrics } from './plugin-host.ts';
+import { KEEPING } from './principal.ts';
+
+export const RELAYERS = ['r1', 'r2', 'r3'] as const;
+
+/** What a plugin does. Effects of one program are told apart by their labels. */
+export type Program =
+  | { do: 'send'; relayer: number; label: string }
+  | { do: 'set'; label: string }
+  | { do: 'insist'; send: Extract<Program, { do: 'send' }>; times: number }
+  | { do: 'either'; first: Program; then: Program }
+  | { do: 'in turn' | 'at once'; all: Program[] }
+  | { do: 'locked'; label: string; inner: Program }
+  | { do: 'read' };
+
+/** How a run ends before its plugin does: after so many of its steps. */
+export interface Cut {
+  how: 'process lost' | 'time over' | 'server killed';
+  after: number;
+}
+
+/** What is drawn anew in each run: who is first, which relayers are paused when. */
+type Random = () => number;
+
+/** How one run of a program ended, and the transactions that it was told of. */
+export interface Ended {
+  how: 'returned' | 'cut' | 'failed';
+  code: string | undefined;
+  ids: string[];
+}
+
+/** Runs programs under one idempotency key, as the service runs plugin calls; what they ask for is really done. */
+export class KeyedProgram {
+  readonly #world: EngineWorld;
+  readonly #key: string;
+  readonly #random: Random;
+  readonly #silenceMs: number;
+  /** The claim of the run before, where it goes on under the same. */
+  #lost: { claim: Claim; record: CallRecord } | undefined;
+  #runs = 0;
+
+  constructor(world: EngineWorld, key: string, random: Random, silenceMs: number) {
+    this.#world = world;
+    this.#key = key;
+    this.#random = random;
+    this.#silenceMs = silenceMs;
+  }
+
+  async run(program: Program, cut?: Cut): Promise<Ended> {
+    const crash = new Crash(cut?.how === 'server killed' ? cut.after : Number.POSITIVE_INFINITY);
+    const services = this.#world.services(undefined, crash.store(this.#world.store));
+    const claim = await this.#claimed();
+    const calls = new RunningCalls();
+    const gateway = new Gateway({
+      capabilities: bindCapabilities(services),
+      calls,
+      effects: services.effects,
+      log: this.#world.log,
+      metrics: new RecordedMetrics(),
+      clock: systemClock,
+      uuid: () => crypto.randomUUID(),
+    });
+    const isFirst = claim.token === 1 && this.#lost === undefined;
+    const effects = new EffectRun({ claim, isFirst, silenceMs: this.#silenceMs });
+    const plugin = { id: 'p', grants: grantsOf(pluginEntrySchema.parse(ENTRY)), maxCalls: 1000, ...KEEPING };
+    const record = calls.begin({ slot: 1, plugin, requestId: 'req', callerKeyId: 'k', effects });
+    const over = Promise.withResolvers<Ended['how']>();
+    const ids: string[] = [];
+    record.onFailure = () => {
+      calls.end(record);
+      over.resolve('failed');
+    };
+    let left = cut === undefined || cut.how === 'server killed' ? Number.POSITIVE_INFINITY : cut.after;
+    const step = async () => {
+      left -= 1;
+      if (left <= 0) {
+        calls.end(record);
+        over.resolve('cut');
+      }
+      if (record.ended) await new Promise<never>(() => {});
+    };
+    const guest = new Guest(async (method, params) => {
+      await step();
+      const reply = await gateway.answer(1, record.call, { id: 1, method, params });
+      await step();
+      if (!reply.ok) throw new Refused(reply.error.message);
+      return reply.value;
+    }, this.#random);
+    void guest.play(program, ids).then(
+      () => over.resolve('returned'),
+      (error: unknown) => (error instanceof Refused ? over.resolve('returned') : over.reject(error)),
+    );
+    const watch = setInterval(() => crash.hasHappened && over.resolve('cut'), 1);
+    const how = await over.promise;
+    clearInterval(watch);
+    // What a dead server had asked for may still happen; nothing more comes of it.
+    calls.end(record);
+    this.#lost = cut?.how === 'process lost' && how === 'cut' ? { claim, record } : undefined;
+    if (cut?.how === 'time over' && how === 'cut') await this.#world.store.write((writer) => writer.leaveKey(claim));
+    return { how, code: record.failure?.code, ids };
+  }
+
+  /** Pauses and resumes relayers as chance has it. */
+  async shuffle(): Promise<void> {
+    await this.#world.store.write(async (writer) => {
+      for (const id of RELAYERS) await writer.putRelayer(relayerNamed(id, { paused: this.#random() < 0.4 }));
+    });
+  }
+
+  /** All that was ever accepted through any relayer, and is not another program's. */
+  async accepted(): Promise<string[]> {
+    const pages = RELAYERS.map((id) => this.#world.store.read.transactions(id, { page: 1, perPage: 500 }));
+    const items = (await Promise.all(pages)).flatMap((page) => page.items);
+    return items.filter(({ request }) => String(request['effect']).startsWith(`${this.#key}/`)).map(({ id }) => id);
+  }
+
+  async #claimed(): Promise<Claim> {
+    if (this.#lost !== undefined) {
+      await this.#lost.record.effects?.settled(60_000);
+      return this.#lost.claim;
+    }
+    this.#runs += 1;
+    const request = { scope: 's', key: this.#key, fingerprint: 'f' };
+    const claimant = { id: crypto.randomUUID(), owner: `run ${this.#runs}`, forMs: 60_000, isAlone: true };
+    const state = await this.#world.store.write((writer) => writer.claimKey(request, claimant));
+    if (state.kind !== 'claimed') throw new Error(state.kind);
+    return state.claim;
+  }
+}
+
+const ENTRY = { id: 'p', path: 'p.ts' };
+
+class Refused extends Error {}
+
+type Ask = (method: string, params: { [name: string]: Json }) => Promise<Json>;
+
+/** Plays a program as a guest would: it knows only what it is told. */
+class Guest {
+  readonly #ask: Ask;
+  readonly #random: Random;
+
+  constructor(ask: Ask, random: Random) {
+    this.#ask = ask;
+    this.#random = random;
+  }
+
+  /** @throws Refused when the program does not get what it wants */
+  async play(program: Program, ids: string[]): Promise<void> {
+    await this.#dawdle();
+    switch (program.do) {
+      case 'send': {
+        const relayerId = RELAYERS[program.relayer] ?? 'r1';
+        const sent = await this.#ask('relayer.sendTransaction', { relayerId, request: { effect: program.label } });
+        ids.push((sent as { id: string }).id);
+        return;
+      }
+      case 'set':
+        await this.#ask('kv.set', { key: 'k', value: JSON.stringify(program.label) });
+        return;
+      case 'insist':
+        for (let time = 1; ; time += 1) {
+          try {
+            return await this.play(program.send, ids);
+          } catch (error) {
+            if (time >= program.times) throw error;
+          }
+        }
+      case 'either':
+        try {
+          return await this.play(program.first, ids);
+        } catch (error) {
+          if (!(error instanceof Refused)) throw error;
+          return await this.play(program.then, ids);
+        }
+      case 'in turn':
+        for (const one of program.all) await this.play(one, ids);
+        return;
+      case 'at once': {
+        const played = await Promise.allSettled(program.all.map((one) => this.play(one, ids)));
+        const refused = played.find((one) => one.status === 'rejected');
+        if (refused !== undefined) throw refused.reason;
+        return;
+      }
+      case 'locked': {
+        const fence = await this.#ask('kv.lock', { key: program.label.replaceAll('/', ':'), ttlSec: 60 });
+        if (fence === null) throw new Refused('lock busy');
+        try {
+          return await this.play(program.inner, ids);
+        } finally {
+          await this.#ask('kv.unlock', { key: program.label.replaceAll('/', ':'), fence });
+        }
+      }
+      case 'read':
+        await this.#ask('relayer.getRelayer', { relayerId: 'r1' });
+        return;
+      default:
+        throw new Error(`Unknown ${JSON.stringify(program satisfies never)}`);
+    }
+  }
+
+  async #dawdle(): Promise<void> {
+    for (let turns = Math.floor(this.#random() * 4); turns > 0; turns -= 1) await turn();
+  }
+}
