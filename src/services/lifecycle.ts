@@ -43,6 +43,7 @@ export function createLifecycleService(deps: LifecycleDeps): LifecycleService {
   async function keep({ id, lane }: Transaction, wish: Wish, effect: Effect | undefined): Promise<number> {
     const written = await writeOnce(store, effect, async (writer) => ({
       outcome: await writer.insertIntent({ transactionId: id, lane, wish }),
+      transactionId: id,
     }));
     engine.wake(lane);
     return Number(written.made.outcome);

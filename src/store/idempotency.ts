@@ -9,6 +9,9 @@ import { KeptBytes } from './kept-bytes.ts';
 import type { Reader, Writer } from './store.ts';
 import { anyJsonSchema, DuplicateRecord, jsonText, readRecord, storableText } from './stored-record.ts';
 
+/** Both databases bound the parameters of a statement. */
+const IDS_PER_QUERY = 1000;
+
 const effectSchema = z.object({
   transaction_id: z.string().nullable(),
   outcome: jsonText(anyJsonSchema).nullable(),
@@ -76,6 +79,14 @@ export function idempotencyWrites(connection: Connection): Pick<Writer, Idempote
     } else if (hasOtherWriters) {
       await mine.forShare().execute();
     }
+  }
+
+  async function pin(transactionIds: readonly string[], by: number): Promise<void> {
+    await db
+      .updateTable('transactions')
+      .set((on) => ({ pins: on('pins', '+', by) }))
+      .where('id', 'in', transactionIds)
+      .execute();
   }
 
   /** The JSON of an outcome, if there is room for it: what is not kept is not known to a further run. */
@@ -188,7 +199,7 @@ export function idempotencyWrites(connection: Connection): Pick<Writer, Idempote
         throw new DuplicateRecord('effects', `${claim.id}/${payloadHash}/${occurrence}`);
       }
       if (transactionId === null) return;
-      await db.updateTable('transactions').set({ is_pinned: 1 }).where('id', '=', transactionId).execute();
+      await pin([transactionId], 1);
     },
 
     async settleEffect({ claim, payloadHash, occurrence }, { outcome, failure, quotaBytes }) {
@@ -238,12 +249,18 @@ export function idempotencyWrites(connection: Connection): Pick<Writer, Idempote
         .execute();
       if (old.length === 0) return 0;
       const ids = old.map(({ id }) => id);
-      const ofThese = db.selectFrom('effects').select('transaction_id').where('claim_id', 'in', ids);
-      await db
-        .updateTable('transactions')
-        .set({ is_pinned: 0 })
-        .where('id', 'in', ofThese.where('transaction_id', 'is not', null).$narrowType<{ transaction_id: string }>())
+      const named = await db
+        .selectFrom('effects')
+        .select((on) => ['transaction_id', on.fn.countAll<number>().as('count')])
+        .where('claim_id', 'in', ids)
+        .where('transaction_id', 'is not', null)
+        .$narrowType<{ transaction_id: string }>()
+        .groupBy('transaction_id')
         .execute();
+      for (const [count, those] of Map.groupBy(named, (one) => one.count)) {
+        const all = those.map((one) => one.transaction_id);
+        for (let at = 0; at < all.length; at += IDS_PER_QUERY) await pin(all.slice(at, at + IDS_PER_QUERY), -count);
+      }
       await db.deleteFrom('effects').where('claim_id', 'in', ids).execute();
       await db.deleteFrom('idempotency_keys').where('id', 'in', ids).execute();
       for (const [scope, ofScope] of Map.groupBy(old, (key) => key.scope)) {

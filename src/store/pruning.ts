@@ -39,7 +39,7 @@ export function pruningWrites({ db }: Connection): Pick<Writer, 'pruneTransactio
         .where('ended_at', '<', before)
         .where('status', 'in', FINAL_STATUSES)
         // Written out, as in the index.
-        .where('is_pinned', '=', sql.lit(0))
+        .where('pins', '=', sql.lit(0))
         .orderBy('ended_at')
         .limit(limit)
         .execute();

@@ -73,8 +73,8 @@ export interface TransactionTable {
   next_action_at: number | null;
   /** When it became final. */
   ended_at: number | null;
-  /** 1 while an idempotency key names it: then it is not pruned. */
-  is_pinned: Generated<number>;
+  /** Effects of idempotency keys that name it: while there are any it is not pruned. */
+  pins: Generated<number>;
 }
 
 export interface AttemptTable {
@@ -176,7 +176,7 @@ interface EffectTable {
   claim_id: string;
   payload_hash: string;
   occurrence: number;
-  /** What it made, when that is a transaction. */
+  /** The transaction that it made, or is about. */
   transaction_id: string | null;
   /** JSON; null while nobody knows what came of it, and when it failed. */
   outcome: string | null;

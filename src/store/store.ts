@@ -169,7 +169,7 @@ export interface Filler {
 
 /** What an effect of a keyed request came to; nobody knows where it has neither an outcome nor a failure. */
 export interface StoredEffect {
-  /** What it made, when that is a transaction. */
+  /** The transaction that it made, or is about. */
   transactionId: string | null;
   outcome?: Json;
   /** With what the run was refused that asked for it. */
@@ -326,8 +326,8 @@ export interface Writer extends Reader {
   /** Ends a run without an answer: the next repeat runs. The key is forgotten if no run of it had an effect that stays. */
   leaveKey(claim: Claim): Promise<void>;
   /**
-   * Notes an effect in the commit in which it happens, or without an outcome before it happens, or as refused. A
-   * transaction that it made is kept as long as the key.
+   * Notes an effect in the commit in which it happens, or without an outcome before it happens, or as refused. The
+   * transaction that it names is kept as long as the key.
    * @throws DuplicateRecord; AppError `IDEMPOTENCY_RUNNING` when another run has taken the claim, or it was left and
    *   forgotten
    */
@@ -338,7 +338,7 @@ export interface Writer extends Reader {
   settleEffect(effect: Effect, note: Pick<EffectNote, 'outcome' | 'failure' | 'quotaBytes'>): Promise<void>;
   /**
    * Deletes keys that were first used before the given moment, with their effects, the oldest first and at most
-   * `limit`; resolves with their number. Those stay that are running or made a transaction that is not final.
+   * `limit`; resolves with their number. Those stay that are running or name a transaction that is not final.
    */
   pruneKeys(before: Timestamp, limit: number): Promise<number>;
 

@@ -29,10 +29,11 @@ export async function nameEffects(db: Kysely<Tables>, { text, integer, table }: 
 
   await db.schema
     .alterTable('transactions')
-    .addColumn('is_pinned', integer, (column) => column.notNull().defaultTo(0))
+    .addColumn('pins', integer, (column) => column.notNull().defaultTo(0))
     .execute();
   await sql`
-    update transactions set is_pinned = 1
+    update transactions
+    set pins = (select count(*) from effects where effects.transaction_id = transactions.id)
     where id in (select transaction_id from effects where transaction_id is not null)
   `.execute(db);
   // What is pinned costs a round of pruning nothing, however much there is of it.
@@ -41,7 +42,7 @@ export async function nameEffects(db: Kysely<Tables>, { text, integer, table }: 
     .createIndex('transactions_ended')
     .on('transactions')
     .column('ended_at')
-    .where(sql<boolean>`ended_at is not null and is_pinned = 0`)
+    .where(sql<boolean>`ended_at is not null and pins = 0`)
     .execute();
 
   await db.schema

@@ -330,10 +330,14 @@ export function idempotencyContract(t: Test, open: (t: Test) => Promise<Store>):
     const PAGE = { page: 1, perPage: 10 };
     const [answered, left] = [await claimed(store), await claimed(store, {}, { ...REQUEST, key: 'left' })];
     const ended = [transactionOf({ id: 'answered' }), transactionOf({ id: 'left' }), transactionOf({ id: 'unnamed' })];
+    const canceling = await claimed(store, {}, { ...REQUEST, key: 'canceling' });
     await store.write(async (writer) => {
       for (const one of ended) {
         await writer.insertTransaction(one);
         await writer.insertAttempt(attemptOf(one, { sequence: 1n }));
+      }
+      for (const occurrence of [0, 1]) {
+        await writer.insertEffect(effectOf(canceling, occurrence), { transactionId: 'left', outcome: 1 });
       }
       await writer.insertEffect(effectOf(answered), { transactionId: 'answered', outcome: null });
       await writer.insertEffect(effectOf(left), { transactionId: 'left', outcome: null });
@@ -348,7 +352,11 @@ export function idempotencyContract(t: Test, open: (t: Test) => Promise<Store>):
     const ids = async () => (await store.read.transactions('relayer-1', PAGE)).items.map(({ id }) => id).sort();
     t.strictSame(await ids(), ['answered', 'left']);
     t.equal(await store.write((writer) => writer.pruneKeys(later, 10)), 2);
-    t.equal(await prune(), 2);
+    t.equal(await prune(), 1);
+    t.strictSame(await ids(), ['left'], 'another key names it as well');
+    await store.write((writer) => writer.leaveKey(canceling));
+    t.equal(await store.write((writer) => writer.pruneKeys(later, 10)), 1);
+    t.equal(await prune(), 1);
     t.strictSame(await ids(), []);
     t.strictSame(await store.read.attempts('left'), []);
   });

@@ -8,6 +8,7 @@ import type { LifecycleService } from '../../../../src/services/services.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { EngineWorld, LANE, relayerNamed } from '../../../support/engine-world.ts';
 import { VOID } from '../../../support/fake-chain-client.ts';
+import { keyedEffect } from '../../../support/keyed-effect.ts';
 
 /** A world whose engine drives what is accepted. */
 async function driven(t: Test): Promise<{ world: EngineWorld; engine: Engine; lifecycle: LifecycleService }> {
@@ -226,6 +227,24 @@ t.test('what the lane cannot settle in time is kept, and answered as it is', asy
   const wishes = (await world.store.read.intents(LANE, 10)).map(({ wish }) => wish);
   t.match(wishes, [{ kind: 'replace', request: { effect: 'x' } }, { kind: 'cancel' }] satisfies Partial<Wish>[]);
   t.equal(engine.listeners.size, 0);
+});
+
+t.test('under one name a wish is stored once, and its transaction is there as long as the name', async (t) => {
+  const world = await EngineWorld.open(t);
+  const { id } = await inStatus(world, 'submitted');
+  const lifecycle = lifecycleOver(
+    world,
+    settledBy(world, () => null),
+  );
+  const [cancel, replace] = [await keyedEffect(world.store), await keyedEffect(world.store)];
+  for (let time = 0; time < 2; time += 1) {
+    t.match(await lifecycle.cancel('r1', id, cancel), { id });
+    t.match(await lifecycle.replace('r1', id, { effect: 'x' }, replace), { id });
+  }
+  t.equal((await world.store.read.wishes(id, 10)).length, 2);
+  await world.store.write((writer) => writer.updateTransaction(id, 'submitted', { status: 'failed' }));
+  t.equal(await world.store.write((writer) => writer.pruneTransactions(Date.now() + 1000, 10)), 0);
+  t.match(await lifecycle.cancel('r1', id, cancel), { id, status: 'failed' });
 });
 
 t.test('a wish that was settled although nobody told is found', async (t) => {

@@ -40,9 +40,9 @@ t.test('effects that were noted by their place are found by what they are, and p
       undefined,
     ],
   );
-  const pinned = database.prepare('select id, is_pinned from transactions order by id').all();
+  const pinned = database.prepare('select id, pins from transactions order by id').all();
   t.same(pinned, [
-    { id: 'named', is_pinned: 1 },
-    { id: 'unnamed', is_pinned: 0 },
+    { id: 'named', pins: 1 },
+    { id: 'unnamed', pins: 0 },
   ]);
 });
