@@ -13,8 +13,8 @@ export interface PluginHost {
   start(): Promise<void>;
   /**
    * Runs one call to its end; every end is an answer.
-   * @throws AppError `PLUGIN_NOT_FOUND`, `PLUGIN_GET_DISABLED`, and for a repeat under an idempotency key
-   *   `EFFECT_MISMATCH`, `EFFECT_UNKNOWN`
+   * @throws AppError `PLUGIN_NOT_FOUND`, `PLUGIN_GET_DISABLED`, and under an idempotency key
+   *   `EFFECT_MISMATCH`, `EFFECT_UNKNOWN`, `LOCK_HELD_ELSEWHERE`, `IDEMPOTENCY_RUNNING`, `UNAVAILABLE`
    */
   call(pluginId: string, request: PluginRequest, signal: CallerSignal): Promise<PluginAnswer>;
   /** All plugins, by id. */
