@@ -1,5 +1,4 @@
-/** pino's number for the level error. */
-const ERROR = 50;
+const ERRORS: ReadonlySet<string> = new Set(['error', 'fatal']);
 /** What the server logs as an error because of what an attack does to its own plugin. */
 const OF_ATTACKS: ReadonlySet<string> = new Set(['a plugin is backed off']);
 const SHOWN = 300;
@@ -16,7 +15,7 @@ export function errorsIn(output: string): Map<string, number> {
 
 function errorOf(line: string): string | null {
   if (!line.startsWith('{')) return /Error\b|^\(node:\d+\)/.test(line) ? line.slice(0, SHOWN) : null;
-  const { level, msg, err } = JSON.parse(line) as { level?: number; msg?: string; err?: { message?: string } };
-  if (level === undefined || level < ERROR || msg === undefined || OF_ATTACKS.has(msg)) return null;
+  const { level, msg, err } = JSON.parse(line) as { level?: string; msg?: string; err?: { message?: string } };
+  if (level === undefined || !ERRORS.has(level) || msg === undefined || OF_ATTACKS.has(msg)) return null;
   return [msg, ...(err?.message === undefined ? [] : [err.message])].join(': ').slice(0, SHOWN);
 }

@@ -1,6 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { statfs } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Chain } from './chains/chain.ts';
@@ -8,6 +7,7 @@ import { createConnections } from './chains/create-connections.ts';
 import { openApiKey } from './config/api-key.ts';
 import type { Configuration } from './config/configuration.ts';
 import { createSecretResolver } from './config/secrets.ts';
+import { watchConfiguration } from './config/watch.ts';
 import { CutOff } from './cut-off.ts';
 import { systemClock } from './domain/clock.ts';
 import type { NetworkType } from './domain/network-type.ts';
@@ -129,6 +129,7 @@ async function build(
   const clock = systemClock;
   const metrics = createMetrics();
 
+  opened.later('watch of the configuration', tellOfChanges(environment, log));
   const dataDir = resolve(environment.DATA_DIR);
   const lock = lockDataDir(dataDir);
   opened.later('lock of the data folder', () => lock.release());
@@ -275,17 +276,7 @@ async function build(
     metrics: metrics.http,
     chains,
     exposition: metrics,
-    health: createHealth(
-      healthChecks({
-        ...{ store, engine, pluginHost },
-        writeFailure: () => metrics.store.writeFailure,
-        freeBytes: async () => {
-          const { bavail, bsize } = await statfs(dataDir);
-          return bavail * bsize;
-        },
-      }),
-      clock,
-    ),
+    health: createHealth(healthChecks({ store, engine, pluginHost }), clock),
     limits: { ...HTTP_LIMITS, handlerSeconds: environment.REQUEST_TIMEOUT_SECONDS },
     clock,
     newId: randomUUID,
@@ -310,11 +301,24 @@ async function build(
   const metricsAddress =
     (await metricsServer?.listen({ host, port: environment.METRICS_PORT, variable: 'METRICS_PORT' })) ?? null;
   const address = await server.listen({ host, port: environment.APP_PORT, variable: 'APP_PORT' });
+  let closing: Promise<void> | undefined;
   return {
     ...{ address, metricsAddress, apiKeyFile: apiKey.file },
     broken: broken.promise,
-    close: () => opened.close(),
+    close() {
+      closing ??= opened.close().finally(() => log.info('stopped'));
+      return closing;
+    },
   };
+}
+
+/** Says that a changed configuration waits for a restart; returns what ends that. */
+function tellOfChanges({ CONFIG_DIR, CONFIG_FILE_NAME }: Configuration['environment'], log: Log): () => void {
+  return watchConfiguration({
+    files: [join(CONFIG_DIR, CONFIG_FILE_NAME), '.env'],
+    folder: join(CONFIG_DIR, 'networks'),
+    onChange: (files) => log.warn({ files }, 'the configuration has changed; restart the service to use it'),
+  });
 }
 
 /** PostgreSQL, which instances share, when there is a URL; else the file of the data folder. */

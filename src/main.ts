@@ -32,7 +32,10 @@ async function start(): Promise<Service> {
   const chains = createChains(systemClock);
   const signerKinds = createSignerKinds();
   const configuration = await loadConfiguration({ env: process.env, cwd: process.cwd(), chains, signerKinds });
-  const log = createLog(configuration.environment.LOG_LEVEL);
+  const { LOG_LEVEL, LOG_FORMAT } = configuration.environment;
+  const { isTTY } = process.stdout;
+  const isColoured = isTTY && (process.env['NO_COLOR'] ?? '') === '';
+  const log = createLog(LOG_LEVEL, { format: LOG_FORMAT ?? (isTTY ? 'human' : 'json'), isColoured });
   for (const warning of configuration.warnings) log.warn({ warning }, 'configuration');
   const service = await compose({ configuration, chains, signerKinds, log, stop: stop.signal });
   if (!stop.signal.aborted) {

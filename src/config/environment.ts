@@ -67,6 +67,13 @@ export const environmentSchema = z.object({
       ),
     )
     .default('info'),
+  LOG_FORMAT: z
+    .string()
+    .toLowerCase()
+    .pipe(z.enum(['human', 'json', 'compact', 'pretty'], 'must be human or json'))
+    // Two words of the reference.
+    .transform((format) => (format === 'json' ? 'json' : 'human'))
+    .optional(),
   METRICS_ENABLED: flag.default(true),
   METRICS_PORT: integer(0, 65_535).default(8081),
   REQUEST_TIMEOUT_SECONDS: integer(1, 3600).default(30),

@@ -46,8 +46,6 @@ export interface EndpointPool {
   /** Milliseconds for which this endpoint is left alone as it asked; without one, until there is one that is not. */
   heldForMs(endpoint?: Endpoint): number;
   readonly contact: Contact;
-  /** Whether the contact has been lost for so long that to ask again at once is of little use. */
-  isGone(): boolean;
 }
 
 /** How the endpoints of a network answer, by what was asked of them so far. */
@@ -85,9 +83,6 @@ const BY_WEIGHT: readonly Health['told'][] = [undefined, 'behind', 'limited', 'p
 /** Nodes are a block behind each other now and then; only who stays so is spoken of. */
 const BEHIND_FOR_MS = 30_000;
 
-/** An endpoint that fails now and then is not gone. */
-const GONE_AFTER_MS = 5_000;
-
 const NEW_HEALTH: Readonly<Health> = {
   failures: [],
   pausedUntil: 0,
@@ -111,7 +106,6 @@ export function createEndpointPool(
   const endpoints = all.filter(({ weight }) => weight > 0);
   const records = new Map<Endpoint, Health>();
   const contact: Contact = { isLost: false, servedAt: null };
-  let lostAt = 0;
 
   function healthOf(endpoint: Endpoint): Health {
     const known = records.get(endpoint) ?? { ...NEW_HEALTH };
@@ -137,7 +131,6 @@ export function createEndpointPool(
     const isLost = endpoints.every((one) => healthOf(one).isInTrouble);
     if (isLost === contact.isLost) return;
     contact.isLost = isLost;
-    lostAt = clock.elapsed();
     onContact(isLost);
   }
 
@@ -231,7 +224,6 @@ export function createEndpointPool(
       return Math.min(...endpoints.filter((one) => !isAside(one)).map(heldMs));
     },
     contact,
-    isGone: () => contact.isLost && clock.elapsed() - lostAt >= GONE_AFTER_MS,
   };
 }
 

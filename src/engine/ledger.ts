@@ -1,6 +1,7 @@
 import type { BroadcastOutcome } from '../chains/chain.ts';
 import type { Decision, DecisionKind } from '../domain/decision.ts';
 import type { Attempt, Timestamp, Transaction } from '../domain/transaction.ts';
+import { isFinal } from '../domain/transaction-state.ts';
 import type { Log } from '../observability/log.ts';
 import type { SpendingRaise, Store, TransactionChange, Writer } from '../store/store.ts';
 import type { ChangeFeed } from './change-feed.ts';
@@ -164,12 +165,19 @@ export class Ledger {
       now.set(id, { ...transaction, ...set });
       if (set.status !== undefined && set.status !== status) {
         this.#deps.metrics.moved({ networkType, relayerId, from: status, to: set.status });
+        this.#moved({ ...transaction, ...set });
       }
       if (decision !== undefined) this.#decided(transaction, decision);
       this.#deps.feed.tell(id);
     }
     this.#deps.outbox.committed();
     return now;
+  }
+
+  #moved({ id: transaction, relayerId: relayer, status, statusReason: reason, hash }: Transaction): void {
+    const { log } = this.#deps;
+    if (status === 'submitted') log.info({ transaction, relayer, hash }, 'transaction submitted');
+    else if (isFinal(status)) log.info({ transaction, relayer, status, hash, reason }, 'transaction ended');
   }
 
   #decided({ id, networkType, relayerId, lane }: Transaction, { kind, text }: Omit<Decision, 'at'>): void {

@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
 /**
@@ -9,11 +8,9 @@ import type { FastifyInstance } from 'fastify';
  */
 export function cutStalledReaders(app: FastifyInstance): void {
   app.addHook('onRequest', (_request, reply, done) => {
-    reply.raw.on('timeout', cutIfUnread);
+    reply.raw.on('timeout', (socket) => {
+      if (socket.writableLength > 0) socket.destroy();
+    });
     done();
   });
-}
-
-function cutIfUnread(socket: Socket): void {
-  if (socket.writableLength > 0) socket.destroy();
 }

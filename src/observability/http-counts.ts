@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import type { Instruments } from './instruments.ts';
 import { LateCounts } from './late-counts.ts';
 
@@ -59,7 +60,7 @@ export class HttpCounts {
 }
 
 function labelsOf(endpoint: string, method: string | number = '', status: string | number = '') {
-  return { endpoint, method, status: `${status}` };
+  return { endpoint, method, status: `${status} ${STATUS_CODES[status] ?? ''}`.trimEnd() };
 }
 
 /** One answered request. */

@@ -1,9 +1,24 @@
-import { type Logger, pino } from 'pino';
+import { type Logger, pino, stdSerializers, stdTimeFunctions } from 'pino';
+import { AppError } from '../domain/errors.ts';
+import { humanLine } from './human-line.ts';
 
 /** Structured log: an object, then a short constant text. */
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 
 export type LogLevelName = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
+
+/** `json` for programs, one object a line; `human` for a terminal. */
+export type LogFormat = 'human' | 'json';
+
+/** Where a log goes, and how. */
+export interface LogTarget {
+  /** Absent: standard output. */
+  write?(line: string): void;
+  /** Absent: `json`. */
+  format?: LogFormat;
+  /** Whether a human line has colours. */
+  isColoured?: boolean;
+}
 
 /** Field names whose values never reach a log line, at the first three levels of an entry. */
 const SECRET_FIELDS = [
@@ -18,9 +33,26 @@ const SECRET_FIELDS = [
   'token',
 ];
 
-/** The service's log: JSON lines on the given stream, secrets replaced. */
-export function createLog(level: LogLevelName, stream?: { write(line: string): void }): Logger {
+/** The service's log: a line for each entry, with the names of levels and ISO times, secrets replaced. */
+export function createLog(level: LogLevelName, target: LogTarget = {}): Logger {
+  const { format = 'json', isColoured = false } = target;
+  const write = target.write?.bind(target);
   const paths = SECRET_FIELDS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]);
-  const options = { level, base: null, redact: { paths, censor: '[redacted]' } };
-  return stream === undefined ? pino(options) : pino(options, stream);
+  const options = {
+    ...{ level, base: null, redact: { paths, censor: '[redacted]' } },
+    timestamp: stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+    serializers: { err: errorFields },
+  };
+  if (format === 'json') return write === undefined ? pino(options) : pino(options, { write });
+  const print = write ?? ((line: string) => void process.stdout.write(line));
+  return pino(options, { write: (line) => print(humanLine(line, isColoured)) });
+}
+
+/** That something is away is no fault of the code, and is met by all at once: its reason says it all. */
+function errorFields(error: unknown) {
+  if (!(error instanceof Error)) return error;
+  const fields = stdSerializers.err(error);
+  if (!(error instanceof AppError) || error.code !== 'UNAVAILABLE') return fields;
+  return { type: fields.type, message: fields.message, code: error.code };
 }

@@ -262,7 +262,6 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
       queued: admission.queued,
       uses: uses(),
       confinement: slots.confinement,
-      startFailure: slots.stuck,
       plugins: (catalog?.list() ?? []).map((plugin) => statusOf(plugin, quarantine)),
     }),
     list: (page) => views.list(page),

@@ -9,6 +9,7 @@ import type { Transaction } from '../domain/transaction.ts';
 import { endsWait, type TransactionStatus } from '../domain/transaction-state.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { EngineMetrics } from '../engine/engine-metrics.ts';
+import type { Log } from '../observability/log.ts';
 import type { Store } from '../store/store.ts';
 import { ChangeWait } from './change-wait.ts';
 import { earlierEffect, writeOnce } from './effects.ts';
@@ -29,13 +30,14 @@ export interface TransactionsDeps {
   engine: Pick<Engine, 'wake' | 'onChange'>;
   metrics: Pick<EngineMetrics, 'accepted'>;
   clock: Pick<Clock, 'elapsed'>;
+  log: Log;
   /** A new UUID v4. */
   newId(): string;
 }
 
 /** Accepting transactions and telling where they stand. */
 export function createTransactionsService(deps: TransactionsDeps): TransactionsService {
-  const { store, relayers, engine, metrics, clock, newId } = deps;
+  const { store, relayers, engine, metrics, clock, log, newId } = deps;
   const spending = createSpendingGuard(store);
 
   async function accept(access: RelayerAccess, body: unknown): Promise<Transaction> {
@@ -116,6 +118,7 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
       );
       if (isRepeat) return view(relayerId, made.transactionId ?? '');
       metrics.accepted(transaction);
+      log.info({ transaction: id, relayer: relayerId }, 'transaction accepted');
       engine.wake(transaction.lane);
       return access.chain.transactionView(transaction, access.account);
     },

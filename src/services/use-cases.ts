@@ -49,7 +49,7 @@ export function createServices(deps: ServicesDeps): Services {
     deps;
   const relayers = new RelayerDirectory({ read: store.read, chains, connections });
   return {
-    transactions: createTransactionsService({ store, relayers, engine, metrics, clock, newId }),
+    transactions: createTransactionsService({ store, relayers, engine, metrics, clock, log, newId }),
     lifecycle: createLifecycleService({ store, relayers, engine, log, clock }),
     relayers: createRelayersService({
       read: store.read,

@@ -36,13 +36,14 @@ export async function migrate(target: MigrationTarget, steps: readonly Migration
     await db.transaction().execute(async (transaction) => {
       await step.up(transaction, target.types);
       await transaction
-
         .insertInto('migrations')
         .values({ version, name: step.name, applied_at: target.now() })
         .execute();
     });
-    target.log.info({ version, step: step.name }, 'database migrated');
+    target.log.debug({ version, step: step.name }, 'database step taken');
   }
+  const [from, to] = [taken.length, steps.length];
+  if (to > from) target.log.info({ from, to }, 'database migrated');
 }
 
 /** @throws when the steps that a database has taken are not the first ones of those that this version knows */

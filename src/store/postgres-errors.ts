@@ -43,6 +43,12 @@ export function toldToCaller(error: unknown): unknown {
   return new AppError('UNAVAILABLE', { reason: 'The database does not answer' }, { cause: error });
 }
 
+/** Why, in one line: a host with several addresses has an error of each, and none of its own. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError) return [...new Set(error.errors.map(reasonOf))].join('; ');
+  return error instanceof Error ? error.message : String(error);
+}
+
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }

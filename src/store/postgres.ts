@@ -12,7 +12,7 @@ import { migrations } from './migrations.ts';
 import { resealNotifications } from './notifications.ts';
 import { PostgresBuckets } from './postgres-buckets.ts';
 import { postgresDialect, typeParsers } from './postgres-dialect.ts';
-import { isConnectionTrouble, isSerializationFailure, toldToCaller } from './postgres-errors.ts';
+import { isConnectionTrouble, isSerializationFailure, reasonOf, toldToCaller } from './postgres-errors.ts';
 import { PostgresHints } from './postgres-hints.ts';
 import { PostgresInstances } from './postgres-instances.ts';
 import { PostgresLeases } from './postgres-leases.ts';
@@ -99,17 +99,21 @@ async function patiently(
   { patienceMs, log, cut }: { patienceMs: number; log: Log; cut: AbortSignal },
 ): Promise<void> {
   const giveUpAt = performance.now() + patienceMs;
+  let isWaiting = false;
   for (let pause = 100; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
     try {
       await start();
+      if (isWaiting) log.info('the database answers');
       return;
     } catch (cause) {
       cut.throwIfAborted();
       if (!isConnectionTrouble(cause)) throw cause;
       if (performance.now() + pause > giveUpAt) {
-        throw new Error(`The database does not answer: ${String(cause)}`, { cause });
+        throw new Error(`The database does not answer: ${reasonOf(cause)}`, { cause });
       }
-      log.warn({ err: cause }, 'the database does not answer yet');
+      if (!isWaiting)
+        log.warn({ reason: reasonOf(cause), patienceMs }, 'the database does not answer yet; it is waited for');
+      isWaiting = true;
       await delay(pause, undefined, { signal: cut }).catch(() => cut.throwIfAborted());
     }
   }
@@ -144,8 +148,14 @@ function createPool(url: string, log: Log, limits: pg.PoolConfig): pg.Pool {
     ...limits,
   });
   // A connection may break at any moment, in use or idle, and is replaced; an event that nobody hears ends the process.
+  let lostAt = Number.NEGATIVE_INFINITY;
   pool.on('connect', (client) => {
-    client.on('error', (error) => log.warn({ err: error }, 'a database connection was lost'));
+    client.on('error', (error) => {
+      // They go together when the server does: one line says it.
+      const isFirst = performance.now() - lostAt > CONNECT_MS;
+      lostAt = performance.now();
+      log[isFirst ? 'warn' : 'debug']({ reason: reasonOf(error) }, 'a database connection was lost');
+    });
   });
   pool.on('error', () => {});
   return pool;

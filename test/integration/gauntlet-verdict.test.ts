@@ -218,10 +218,10 @@ t.test('the figures', (t) => {
 
 t.test('errors in what a server wrote', (t) => {
   const output = [
-    '{"level":30,"msg":"ready"}',
-    '{"level":50,"msg":"a plugin is backed off"}',
-    '{"level":50,"msg":"Something failed","err":{"message":"why"}}',
-    '{"level":50,"msg":"Something failed","err":{"message":"why"}}',
+    '{"level":"info","msg":"ready"}',
+    '{"level":"error","msg":"a plugin is backed off"}',
+    '{"level":"error","msg":"Something failed","err":{"message":"why"}}',
+    '{"level":"error","msg":"Something failed","err":{"message":"why"}}',
     'TypeError: not a function',
     'Isolayer is ready at http://127.0.0.1:1',
   ].join('\n');

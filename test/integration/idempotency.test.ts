@@ -104,6 +104,7 @@ t.test('a process that dies at any step of a request leaves one transaction to t
       engine: { wake: () => {}, onChange: () => () => {} },
       metrics: world.metrics,
       clock: systemClock,
+      log: world.log,
       newId: randomUUID,
     });
     const effect = { claim: begun.run.claim, payloadHash: 'f', occurrence: 0, isStep: false };

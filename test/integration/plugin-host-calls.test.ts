@@ -210,7 +210,7 @@ export async function handler({ params, api }: X) {
     );
     t.match(cause.body, { error: 'no price', data: { code: 'PLUGIN_ERROR', details: {} } });
     t.match(cause.body.metadata.logs, [{ level: 'error', message: withCause }]);
-    t.match(logged('cause'), [{ level: 50, pluginId: 'stack', err: { stack: withCause } }]);
+    t.match(logged('cause'), [{ level: 'error', pluginId: 'stack', err: { stack: withCause } }]);
 
     const left = await answer('left');
     const leftBehind = /^Unhandled rejection: RangeError: left behind\n {4}at handler \(plugins\/stack\.ts:10:/;

@@ -162,9 +162,7 @@ export class FakeChainClient implements ChainClient {
       const cost = BigInt(String(transaction.request['cost'] ?? 1));
       const override = this.onPrepare?.(transaction);
       if (override !== undefined) return override;
-      if (this.#chain.balance < lane.committed + cost) {
-        return { kind: 'parked', reason: 'Insufficient balance', cause: 'balance', retryInMs: 0 };
-      }
+      if (this.#chain.balance < lane.committed + cost) return { kind: 'refused', reason: 'Insufficient balance' };
       return { kind: 'ready', fields: { price: String(this.#chain.floor) }, cost };
     });
   }

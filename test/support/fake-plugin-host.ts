@@ -39,10 +39,7 @@ export class FakePluginHost implements PluginHost {
   }
 
   status(): PluginHostStatus {
-    return {
-      ...{ threads: 1, processes: 0, running: 0, queued: 0 },
-      ...{ uses: [], confinement: undefined, startFailure: null, plugins: [] },
-    };
+    return { threads: 1, processes: 0, running: 0, queued: 0, uses: [], confinement: undefined, plugins: [] };
   }
 
   async close(): Promise<void> {}

@@ -13,12 +13,12 @@ t.test('one line says which endpoint, why, and until when', (t) => {
   logEndpoint(log, 'sepolia', { kind: 'back', endpoint }, now);
   t.match(lines, [
     {
-      ...{ level: 40, network: 'sepolia', endpoint, reason: 'no answer', until: '2026-11-21T10:01:00.000Z' },
+      ...{ level: 'warn', network: 'sepolia', endpoint, reason: 'no answer', until: '2026-11-21T10:01:00.000Z' },
       msg: 'endpoint paused',
     },
-    { level: 40, reason: 'it serves chain 5, not 1', msg: 'endpoint set aside' },
-    { level: 40, reason: 'its head is block 3', msg: 'endpoint is behind' },
-    { level: 30, network: 'sepolia', endpoint, msg: 'endpoint serves again' },
+    { level: 'warn', reason: 'it serves chain 5, not 1', msg: 'endpoint set aside' },
+    { level: 'warn', reason: 'its head is block 3', msg: 'endpoint is behind' },
+    { level: 'info', network: 'sepolia', endpoint, msg: 'endpoint serves again' },
   ]);
   t.notOk('until' in (lines[2] ?? {}), 'nobody knows how long it stays behind');
   t.end();

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { AppError } from '../../../../src/domain/errors.ts';
 import { createLog } from '../../../../src/observability/log.ts';
 
 function logged(write: (log: ReturnType<typeof createLog>) => void): string {
@@ -9,7 +10,7 @@ function logged(write: (log: ReturnType<typeof createLog>) => void): string {
 
 t.test('a line is JSON: the object and the text', (t) => {
   const line = logged((log) => log.info({ relayerId: 'r1' }, 'Sent'));
-  t.match(JSON.parse(line), { level: 30, relayerId: 'r1', msg: 'Sent' });
+  t.match(JSON.parse(line), { level: 'info', time: /^\d{4}-\d\d-\d\dT[\d:.]+Z$/, relayerId: 'r1', msg: 'Sent' });
   t.equal(
     logged((log) => log.debug({}, 'quiet')),
     '',
@@ -23,5 +24,21 @@ t.test('secrets are replaced, down to the third level', (t) => {
   );
   t.notMatch(line, /hunter2/);
   t.match(line, /\[redacted\]/);
+  t.end();
+});
+
+t.test('for a terminal it is written as somebody reads it, secrets replaced as well', (t) => {
+  let written = '';
+  const log = createLog('info', { write: (line) => void (written += line), format: 'human' });
+  log.warn({ relayer: 'r1', token: 'hunter2' }, 'it waits');
+  t.match(written, /^\d{4}-\d\d-\d\dT[\d:.]+Z WARN {2}it waits {2}relayer=r1 {2}token="\[redacted\]"\n$/);
+  t.end();
+});
+
+t.test('an error has its stack, unless it says that something is away', (t) => {
+  const err = (error: Error) => JSON.parse(logged((log) => log.error({ err: error }, 'x'))).err;
+  t.match(err(new TypeError('mishap')), { type: 'TypeError', message: 'mishap', stack: /log\.test\.ts/ });
+  const away = new AppError('UNAVAILABLE', { reason: 'The database does not answer' }, { cause: new Error('ENOENT') });
+  t.strictSame(err(away), { type: 'AppError', message: 'The database does not answer: ENOENT', code: 'UNAVAILABLE' });
   t.end();
 });

@@ -344,7 +344,7 @@ t.test('limits go with what is sent, and a refusal tells its figures', async (t)
     ['ok', 'refused', 'refused', 'refused', 'refused'],
   );
   t.equal(
-    lines.filter((line) => line.includes('"level":40') || line.includes('"warn"')).length,
+    lines.filter((line) => line.includes('"level":"warn"') || line.includes('"warn"')).length,
     1,
     'the first is told aloud',
   );

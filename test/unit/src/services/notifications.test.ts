@@ -118,7 +118,7 @@ t.test('a short key is accepted with a warning that does not show it; bytes coun
   await service.create({ id: 'n1', url: URL_ONE, signing_key: 'x' });
   await service.update('n1', { signing_key: 'tooshort-secret' });
   t.equal(lines.length, 2);
-  t.match(lines[0], /"level":40.*"notification":"n1".*fewer than 32 bytes/);
+  t.match(lines[0], /"level":"warn".*"notification":"n1".*fewer than 32 bytes/);
   t.notMatch(lines.join(''), /tooshort/);
   await service.update('n1', { signing_key: 'ü'.repeat(16) });
   await service.update('n1', { signing_key: '' });

@@ -136,7 +136,7 @@ t.test('a log that a reader makes long is said, once until it was short', async 
       await write(1001);
       await until((pages) => pages > 16_000);
     }
-    t.match(lines[round], { level: 40, msg: /another process reads the database/ });
+    t.match(lines[round], { level: 'warn', msg: /another process reads the database/ });
     t.equal(lines.length, round + 1);
     reader.close();
     await write(1001);
@@ -197,7 +197,7 @@ t.test('a flush that failed is not tried again: the log may be all that is left'
   for (let commit = 0; commit < 5; commit += 1) await write(1001);
   t.equal(asked, 1);
   t.ok(pages() > 6000);
-  t.match(lines, [{ level: 50, msg: /the disk failed/, err: { message: 'disk I/O error' } }]);
+  t.match(lines, [{ level: 'error', msg: /the disk failed/, err: { message: 'disk I/O error' } }]);
   t.equal(lines.length, 1);
 });
 

@@ -1,5 +1,10 @@
 import t from 'tap';
-import { isConnectionTrouble, isSerializationFailure, toldToCaller } from '../../../../src/store/postgres-errors.ts';
+import {
+  isConnectionTrouble,
+  isSerializationFailure,
+  reasonOf,
+  toldToCaller,
+} from '../../../../src/store/postgres-errors.ts';
 
 const coded = (code: string) => Object.assign(new Error(code), { code });
 
@@ -28,4 +33,13 @@ t.test('other errors are told as they are', async (t) => {
     t.equal(isConnectionTrouble(error), false);
     t.equal(toldToCaller(error), error);
   }
+});
+
+t.test('a reason is one line, also where each address of a host has its own', async (t) => {
+  const refused = [new Error('connect ECONNREFUSED ::1:5432'), new Error('connect ECONNREFUSED 127.0.0.1:5432')];
+  t.equal(
+    reasonOf(new AggregateError([...refused, refused[0]])),
+    'connect ECONNREFUSED ::1:5432; connect ECONNREFUSED 127.0.0.1:5432',
+  );
+  t.equal(reasonOf('text'), 'text');
 });

@@ -91,13 +91,23 @@ t.test('a server that is away stops the start with its reason', async (t) => {
 t.test('a server that starts later than the service is waited for, but not for ever', async (t) => {
   const url = await postgres.createDatabase();
   await postgres.crash();
-  const opening = openPostgresStore({ url, log, patienceMs: 20_000 });
+  const lines: string[] = [];
+  const told = createLog('info', { write: (line) => void lines.push(line) });
+  const opening = openPostgresStore({ url, log: told, patienceMs: 20_000 });
   const began = performance.now();
   await t.rejects(openPostgresStore({ url, log, patienceMs: 300 }), { message: /^The database does not answer: / });
   t.ok(performance.now() - began < 10_000);
   await postgres.restart();
   const store = await opening;
   t.teardown(() => store.close());
+  t.match(
+    lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg.includes('answer')),
+    [
+      { level: 'warn', reason: /connect/, msg: 'the database does not answer yet; it is waited for' },
+      { level: 'info', msg: 'the database answers' },
+    ],
+    'one line, however often it was tried',
+  );
   t.strictSame(await store.read.allRelayers(), []);
 
   const refused = openPostgresStore({ url: url.replace(/t_\w+/, 'nowhere'), log, patienceMs: 60_000 });
