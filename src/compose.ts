@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { statfs } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Chain } from './chains/chain.ts';
@@ -276,7 +277,17 @@ async function build(
     metrics: metrics.http,
     chains,
     exposition: metrics,
-    health: createHealth(healthChecks({ store, engine, pluginHost }), clock),
+    health: createHealth(
+      healthChecks({
+        ...{ store, engine, pluginHost },
+        writeFailure: () => metrics.store.writeFailure,
+        freeBytes: async () => {
+          const { bavail, bsize } = await statfs(dataDir);
+          return bavail * bsize;
+        },
+      }),
+      clock,
+    ),
     limits: { ...HTTP_LIMITS, handlerSeconds: environment.REQUEST_TIMEOUT_SECONDS },
     clock,
     newId: randomUUID,

@@ -8,23 +8,41 @@ interface CheckedParts {
   store: Pick<Store, 'now' | 'read'>;
   engine: Pick<Engine, 'unreached'>;
   pluginHost: Pick<PluginHost, 'status'>;
+  /** Why the latest write could not be written, if so. */
+  writeFailure(): string | undefined;
+  /** Free space where the data folder is, in bytes. */
+  freeBytes(): Promise<number>;
 }
 
+/** Below that a database does not get far: its log alone takes some megabytes before it is given up. */
+const LEAST_FREE_BYTES = 16 * 1_048_576;
+
 /** The parts of the service by name, as `/ready` shows them. */
-export function healthChecks({ store, engine, pluginHost }: CheckedParts): Record<string, HealthCheck> {
+export function healthChecks(parts: CheckedParts): Record<string, HealthCheck> {
+  const { store, engine, pluginHost, writeFailure, freeBytes } = parts;
   return {
     store: async () => {
       await store.now();
-      return { status: 'healthy' };
+      const error = writeFailure();
+      return error === undefined ? { status: 'healthy' } : { status: 'unhealthy', error };
+    },
+    disk: async () => {
+      const free = await freeBytes();
+      if (free >= LEAST_FREE_BYTES) return { status: 'healthy', free_bytes: free };
+      const error = `The disk of DATA_DIR is full: ${(free / 1_048_576).toFixed(1)} MB are left`;
+      return { status: 'unhealthy', error, free_bytes: free };
     },
     networks: async () => networksOf(await store.read.allRelayers(), engine.unreached()),
     plugins: () => {
-      const { threads, processes, running, queued, confinement, plugins } = pluginHost.status();
+      const { threads, processes, running, queued, confinement, startFailure, plugins } = pluginHost.status();
       const unfit = plugins
         .filter(({ state }) => state !== 'serving')
         .map(({ id, state, reason }) => ({ id, state, reason }));
-      const status = unfit.length === 0 ? ('healthy' as const) : ('degraded' as const);
-      return { status, threads, processes, running, queued, confinement: { ...confinement }, unfit };
+      const isStuck = startFailure !== null;
+      // Without plugins nobody waits for a process.
+      const status = isStuck && plugins.length > 0 ? 'unhealthy' : isStuck || unfit.length > 0 ? 'degraded' : 'healthy';
+      const error = isStuck ? { error: `No process for plugins starts: ${startFailure}` } : {};
+      return { status, ...error, threads, processes, running, queued, confinement: { ...confinement }, unfit };
     },
   };
 }

@@ -10,8 +10,8 @@ export type WriteOutcome = 'kept' | 'undone' | 'failed';
 
 /** Counts what becomes of writes. */
 interface WriteMetrics {
-  /** `seconds` from the asking on, with the time in the queue. */
-  wrote(outcome: WriteOutcome, seconds: number): void;
+  /** `seconds` from the asking on, with the time in the queue; `failure` says why one has failed. */
+  wrote(outcome: WriteOutcome, seconds: number, failure?: string): void;
 }
 
 /** The same store, each of whose writes is counted when it has ended. */
@@ -19,13 +19,15 @@ export function meteredStore(store: Store, metrics: WriteMetrics, clock: Pick<Cl
   const metered = async <T>(write: () => Promise<T>): Promise<T> => {
     const began = clock.elapsed();
     let outcome: WriteOutcome = 'kept';
+    let failure: string | undefined;
     try {
       return await write();
     } catch (cause) {
       outcome = cause instanceof AppError && cause.code === 'UNAVAILABLE' ? 'failed' : 'undone';
+      if (outcome === 'failed') failure = reasonOf(cause);
       throw cause;
     } finally {
-      metrics.wrote(outcome, (clock.elapsed() - began) / 1000);
+      metrics.wrote(outcome, (clock.elapsed() - began) / 1000, failure);
     }
   };
   return {
@@ -40,4 +42,10 @@ export function meteredStore(store: Store, metrics: WriteMetrics, clock: Pick<Cl
     place: () => store.place(),
     close: () => store.close(),
   };
+}
+
+/** With what the database itself said, which is for operators. */
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as Error;
+  return cause instanceof Error && cause.message !== message ? `${message}: ${cause.message}` : message;
 }

@@ -17,7 +17,9 @@ interface SampledParts {
  * store knows comes from there and not from what this instance has seen: another one may have changed it since.
  */
 export function sampleAtScrape(metrics: Metrics, { store, engine, connections, pluginHost }: SampledParts): void {
-  metrics.atScrape(async () => metrics.store.stands(await answers(store)));
+  metrics.atScrape(async () =>
+    metrics.store.stands((await answers(store)) && metrics.store.writeFailure === undefined),
+  );
   metrics.atScrape(async () => metrics.engine.open(await store.read.openCounts(), await store.now()));
   metrics.atScrape(async () => metrics.engine.intentsWaiting(await store.read.waitingIntents()));
   metrics.atScrape(async () => metrics.engine.relayers(await store.read.allRelayers()));

@@ -74,6 +74,11 @@ function afterValue(open: readonly ('{' | '[')[]): Expected {
 }
 
 function place(text: string, at: number): string {
-  const before = text.slice(0, at);
-  return `line ${before.split('\n').length} column ${at - before.lastIndexOf('\n')}`;
+  let line = 1;
+  let start = 0;
+  for (let end = text.indexOf('\n'); end !== -1 && end < at; end = text.indexOf('\n', start)) {
+    line += 1;
+    start = end + 1;
+  }
+  return `line ${line} column ${at - start + 1}`;
 }

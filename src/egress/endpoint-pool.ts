@@ -46,6 +46,8 @@ export interface EndpointPool {
   /** Milliseconds for which this endpoint is left alone as it asked; without one, until there is one that is not. */
   heldForMs(endpoint?: Endpoint): number;
   readonly contact: Contact;
+  /** Whether the contact has been lost for so long that to ask again at once is of little use. */
+  isGone(): boolean;
 }
 
 /** How the endpoints of a network answer, by what was asked of them so far. */
@@ -83,6 +85,9 @@ const BY_WEIGHT: readonly Health['told'][] = [undefined, 'behind', 'limited', 'p
 /** Nodes are a block behind each other now and then; only who stays so is spoken of. */
 const BEHIND_FOR_MS = 30_000;
 
+/** An endpoint that fails now and then is not gone. */
+const GONE_AFTER_MS = 5_000;
+
 const NEW_HEALTH: Readonly<Health> = {
   failures: [],
   pausedUntil: 0,
@@ -106,6 +111,7 @@ export function createEndpointPool(
   const endpoints = all.filter(({ weight }) => weight > 0);
   const records = new Map<Endpoint, Health>();
   const contact: Contact = { isLost: false, servedAt: null };
+  let lostAt = 0;
 
   function healthOf(endpoint: Endpoint): Health {
     const known = records.get(endpoint) ?? { ...NEW_HEALTH };
@@ -131,6 +137,7 @@ export function createEndpointPool(
     const isLost = endpoints.every((one) => healthOf(one).isInTrouble);
     if (isLost === contact.isLost) return;
     contact.isLost = isLost;
+    lostAt = clock.elapsed();
     onContact(isLost);
   }
 
@@ -224,6 +231,7 @@ export function createEndpointPool(
       return Math.min(...endpoints.filter((one) => !isAside(one)).map(heldMs));
     },
     contact,
+    isGone: () => contact.isLost && clock.elapsed() - lostAt >= GONE_AFTER_MS,
   };
 }
 

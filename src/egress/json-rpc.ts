@@ -172,7 +172,8 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
       return [...order.filter((endpoint) => !asked.has(endpoint)), ...order.filter((endpoint) => asked.has(endpoint))];
     };
     let failure = noEndpoint();
-    for (let round = 0; round < Math.max(1, settings.tries); round += 1) {
+    const rounds = pool.isGone() ? 1 : Math.max(1, settings.tries);
+    for (let round = 0; round < rounds; round += 1) {
       if (left().length === 0) break;
       if (round > 0) await pauseBefore(round, failure);
       for (const line of linesOf(left().slice(0, 1 + settings.failovers))) {

@@ -26,10 +26,9 @@ export async function affordable(step: LaneStep, priced: readonly Priced[]): Pro
   );
   if (reasons.size === 0) return priced;
   const tooDear = priced.flatMap(({ transaction }) => {
-    const statusReason = reasons.get(transaction.id);
-    if (statusReason === undefined) return [];
+    const reason = reasons.get(transaction.id);
     // Amounts come free as others end or age.
-    return [parked(step, transaction, 'budget', { statusReason, nextActionAt: step.now() + step.timing.renewMs })];
+    return reason === undefined ? [] : [parked(step, transaction, 'budget', { reason, pauseMs: step.timing.renewMs })];
   });
   await step.ledger.apply(tooDear);
   return priced.filter(({ transaction }) => !reasons.has(transaction.id));

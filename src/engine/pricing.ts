@@ -1,6 +1,8 @@
 import type { Chain, Preparation, ReadyPreparation } from '../chains/chain.ts';
+import { BEYOND_ANY_PAUSE_MS } from '../domain/due.ts';
 import { messageOf } from '../domain/errors.ts';
-import type { Attempt, Timestamp, Transaction } from '../domain/transaction.ts';
+import type { Attempt, Transaction } from '../domain/transaction.ts';
+import { wireTime } from '../domain/wire-time.ts';
 import { forget, type LaneStep, withinReach } from './lane-step.ts';
 import type { Change } from './ledger.ts';
 import type { ParkCause } from './offer-book.ts';
@@ -43,15 +45,26 @@ export async function price(step: LaneStep, pending: readonly Transaction[]): Pr
   return priced;
 }
 
-/** Keeps a transaction pending that could be signed in another moment; told once for each cause. */
+/** What each that is remembered adds to the pause of one that waits, in milliseconds. */
+const PAUSE_PER_WAITING_MS = 5;
+/** Well below what is taken for a clock that was set back. */
+const LONGEST_PAUSE_MS = BEYOND_ANY_PAUSE_MS - 10_000;
+
+/**
+ * Keeps a transaction pending that could be signed in another moment, for as long as its lifetime. It says why, and when
+ * it is looked at next; the timeline tells each cause once. The more there are that wait, the rarer each is looked at.
+ */
 export function parked(
   step: LaneStep,
   transaction: Transaction,
   cause: ParkCause,
-  set: { statusReason: string; nextActionAt: Timestamp },
+  { reason, pauseMs }: { reason: string; pauseMs: number },
 ): Change {
   const isNew = step.offers.park(transaction, cause, step.elapsed());
-  return { transaction, set, ...(isNew && { decision: { kind: 'parked', text: set.statusReason } as const }) };
+  const crowd = Math.min(step.offers.size * PAUSE_PER_WAITING_MS, LONGEST_PAUSE_MS);
+  const nextActionAt = step.now() + Math.max(pauseMs, crowd);
+  const set = { statusReason: `${reason} (checked again at ${wireTime(nextActionAt)})`, nextActionAt };
+  return { transaction, set, ...(isNew && { decision: { kind: 'parked', text: reason } as const }) };
 }
 
 /** Keeps a transaction pending until a pause is over that grows with each failure. */
@@ -71,8 +84,8 @@ function putOff(step: LaneStep, transaction: Transaction, outcome: Outcome): Cha
     return { transaction, set: { status: 'failed', statusReason: preparation.reason, nextActionAt: null }, decision };
   }
   if (preparation.kind === 'parked') {
-    const nextActionAt = step.now() + Math.max(preparation.retryInMs, step.timing.lookMs);
-    return parked(step, transaction, preparation.cause ?? 'other', { statusReason: preparation.reason, nextActionAt });
+    const { reason, cause = 'other', retryInMs } = preparation;
+    return parked(step, transaction, cause, { reason, pauseMs: Math.max(retryInMs, step.timing.lookMs) });
   }
   throw new Error('a transaction that is ready is not put off');
 }

@@ -209,13 +209,18 @@ async function outcomeOf<T>(
 
 /** As clients are told of the failures; null when there is none. */
 export function disabledReasonOf(failures: readonly CheckFailure[], nextCheckAt: number): DisabledReason | null {
-  const causes = failures.map((failure) => ({ type: failure.type, details: detailsOf(failure) }));
+  // Endpoints that do not answer fail every check for the same cause: it is told once.
+  const isFirst = ({ cause }: CheckFailure, index: number) =>
+    failures.findIndex((one) => one.cause === cause) === index;
+  const causes = failures.map((failure, index) => ({
+    type: failure.type,
+    details: isFirst(failure, index) ? `${titleOf(failure)}: ${failure.cause}` : titleOf(failure),
+  }));
   const [only, ...others] = causes;
   if (only === undefined) return null;
   return others.length === 0 ? { ...only, nextCheckAt } : { type: 'Multiple', details: causes, nextCheckAt };
 }
 
-function detailsOf({ type, cause, isFact }: CheckFailure): string {
-  const isUnread = type === 'BalanceCheckFailed' && isFact !== true;
-  return `${isUnread ? 'Balance not known' : DETAILS[type]}: ${cause}`;
+function titleOf({ type, isFact }: CheckFailure): string {
+  return type === 'BalanceCheckFailed' && isFact !== true ? 'Balance not known' : DETAILS[type];
 }

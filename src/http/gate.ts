@@ -41,7 +41,7 @@ export function guardGate(app: FastifyInstance, dependencies: GateDependencies):
 
   app.addHook('onRequest', (request, reply, done) => {
     measure(request, reply, dependencies);
-    reply.headers({ ...ANSWER_HEADERS, 'x-request-id': request.id });
+    reply.headers(ANSWER_HEADERS).header('x-request-id', request.id);
     request.keyId = authenticate(request.raw.rawHeaders) ?? '';
     done();
   });

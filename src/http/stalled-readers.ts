@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
 /**
@@ -8,9 +9,11 @@ import type { FastifyInstance } from 'fastify';
  */
 export function cutStalledReaders(app: FastifyInstance): void {
   app.addHook('onRequest', (_request, reply, done) => {
-    reply.raw.on('timeout', (socket) => {
-      if (socket.writableLength > 0) socket.destroy();
-    });
+    reply.raw.on('timeout', cutIfUnread);
     done();
   });
+}
+
+function cutIfUnread(socket: Socket): void {
+  if (socket.writableLength > 0) socket.destroy();
 }

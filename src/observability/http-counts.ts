@@ -1,4 +1,3 @@
-import { STATUS_CODES } from 'node:http';
 import type { Instruments } from './instruments.ts';
 import { LateCounts } from './late-counts.ts';
 
@@ -60,7 +59,7 @@ export class HttpCounts {
 }
 
 function labelsOf(endpoint: string, method: string | number = '', status: string | number = '') {
-  return { endpoint, method, status: `${status} ${STATUS_CODES[status] ?? ''}`.trimEnd() };
+  return { endpoint, method, status: `${status}` };
 }
 
 /** One answered request. */

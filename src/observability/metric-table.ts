@@ -214,7 +214,7 @@ export const METRICS = {
   },
   store_healthy: {
     kind: 'gauge',
-    help: '1 when the store answers and has not stopped taking writes, else 0.',
+    help: '1 when the store answers and the latest write was kept, else 0.',
     labels: [],
   },
   store_write_seconds: {

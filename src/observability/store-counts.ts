@@ -4,6 +4,8 @@ import type { Instruments } from './instruments.ts';
 export class StoreCounts {
   readonly #healthy;
   readonly #seconds;
+  /** Why the latest write could not be written; undefined once one was. */
+  writeFailure: string | undefined;
 
   constructor(instruments: Instruments) {
     this.#healthy = instruments.gauge('store_healthy');
@@ -17,7 +19,10 @@ export class StoreCounts {
     this.#healthy.set(healthy ? 1 : 0);
   }
 
-  wrote(outcome: string, seconds: number): void {
+  /** `failure` says why one could not be written. */
+  wrote(outcome: string, seconds: number, failure?: string): void {
     this.#seconds.observe({ outcome }, seconds);
+    // What was undone says nothing of the disk.
+    if (outcome !== 'undone') this.writeFailure = failure;
   }
 }

@@ -72,6 +72,8 @@ export interface PluginHostStatus {
   uses: ProcessUse[];
   /** What the operating system grants the children; undefined until the first has started. */
   confinement: Confinement | undefined;
+  /** Why no process starts, while that is so: the latest attempts have failed, and none that is ready is left. */
+  startFailure: string | null;
   plugins: PluginStatus[];
 }
 

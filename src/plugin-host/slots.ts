@@ -59,6 +59,7 @@ export class Slots {
   private readonly owned = new Map<string, Slot[]>();
   private lastId = 0;
   private failedStarts = 0;
+  private startFailure = '';
   private retryAt = 0;
   private closed = false;
   private emptied: (() => void) | undefined;
@@ -80,7 +81,16 @@ export class Slots {
 
   /** True once a child is ready, or the first attempts to start one have failed. */
   get settled(): boolean {
-    return this.failedStarts > 0 || [...this.all.values()].some(({ state }) => state === 'spare' || state === 'owned');
+    return this.failedStarts > 0 || this.hasReady();
+  }
+
+  /** Why no child starts, while that is so and none that is ready is left; a single attempt may fail. */
+  get stuck(): string | null {
+    return this.failedStarts < 2 || this.hasReady() ? null : this.startFailure;
+  }
+
+  private hasReady(): boolean {
+    return this.count(({ state }) => state === 'spare' || state === 'owned') > 0;
   }
 
   /** The plugin's least busy child that may take a call of this version now. */
@@ -324,6 +334,7 @@ export class Slots {
   private startFailed({ detail, stderr }: Closed): void {
     const pause = Math.min(RETRY_FIRST_MS * 2 ** this.failedStarts, RETRY_LAST_MS);
     this.failedStarts++;
+    this.startFailure = [detail, stderr.trim().split('\n').at(-1)].filter(Boolean).join(': ');
     this.retryAt = this.deps.clock.elapsed() + pause;
     this.deps.log.error({ detail, stderr, retryInMs: pause }, 'a sandbox process did not start');
   }

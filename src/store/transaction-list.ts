@@ -22,8 +22,7 @@ const before = (place: Place, matching: Matching) =>
 export function transactionList(connection: Connection): Reader['transactions'] {
   const { db } = connection;
   const contents = new ListContents();
-  const ofRelayer = (relayerId: string): Matching =>
-    db.selectFrom('transactions').where('relayer_id', '=', relayerId) as Matching;
+  const ofRelayer = (relayerId: string): Matching => db.selectFrom('transactions').where('relayer_id', '=', relayerId);
   const upTo = (most: number, matching: Matching) =>
     db
       .selectFrom(matching.select('transactions.id').limit(most).as('some'))

@@ -125,9 +125,29 @@ t.test('on PostgreSQL', async (t) => {
       const open = (log: (event: { query: CompiledQuery }) => void) =>
         new Kysely<Tables>({ dialect: postgresDialect(pool), log });
       await eachRead(open, count, (name, queries) => readsFew(t, pool, name, queries));
+      await hasPagesFromEverywhere(
+        t,
+        open(() => undefined),
+        count,
+      );
     });
   }
 });
+
+/** Beyond the first ten thousand they are found by a table of contents. */
+async function hasPagesFromEverywhere(t: Test, db: Kysely<Tables>, count: number): Promise<void> {
+  const rows = async <Row>(query: CompiledQuery<Row>) => (await db.executeQuery(query)).rows;
+  const reader: Reader = createReader({ db, rows, now: () => sql`5` });
+  for (const page of [1, 1_000, 1_001, 1_500, 2_001, 2_002]) {
+    const { items, total } = await reader.transactions('r1', { page, perPage: 10 });
+    const first = count + 2 - (page - 1) * 10;
+    const expected = Array.from({ length: Math.min(10, Math.max(0, first + 1)) }, (_, index) => `t${first - index}`);
+    t.strictSame([items.map(({ id }) => id), total], [expected, count + 3], `page ${page}`);
+  }
+  const failed = await reader.transactions('r1', { page: 2, perPage: 1 }, 'failed');
+  t.match(failed, { items: [{ id: `t${count - 50}` }], total: count / 50 + 1 });
+  t.equal((await reader.transactions('r1', { page: 1_200, perPage: 10 }, 'confirmed')).items.length, 10);
+}
 
 async function readsFew(t: Test, pool: pg.Pool, name: string, queries: readonly CompiledQuery[]): Promise<void> {
   for (const { sql, parameters } of queries) {

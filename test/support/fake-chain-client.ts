@@ -162,7 +162,9 @@ export class FakeChainClient implements ChainClient {
       const cost = BigInt(String(transaction.request['cost'] ?? 1));
       const override = this.onPrepare?.(transaction);
       if (override !== undefined) return override;
-      if (this.#chain.balance < lane.committed + cost) return { kind: 'refused', reason: 'Insufficient balance' };
+      if (this.#chain.balance < lane.committed + cost) {
+        return { kind: 'parked', reason: 'Insufficient balance', cause: 'balance', retryInMs: 0 };
+      }
       return { kind: 'ready', fields: { price: String(this.#chain.floor) }, cost };
     });
   }

@@ -39,7 +39,10 @@ export class FakePluginHost implements PluginHost {
   }
 
   status(): PluginHostStatus {
-    return { threads: 1, processes: 0, running: 0, queued: 0, uses: [], confinement: undefined, plugins: [] };
+    return {
+      ...{ threads: 1, processes: 0, running: 0, queued: 0 },
+      ...{ uses: [], confinement: undefined, startFailure: null, plugins: [] },
+    };
   }
 
   async close(): Promise<void> {}

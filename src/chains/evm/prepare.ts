@@ -71,15 +71,15 @@ export async function prepare(
 }
 
 /**
- * A refusal ends a transaction, and one node's word for a block, a price, an estimate or a balance is not enough for
- * that: it counts when it is decided again by what all nodes say.
+ * A refusal ends a transaction, and for want of money it waits: one node's word for a block, a price, an estimate or a
+ * balance is not enough for that. It counts when it is decided again by what all nodes say.
  */
-export async function unlessSaidTwice<T extends { kind: string }>(
+export async function unlessSaidTwice<T extends { kind: string; cause?: ParkedPreparation['cause'] }>(
   parts: PrepareParts,
   decide: (parts: PrepareParts) => Promise<T>,
 ): Promise<T> {
   const decided = await decide(parts);
-  if (decided.kind !== 'refused') return decided;
+  if (decided.kind !== 'refused' && decided.cause !== 'balance') return decided;
   return decide({
     ...parts,
     figure: (use) => parts.figure(use, 'all'),
@@ -152,24 +152,23 @@ export function costOf(transaction: Pick<Transaction, 'request' | 'fields'>): bi
 }
 
 /**
- * Money that other transactions of the lane may still take is not there for this one. What lacks even without them
- * will not come by waiting for them.
+ * Money that other transactions of the lane may still take is not there for this one. It waits for theirs, or for the
+ * account to be funded.
  */
 export function shortOfFunds(
   funds: bigint,
   cost: bigint,
   policy: EvmPolicy,
   lane: LaneFigures,
-): ParkedPreparation | { kind: 'refused'; reason: string } | undefined {
-  const needed = cost + policy.minBalance;
-  if (funds - lane.committed >= needed) return undefined;
+): ParkedPreparation | undefined {
+  if (funds - lane.committed >= cost + policy.minBalance) return undefined;
   const reserve = policy.minBalance > 0n && funds >= cost;
   const reason = [
     `Insufficient balance: Relayer balance ${funds} is insufficient to cover ${cost}`,
     reserve ? `, with an enforced minimum balance of ${policy.minBalance}` : '',
-  ].join('');
-  if (funds < needed) return { kind: 'refused', reason };
-  return parked(`${reason} while up to ${lane.committed} may be taken by transactions under way`, 'balance');
+    lane.committed > 0n ? ` while up to ${lane.committed} may be taken by transactions under way` : '',
+  ];
+  return parked(reason.join(''), 'balance');
 }
 
 export function parked(reason: string, cause: NonNullable<ParkedPreparation['cause']> = 'price'): ParkedPreparation {

@@ -139,9 +139,7 @@ function unpayable(plan: Plan, funds: bigint, cost: bigint, lane: LaneFigures): 
     return parked(`Insufficient balance: Relayer balance ${funds} is insufficient to cover ${cost}`, 'balance');
   }
   const others = lane.committed - plan.own;
-  const short = shortOfFunds(funds, cost, plan.policy, { committed: others > 0n ? others : 0n });
-  // The version that a node has already stays good.
-  return plan.purpose === 'bump' && short?.kind === 'refused' ? parked(short.reason, 'balance') : short;
+  return shortOfFunds(funds, cost, plan.policy, { committed: others > 0n ? others : 0n });
 }
 
 /**

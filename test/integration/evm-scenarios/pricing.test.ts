@@ -144,13 +144,28 @@ t.test('lowered to the cap, the tip is never more than the whole, in no version'
   await stage.untilStatus(id, 'canceled', { mining: true });
 });
 
-t.test('a balance that bears the value and not the gas is refused, and no nonce is used', async (t) => {
-  const stage = await open(t);
+t.test('a balance that bears the value and not the gas: it waits without a nonce, until it is funded', async (t) => {
+  // A lane that is not let go of in the moment in which minutes pass.
+  const stage = await open(t, { timing: { idleMs: 60 * MINUTE } });
   await stage.anvil.rpc('anvil_setBalance', [stage.address, '0x3e9']);
-  const id = await stage.send({ value: 1_000 });
-  await stage.untilStatus(id, 'failed');
-  t.match(await stage.get(id), { sequence: null, statusReason: /^Insufficient balance: Relayer balance 1001 / });
+  const [paid, late] = await Promise.all([
+    stage.send({ value: 1_000 }),
+    stage.send({ value: 2_000, valid_until: new Date(Date.now() + 5 * MINUTE).toISOString() }),
+  ]);
+  const waits = /^Insufficient balance: Relayer balance 1001 is insufficient to cover \d+ \(checked again at 20/;
+  for (const id of [paid, late]) {
+    await stage.until('it says what it waits for', async () => waits.test((await stage.get(id)).statusReason ?? ''));
+    t.match(await stage.get(id), { status: 'pending', sequence: null });
+  }
+  stage.pass(6 * MINUTE);
+  await stage.untilStatus(late, 'expired');
+  t.match(await stage.get(late), { sequence: null, statusReason: /^valid_until passed before it was signed/ });
   t.equal(stage.front.offers.length, 0);
+
+  await stage.anvil.rpc('anvil_setBalance', [stage.address, '0xde0b6b3a7640000']);
+  stage.pass(11_000);
+  await stage.untilStatus(paid, 'confirmed', { mining: true });
+  t.strictSame([await stage.paid(), await stage.nonces()], [1_000n, 1]);
 });
 
 t.test(

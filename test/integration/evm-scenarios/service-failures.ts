@@ -110,7 +110,7 @@ export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
     what: 'the balance check forgets gas',
     shown: {
       'integration/evm-scenarios/pricing':
-        'a balance that bears the value and not the gas is refused, and no nonce is used',
+        'a balance that bears the value and not the gas: it waits without a nonce, until it is funded',
     },
   },
   59: {

@@ -4,12 +4,16 @@ import { healthChecks } from '../../../src/health-checks.ts';
 import { FakePluginHost } from '../../support/fake-plugin-host.ts';
 import { relayerOf, storeFor } from '../../support/store.ts';
 
-async function stage(t: Test, unreached: Unreached[]) {
+async function stage(t: Test, unreached: Unreached[], parts: Partial<Parameters<typeof healthChecks>[0]> = {}) {
   const store = await storeFor(t);
   await store.write(async (writer) => {
     for (const id of ['r1', 'r2']) await writer.putRelayer(relayerOf({ id }));
   });
-  return healthChecks({ store, engine: { unreached: () => unreached }, pluginHost: new FakePluginHost() });
+  return healthChecks({
+    ...{ store, engine: { unreached: () => unreached }, pluginHost: new FakePluginHost() },
+    ...{ writeFailure: () => undefined, freeBytes: async () => 1e9 },
+    ...parts,
+  });
 }
 
 const lost = (relayerId: string, isElsewhere: boolean): Unreached => ({
@@ -35,4 +39,32 @@ t.test('an instance that reaches nothing is not ready while another may serve', 
   t.match(await alone['networks']?.(), { status: 'degraded', error });
   const gone = await stage(t, [lost('r3', true)]);
   t.match(await gone['networks']?.(), { status: 'healthy' }, 'of a relayer that is no more');
+});
+
+t.test('a store that is not written and a disk without room are told, until it is otherwise', async (t) => {
+  let failure: string | undefined = 'The database cannot be written: database or disk is full';
+  let free = 16 * 1_048_576 - 1;
+  const { store, disk } = await stage(t, [], { writeFailure: () => failure, freeBytes: async () => free });
+  t.strictSame(await store?.(), { status: 'unhealthy', error: failure });
+  t.match(await disk?.(), { status: 'unhealthy', error: 'The disk of DATA_DIR is full: 16.0 MB are left' });
+  failure = undefined;
+  free += 1;
+  t.strictSame(await store?.(), { status: 'healthy' });
+  t.strictSame(await disk?.(), { status: 'healthy', free_bytes: free });
+});
+
+t.test('where no process for plugins starts it says so, and is not ready when there are plugins', async (t) => {
+  const pluginHost = new FakePluginHost();
+  const status = pluginHost.status();
+  const hostWith = (change: Partial<typeof status>) => ({ status: () => ({ ...status, ...change }) });
+  const serving = { id: 'p', state: 'serving', reason: null, version: '1', refused: false } as const;
+  const startFailure = 'exit code 127: setpriv: not found';
+  const stuck = await stage(t, [], { pluginHost: hostWith({ startFailure, plugins: [serving] }) });
+  const error = 'No process for plugins starts: exit code 127: setpriv: not found';
+  t.match(await stuck['plugins']?.(), { status: 'unhealthy', error });
+  const unused = await stage(t, [], { pluginHost: hostWith({ startFailure }) });
+  t.match(await unused['plugins']?.(), { status: 'degraded', error });
+  const broken = { ...serving, state: 'broken', reason: 'it does not compile' } as const;
+  const unfit = await stage(t, [], { pluginHost: hostWith({ plugins: [serving, broken] }) });
+  t.match(await unfit['plugins']?.(), { status: 'degraded', error: undefined, unfit: [{ id: 'p' }] });
 });

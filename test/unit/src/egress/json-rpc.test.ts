@@ -89,6 +89,23 @@ t.test('a single endpoint is tried three times, and used again after it failed',
   t.equal(await rpc.read('eth_chainId', []), '0x1');
 });
 
+t.test('endpoints that have been gone for a while are asked once for each call, until one serves', async (t) => {
+  const clock = new TravelClock();
+  let healthy = false;
+  const { rpc, calls } = await open(t, [() => (healthy ? { result: '0x1' } : { status: 500 })], { clock });
+  await t.rejects(rpc.read('eth_chainId', []));
+  await t.rejects(rpc.read('eth_chainId', []));
+  t.same(calls(), [6], 'a hiccup is worth three tries');
+  clock.shift = 5_000;
+  await t.rejects(rpc.read('eth_chainId', []));
+  t.same(calls(), [7]);
+  healthy = true;
+  t.equal(await rpc.read('eth_chainId', []), '0x1');
+  healthy = false;
+  await t.rejects(rpc.read('eth_chainId', []));
+  t.same(calls(), [11]);
+});
+
 t.test('nonce error wrapped in -32603 or -32002: what is said of a transaction pauses no provider', async (t) => {
   for (const code of [-32_603, -32_002, -32_000]) {
     const { rpc, calls } = await open(t, [fails(code, 'nonce too low'), says('0x1')]);

@@ -70,6 +70,44 @@ t.test('a fault ends the run and is reported; the lane rests and then goes on', 
   t.equal((await world.get(transaction)).status, 'submitted');
 });
 
+t.test('a step that fails while bytes are on offer ends when the offer has', async (t) => {
+  const world = await EngineWorld.open(t);
+  const offered = await world.accept('offered');
+  const failing = await world.accept('failing');
+  world.client.onPrepare = ({ id }) =>
+    id === failing.id ? { kind: 'parked', reason: 'above the cap', retryInMs: 60_000 } : undefined;
+  const { promise: answer, resolve: answerNow } = Promise.withResolvers<void>();
+  const broadcast = world.client.broadcast.bind(world.client);
+  world.client.broadcast = async (attempts) => {
+    await answer;
+    return broadcast(attempts);
+  };
+  const { promise: hasFailed, resolve: fail } = Promise.withResolvers<void>();
+  const ledgerUnder: LaneDeps['ledgerUnder'] = (lease, onDoubt) => {
+    const ledger = world.ledger(lease, { onDoubt });
+    const apply = ledger.apply.bind(ledger);
+    ledger.apply = async (changes) => {
+      if (!changes.some(({ transaction }) => transaction.id === failing.id)) return apply(changes);
+      fail();
+      throw new Error('disk full');
+    };
+    return ledger;
+  };
+  // One after the other: what the first step signs, the second offers while it takes up the next.
+  const { lane, faults } = await laneOf(world, { ledgerUnder, timing: { ...fastTiming, batch: 1 } });
+  let isOver = false;
+  const woken = lane.wake().then(() => {
+    isOver = true;
+  });
+  await hasFailed;
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  t.notOk(isOver, 'nobody would attend to the offer');
+  answerNow();
+  await woken;
+  t.strictSame(faults, ['evm']);
+  t.equal((await world.get(offered)).status, 'submitted');
+});
+
 t.test('no more is signed than the nodes can be expected to hold', async (t) => {
   const world = await EngineWorld.open(t);
   const accepted = [];
@@ -88,7 +126,11 @@ t.test('a parked transaction has no sequence, and later ones pass it', async (t)
     id === parked.id ? { kind: 'parked', reason: 'gas price above the cap', retryInMs: 60_000 } : undefined;
   const { lane } = await laneOf(world, { timing: { ...fastTiming, lookMs: 1_000 } });
   await lane.wake();
-  t.match(await world.get(parked), { status: 'pending', statusReason: 'gas price above the cap', sequence: null });
+  t.match(await world.get(parked), {
+    status: 'pending',
+    statusReason: /^gas price above the cap \(checked again at /,
+    sequence: null,
+  });
   t.match(await world.get(later), { status: 'submitted', sequence: 0n });
 });
 

@@ -312,22 +312,26 @@ t.test('a module that failed to load is tried again after a while', async (t) =>
 });
 
 t.test('a child that does not start is tried again later and later', async (t) => {
-  const { slots, taken, closed, time } = setUp();
+  const { slots, taken, closed, ready, time } = setUp();
   slots.fill(0);
   closed(1, 'start');
   t.equal(slots.settled, true, 'nobody waits for ever');
+  t.equal(slots.stuck, null, 'one attempt may fail');
   slots.fill(0);
   t.same(taken(), ['7 open 1']);
   time.now = 250;
   slots.fill(0);
   t.same(taken(), ['7 open 2']);
   closed(2, 'died');
+  t.type(slots.stuck, 'string');
   time.now = 500;
   slots.fill(0);
   t.same(taken(), []);
   time.now = 750;
   slots.fill(0);
   t.same(taken(), ['7 open 3']);
+  ready(3);
+  t.equal(slots.stuck, null);
 });
 
 t.test('the end of a thread is the end of its children, and of nobody else’s', async (t) => {

@@ -201,20 +201,21 @@ t.test('prices are lowered to the cap, and wait while the network asks for more'
   t.match(await legacy.prepare(TRANSFER, { gas_price_cap: Number(4n * GWEI) }), { kind: 'parked' });
 });
 
-t.test('a transaction that the account cannot pay, gas included, is refused', async (t) => {
+t.test('a transaction that the account cannot pay, gas included, waits for money', async (t) => {
   const cost = 21_000n * 10n + 5n;
   const body = { to: TO, value: 5, gas_limit: 21_000, gas_price: 10 };
   const withBalance = async (balance: bigint) => (await open(t, { balance, baseFee: null })).prepare;
 
   const exact = await withBalance(cost);
   t.match(await exact(body, { min_balance: 0 }), { kind: 'ready', cost });
+  const waits = { kind: 'parked', cause: 'balance', retryInMs: 10_000 };
   t.same(await exact(body), {
-    kind: 'refused',
+    ...waits,
     reason: `Insufficient balance: Relayer balance ${cost} is insufficient to cover ${cost}, with an enforced minimum balance of 1`,
   });
   const short = await withBalance(cost - 1n);
   t.same(await short(body, { min_balance: 0 }), {
-    kind: 'refused',
+    ...waits,
     reason: `Insufficient balance: Relayer balance ${cost - 1n} is insufficient to cover ${cost}`,
   });
 });
@@ -266,12 +267,12 @@ t.test('what one node makes up about a block ends nothing', async (t) => {
   t.equal(blocks, 2, 'asked anew, past what was kept');
 });
 
-t.test('what one node makes up about a balance ends nothing', async (t) => {
+t.test('for what one node makes up about a balance nobody waits', async (t) => {
   const { prepare } = await open(t, { balance: 0n }, {}, [{}]);
   t.match(await prepare({ ...TRANSFER, gas_limit: 21_000 }), { kind: 'ready' }, 'another one knows of more');
   const poor = await open(t, { balance: 0n }, {}, [{ balance: 7n }]);
   t.match(await poor.prepare({ ...TRANSFER, gas_limit: 21_000 }), {
-    kind: 'refused',
+    kind: 'parked',
     reason: /^Insufficient balance: Relayer balance 7 is insufficient/,
   });
 });
@@ -309,7 +310,7 @@ t.test('an only node’s leap of prices waits until it says so again', async (t)
 
 t.test('a speed pays its gas from the balance as well', async (t) => {
   const { prepare } = await open(t, { balance: 6n });
-  t.match(await prepare(TRANSFER), { kind: 'refused', reason: /^Insufficient balance: Relayer balance 6/ });
+  t.match(await prepare(TRANSFER), { kind: 'parked', reason: /^Insufficient balance: Relayer balance 6/ });
 });
 
 t.test('the fees of a rollup for data and operator are part of the cost', async (t) => {
@@ -326,7 +327,7 @@ t.test('the fees of a rollup for data and operator are part of the cost', async 
   const { fields } = prepared.kind === 'ready' ? prepared : { fields: {} };
   t.equal(costOf({ ...storedTransaction(account, TRANSFER), fields }), gas + 5n + fee, 'and is known again');
   const poor = await open(t, { estimate, balance: gas + fee }, { tags: ['optimism-based'] });
-  t.match(await poor.prepare(TRANSFER), { kind: 'refused', reason: new RegExp(`cover ${gas + 5n + fee}`) });
+  t.match(await poor.prepare(TRANSFER), { kind: 'parked', reason: new RegExp(`cover ${gas + 5n + fee}`) });
 });
 
 t.test('a zkEVM node’s fee comes on top of the value', async (t) => {
