@@ -135,7 +135,7 @@ t.test('what is not of a field’s type or bounds is refused at its place', asyn
     );
   }
   t.match(faultsOf({ fee_payment_strategy: 'user', max_fees: 1 }), [
-    ['', /^unknown field `max_fees`, expected one of/],
+    ['', /^unknown field `max_fees`, did you mean `max_fee`/],
   ]);
 });
 
