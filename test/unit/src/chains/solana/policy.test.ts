@@ -147,7 +147,9 @@ t.test('what is not of a field’s type or bounds is refused at its place', asyn
     );
   }
   t.match(faultsOf({ max_sigs: 1 }), [['', /^unknown field `max_sigs`, (expected one of|did you mean) `/]]);
-  t.match(faultsOf({ swap_config: { strategies: [] } }), [['swap_config', /^unknown field `strategies`, did you mean `strategy`/]]);
+  t.match(faultsOf({ swap_config: { strategies: [] } }), [
+    ['swap_config', /^unknown field `strategies`, did you mean `strategy`/],
+  ]);
   t.match(faultsOf({ allowed_tokens: [{ mint: WRAPPED_SOL, name: 'x' }] }), [['allowed_tokens.0', /field `name`/]]);
 });
 
