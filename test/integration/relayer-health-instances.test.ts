@@ -31,7 +31,7 @@ t.test('instances that start together tell once what they find, also when one of
   const receiver = await startReceiver();
   t.teardown(() => receiver.stop());
   const endpoint = await double(t, answersOf(instances.anvil));
-  const env = { WEBHOOK_BLOCK_PRIVATE_IPS: 'false' };
+  const env = { WEBHOOK_BLOCK_PRIVATE_IPS: 'false', RPC_ALLOWED_HOSTS: '127.0.0.1' };
   const first = await instances.start(env);
   const created = await first.request('POST', '/api/v1/notifications', {
     id: 'hook',
