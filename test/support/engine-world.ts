@@ -1,6 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ChainClient } from '../../src/chains/chain.ts';
 import { systemClock } from '../../src/domain/clock.ts';
@@ -35,6 +34,7 @@ import { FakeChain } from './fake-chain.ts';
 import { FakeChainClient, FakeFamily } from './fake-chain-client.ts';
 import { FakeSigner } from './fake-signer.ts';
 import { NO_PLUGIN_HTTP } from './no-plugin-http.ts';
+import { quickFolder } from './run-folder.ts';
 
 export const ADDRESS = '0xaa';
 export const LANE = laneKey('evm', '31337', ADDRESS);
@@ -139,7 +139,7 @@ export class EngineWorld {
   }
 
   static async open(t: { teardown(end: () => Promise<void>): void }, chain = new FakeChain()): Promise<EngineWorld> {
-    const folder = await mkdtemp(join(tmpdir(), 'isolayer-engine-'));
+    const folder = await mkdtemp(join(quickFolder(), 'isolayer-engine-'));
     const path = join(folder, 'store.db');
     const sealer = createSealer([randomBytes(32)], randomBytes);
     const store = await openSqliteStore({ path, log: createLog('silent'), clock: systemClock, sealer });

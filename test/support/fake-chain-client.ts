@@ -107,12 +107,30 @@ const requestSchema = z.object({
 /** What counts as creating a contract. */
 const CREATION = 'create';
 
+/** What is said in turn of bytes that a node would have taken. */
+const LIES = [
+  'refused',
+  'sequence-used',
+  'refused',
+  'sequence-ahead',
+  'refused',
+  'underpriced',
+  'fee-too-low',
+  'busy',
+] as const;
+
+/** How often the same bytes are refused in a lie, at most. */
+const FALSE_REFUSALS = 2;
+
 /** The effect of a transaction that does nothing. */
 export const VOID = 'nothing';
 
 /** One relayer's way to a {@link FakeChain}, with the faults that the chain is told to show. */
 export class FakeChainClient implements ChainClient {
   readonly #chain: FakeChain;
+  /** How often each of the bytes was refused in a lie. */
+  readonly #refusals = new Map<string, number>();
+  #lies = 0;
   identityText = '31337';
   /** How many calls have reached the chain or got lost. */
   calls = 0;
@@ -219,12 +237,21 @@ export class FakeChainClient implements ChainClient {
 
   async #offer({ raw }: Attempt): Promise<BroadcastOutcome> {
     try {
-      const lies = ['refused', 'sequence-used', 'sequence-ahead', 'underpriced', 'fee-too-low', 'busy'] as const;
-      const lie = () => ({ kind: lies[this.calls % lies.length] ?? 'busy', reason: 'a lie' });
-      return await this.#ask('broadcast', () => this.#chain.submit(raw), lie);
+      const lie = () => {
+        const kind = LIES[this.#lies++ % LIES.length] ?? 'busy';
+        return { kind: kind === 'refused' && !this.#mayRefuse(raw) ? 'busy' : kind, reason: 'a lie' } as const;
+      };
+      return await this.#ask('broadcast', () => this.#chain.submit(raw), lie, raw);
     } catch (error) {
       return { kind: 'unknown', reason: error instanceof Error ? error.message : String(error) };
     }
+  }
+
+  /** All endpoints do not lie for long, so the same bytes are not refused again and again without a cause. */
+  #mayRefuse(raw: string): boolean {
+    const times = this.#refusals.get(raw) ?? 0;
+    this.#refusals.set(raw, times + 1);
+    return times < FALSE_REFUSALS;
   }
 
   observe(entries: readonly ObservedEntry[]): Promise<Observation[]> {
@@ -263,9 +290,9 @@ export class FakeChainClient implements ChainClient {
       : { kind: 'waiting' };
   }
 
-  async #ask<T>(call: string, answer: () => T, lie: () => T = answer): Promise<T> {
+  async #ask<T>(call: string, answer: () => T, lie: () => T = answer, raw?: string): Promise<T> {
     await new Promise((resolve) => setImmediate(resolve));
-    const fault = this.#chain.fault(call);
+    const fault = this.#chain.fault(call, raw);
     if (fault === 'request-lost') {
       this.calls += 1;
       throw failed(call);

@@ -38,8 +38,8 @@ export class FakeChain {
   floor = 1n;
   /** Effects that no node takes. */
   readonly unacceptable = new Set<string>();
-  /** Asked before each call of a client. */
-  fault: (call: string) => Fault = () => undefined;
+  /** Asked before each call of a client; told the bytes that are offered. */
+  fault: (call: string, raw?: string) => Fault = () => undefined;
   /** All bytes that ever reached a node, in order. */
   readonly received: string[] = [];
   #blocks: Included[][] = [];

@@ -11,6 +11,9 @@ interface Holding {
 export class InstanceLeases {
   readonly #lastsMs: number;
   readonly #holdings = new Map<string, Holding>();
+  readonly #commits = new Set<Promise<unknown>>();
+  readonly #gone = new Set<number>();
+  readonly #ownerOf = new WeakMap<Store, number>();
   #owners = 0;
   #tokens = 0;
 
@@ -21,21 +24,46 @@ export class InstanceLeases {
   /** The store as one more instance has it. */
   storeFor(store: Store): Store {
     this.#owners += 1;
-    return {
+    const instance: Store = {
       ...store,
       leases: this.#leasesOf(this.#owners),
       writeUnder: (lease, body) =>
-        store.write((writer) => {
-          if (!this.#isHeld(lease)) throw new LeaseLost(lease);
-          return body(writer);
-        }),
+        this.#underway(
+          store.write((writer) => {
+            if (!this.#isHeld(lease)) throw new LeaseLost(lease);
+            return body(writer);
+          }),
+        ),
     };
+    this.#ownerOf.set(instance, this.#owners);
+    return instance;
+  }
+
+  /** The time is over of all that an instance holds which is not there any more. */
+  lapse(instance: Store): void {
+    const owner = this.#ownerOf.get(instance) ?? 0;
+    this.#gone.add(owner);
+    for (const [name, holding] of this.#holdings) {
+      if (holding.owner === owner) this.#holdings.delete(name);
+    }
+  }
+
+  async #underway<T>(commit: Promise<T>): Promise<T> {
+    this.#commits.add(commit);
+    try {
+      return await commit;
+    } finally {
+      this.#commits.delete(commit);
+    }
   }
 
   #leasesOf(owner: number): Leases {
     return {
       lastsMs: this.#lastsMs,
       acquire: async (name): Promise<LeaseAnswer> => {
+        // Who had it before may have a commit under way: a database server holds the lease's row until its end.
+        await Promise.allSettled(this.#commits);
+        if (this.#gone.has(owner)) return { kind: 'elsewhere', forMs: this.#lastsMs };
         const held = this.#holdings.get(name);
         const forMs = (held?.expiresAt ?? 0) - performance.now();
         if (held !== undefined && held.owner !== owner && forMs > 0) return { kind: 'elsewhere', forMs };

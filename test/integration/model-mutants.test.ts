@@ -1,0 +1,42 @@
+/**
+ * The test of the model test: engines that are wrong in one way each. A judge that lets one of them pass would let that
+ * fault of the real one pass as well.
+ */
+import t from 'tap';
+import { sideBySide } from '../check/side-by-side.ts';
+import { drawHistories, type History, liveThrough } from '../support/model/histories.ts';
+import { isFaultless } from '../support/model/judge.ts';
+import { mutants } from '../support/model/mutants.ts';
+import { sequenceWorlds } from '../support/model/sequence-world.ts';
+import type { Mutant, WorldKind } from '../support/model/world.ts';
+import { propertySeed } from '../support/seeded.ts';
+
+/** Worlds mostly wait, so several live at once. */
+const AT_ONCE = 8;
+/** A mutant that lives through so many histories unseen has found a hole. */
+const WORLDS = 200;
+
+/** The first fault that the judge finds with a mutant, or undefined. A history that comes to no end proves nothing. */
+async function firstFault<Event>(kind: WorldKind<Event>, mutant: Mutant): Promise<string | undefined> {
+  const caught = new AbortController();
+  let found: string | undefined;
+  const live = async (history: History<Event>) => {
+    if (caught.signal.aborted) return;
+    const outcome = await liveThrough(kind, history, { mutant, signal: caught.signal }).catch(() => undefined);
+    if (outcome === undefined || isFaultless(outcome.faults) || found !== undefined) return;
+    found = Object.values(outcome.faults).flat()[0] as string;
+    caught.abort();
+  };
+  const histories = drawHistories(kind, WORLDS, propertySeed());
+  for await (const _ of sideBySide(histories, AT_ONCE, live));
+  return found;
+}
+
+for (const kind of [sequenceWorlds]) {
+  for (const mutant of mutants) {
+    t.test(`${kind.name}: the judge sees that ${mutant.name}`, async (t) => {
+      const fault = await firstFault(kind, mutant);
+      t.ok(fault, fault ?? 'unseen');
+    });
+  }
+}

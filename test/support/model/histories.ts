@@ -1,0 +1,60 @@
+import fc from 'fast-check';
+import { type Faults, judgeCases } from './judge.ts';
+import type { WorldKind, WorldOptions } from './world.ts';
+
+/** What happens, and how many calls the engine makes before the next thing happens. */
+interface Moment<Event> {
+  readonly event: Event;
+  readonly calls: number;
+}
+
+/** A history of one world, and the sort of its chain. */
+export interface History<Event> {
+  readonly moments: readonly Moment<Event>[];
+  readonly strict: boolean;
+}
+
+/** Draws histories; the same for the same seed. */
+export function drawHistories<Event>(kind: WorldKind<Event>, count: number, seed: number): History<Event>[] {
+  const moment = fc.record({ event: kind.events, calls: fc.integer({ min: 0, max: 15 }) });
+  const history = fc.record({ moments: fc.array(moment, { minLength: 3, maxLength: 30 }), strict: fc.boolean() });
+  return fc.sample(history, { numRuns: count, unbiased: true, seed });
+}
+
+/** How a history came out. */
+export interface Outcome {
+  /** How many transactions were accepted. */
+  readonly accepted: number;
+  readonly faults: Faults;
+}
+
+/**
+ * Lives through a history in a world of its own and judges it.
+ * @throws with the history when it does not come to its end
+ */
+export async function liveThrough<Event>(
+  kind: WorldKind<Event>,
+  { moments, strict }: History<Event>,
+  options: Omit<WorldOptions, 'strict'> = {},
+): Promise<Outcome> {
+  const world = await kind.open({ strict, ...options });
+  try {
+    for (const { event, calls } of moments) {
+      options.signal?.throwIfAborted();
+      await world.happen(event);
+      await world.goOn(calls);
+    }
+    await world.end();
+    const { cases, truth } = await world.evidence();
+    return { accepted: cases.length, faults: judgeCases(cases, truth) };
+  } catch (error) {
+    throw new Error(describeHistory({ moments, strict }), { cause: error });
+  } finally {
+    await world.close();
+  }
+}
+
+/** For whoever wants to live through it again. */
+export function describeHistory(history: History<unknown>): string {
+  return JSON.stringify(history);
+}

@@ -1,0 +1,164 @@
+/**
+ * The judge of everything that sends: of the model's worlds and of the soaks. It knows nothing of a family, and it
+ * believes no status: each end needs a cause that happened.
+ */
+
+/** One accepted request, what was wished of it later, and what the service shows of it at the end. */
+export interface Case {
+  /** For whoever reads the verdict. */
+  readonly name: string;
+  /** What it was accepted for; no other case has it. */
+  readonly effect: string;
+  /** Until when it was worth sending, in milliseconds since the epoch; null: as long as the chain takes it. */
+  readonly validUntil: number | null;
+  /** In the order in which they were asked. */
+  readonly wishes: readonly Wished[];
+  /** Absent when the service does not know it. */
+  readonly shown: Shown | undefined;
+}
+
+/** What a client wanted of a request that was accepted. */
+export interface Wished {
+  readonly kind: 'cancel' | 'replace';
+  /** What a replacement does; no other wish or case has it. */
+  readonly effect?: string;
+  /** `unheard`: the client has no answer. `open`: the service took it, and never said what came of it. */
+  readonly answer: 'done' | 'refused' | 'unheard' | 'open';
+}
+
+/** A transaction as the service shows it. */
+export interface Shown {
+  readonly status: string;
+  readonly reason: string | null;
+  readonly hash: string | null;
+  /** What it says that it does, or did. */
+  readonly effect: string;
+  /** What its attempts consume, in the words of the chain; null while nothing was signed. */
+  readonly anchor: string | null;
+  /** When it ended, in milliseconds since the epoch; null where the service does not tell. */
+  readonly endedAt: number | null;
+}
+
+/** Something in the chain's history. */
+export interface Execution {
+  readonly hash: string;
+  /** Null for what does nothing but consume its anchor. */
+  readonly effect: string | null;
+  readonly anchor: string;
+  /** False when it reverted. */
+  readonly succeeded: boolean;
+  /** Whether it was sent past the service. */
+  readonly isForeign: boolean;
+}
+
+/** What really happened, past everything under test. */
+export interface Truth {
+  readonly executions: readonly Execution[];
+  /** Whether the network, or a policy, refuses this effect for good. */
+  isRefused(effect: string): boolean;
+  /** The latest that any end can have happened, in milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** What is wrong, one sentence for each case; all lists are empty when the promises were kept. */
+export interface Faults {
+  /** Accepted, and unknown to the service or without an end. */
+  readonly lost: string[];
+  /** More than one effect, or one that nobody asked for. */
+  readonly doubled: string[];
+  /** An end, or an answer, that the chain contradicts or that has no cause. */
+  readonly wrong: string[];
+}
+
+const FINAL = ['confirmed', 'failed', 'canceled', 'expired'];
+
+/** Holds what the service says of each case against what happened. */
+export function judgeCases(cases: readonly Case[], truth: Truth): Faults {
+  const faults: Faults = { lost: [], doubled: [], wrong: [] };
+  const byEffect = Map.groupBy(truth.executions, ({ effect }) => effect);
+  const asked = new Set<string | null>([null]);
+  for (const one of cases) {
+    const effects = effectsOf(one);
+    for (const effect of effects) asked.add(effect);
+    const own = effects.flatMap((effect) => byEffect.get(effect) ?? []);
+    if (own.length > 1)
+      faults.doubled.push(`${one.name}: in blocks ${own.length} times: ${own.map(describe).join(', ')}`);
+    judgeEnd(one, own, truth, faults);
+    judgeAnswers(one, own, faults);
+  }
+  for (const execution of truth.executions) {
+    if (execution.isForeign || asked.has(execution.effect)) continue;
+    faults.doubled.push(`nobody asked for ${describe(execution)}`);
+  }
+  for (const [anchor, users] of Map.groupBy(truth.executions, ({ anchor }) => anchor)) {
+    if (users.length > 1) faults.doubled.push(`${anchor} was consumed ${users.length} times`);
+  }
+  return faults;
+}
+
+/** True when the promises were kept. */
+export function isFaultless(faults: Faults): boolean {
+  return Object.values(faults).every((list) => list.length === 0);
+}
+
+function effectsOf({ effect, wishes }: Case): string[] {
+  return [effect, ...wishes.flatMap(({ effect: other }) => other ?? [])];
+}
+
+function judgeEnd(one: Case, own: readonly Execution[], truth: Truth, faults: Faults): void {
+  const { name, shown } = one;
+  if (shown === undefined) {
+    faults.lost.push(`${name}: the service does not know it`);
+    return;
+  }
+  const { status, hash, anchor, reason } = shown;
+  const told = `${name}: ${status}, anchor ${anchor}, hash ${hash}, ${reason}`;
+  if (!FINAL.includes(status)) {
+    faults.lost.push(`${told}; without an end`);
+    return;
+  }
+  const fault = faultOfEnd(one, shown, own, truth);
+  if (fault !== undefined) faults.wrong.push(`${told}; but ${fault}`);
+}
+
+/** Why an end is not true, or has no cause. */
+function faultOfEnd(one: Case, shown: Shown, own: readonly Execution[], truth: Truth): string | undefined {
+  const [seen] = own;
+  if (shown.status === 'confirmed') {
+    if (seen?.succeeded !== true || seen.hash !== shown.hash) return 'the chain has no such effect';
+    if (seen.effect !== shown.effect) return `what executed is ${seen.effect}`;
+    return undefined;
+  }
+  if (seen?.succeeded === true) return `it executed: ${describe(seen)}`;
+  if (shown.status === 'failed') {
+    if (seen !== undefined) return seen.hash === shown.hash ? undefined : `what reverted is ${seen.hash}`;
+    const isUsed = truth.executions.some(({ isForeign, anchor }) => isForeign && anchor === shown.anchor);
+    return isUsed || truth.isRefused(wantedOf(one)) ? undefined : 'nothing reverted, interfered or refused it';
+  }
+  if (seen !== undefined) return `it is in a block: ${describe(seen)}`;
+  if (shown.status === 'canceled') {
+    const isAsked = one.wishes.some(({ kind, answer }) => kind === 'cancel' && answer !== 'refused');
+    return isAsked ? undefined : 'nobody asked for that, or was told that it is done';
+  }
+  if (one.validUntil === null) return 'it was to be sent at any time';
+  return one.validUntil <= (shown.endedAt ?? truth.now) ? undefined : 'its time had not passed';
+}
+
+/** What was wanted last, of what the service did not refuse. */
+function wantedOf({ effect, wishes }: Case): string {
+  return wishes.findLast((wish) => wish.effect !== undefined && wish.answer === 'done')?.effect ?? effect;
+}
+
+function judgeAnswers(one: Case, own: readonly Execution[], faults: Faults): void {
+  for (const { kind, effect, answer } of one.wishes) {
+    if (answer === 'open') faults.lost.push(`${one.name}: it was never said what came of a wish to ${kind} it`);
+    if (answer !== 'refused' || effect === undefined) continue;
+    const seen = own.find((execution) => execution.effect === effect);
+    if (seen !== undefined) faults.wrong.push(`${one.name}: ${effect} was refused, and it executed: ${describe(seen)}`);
+    else if (one.shown?.effect === effect) faults.wrong.push(`${one.name}: shows ${effect}, which was refused`);
+  }
+}
+
+function describe({ hash, effect, anchor, succeeded }: Execution): string {
+  return `${effect} as ${hash} with ${anchor}${succeeded ? '' : ' (reverted)'}`;
+}

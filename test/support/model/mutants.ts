@@ -1,0 +1,118 @@
+import type { BroadcastOutcome, ChainClient, ObservedEntry } from '../../../src/chains/chain.ts';
+import { messageOf } from '../../../src/domain/errors.ts';
+import type { Attempt } from '../../../src/domain/transaction.ts';
+import type { Store, Writer } from '../../../src/store/store.ts';
+import type { Mutant } from './world.ts';
+
+/** What a node refused once, counts as refused by all for ever. */
+const believesOneRefusal: Mutant = {
+  name: 'one lying refusal is believed at once',
+  client(client) {
+    const believed = new Map<string, BroadcastOutcome>();
+    return changed(client, {
+      async broadcast(attempts: readonly Attempt[]) {
+        const outcomes = await client.broadcast(attempts);
+        return outcomes.map((outcome, index) => {
+          const raw = attempts[index]?.raw ?? '';
+          if (outcome.kind === 'refused') believed.set(raw, outcome);
+          return believed.get(raw) ?? outcome;
+        });
+      },
+    });
+  },
+};
+
+const failsUnpriced: Mutant = {
+  name: 'a lost answer while pricing fails the payment',
+  client: (client) =>
+    changed(client, {
+      prepare: (...question: Parameters<ChainClient['prepare']>) =>
+        client.prepare(...question).catch((error: unknown) => ({ kind: 'refused', reason: messageOf(error) }) as const),
+    }),
+};
+
+const cancelsAll: Mutant = {
+  name: 'canceling one cancels all',
+  store: (store) =>
+    writingOtherwise(store, (writer) => ({
+      async insertIntent(intent: Parameters<Writer['insertIntent']>[0]) {
+        const position = await writer.insertIntent(intent);
+        const one = await writer.transactionOfLane(intent.lane, intent.transactionId);
+        const others = intent.wish.kind === 'cancel' ? await writer.cancelable(one?.relayerId ?? '') : [];
+        for (const { id: transactionId } of others) await writer.insertIntent({ ...intent, transactionId });
+        return position;
+      },
+    })),
+};
+
+const refusesWhatItDoes: Mutant = {
+  name: 'a wish is answered as refused and carried out',
+  store: (store) =>
+    writingOtherwise(store, (writer) => ({
+      settleIntent: (position: number, refusal: string | null) => writer.settleIntent(position, refusal ?? 'too late'),
+    })),
+};
+
+const takesSilenceForUse: Mutant = {
+  name: 'what is in no block counts as displaced by somebody else',
+  client: (client) =>
+    changed(client, {
+      async observe(entries: readonly ObservedEntry[]) {
+        const seen = await client.observe(entries);
+        const reason = 'consumed externally';
+        return seen.map((one) => (one.kind === 'waiting' ? ({ kind: 'displaced', reason } as const) : one));
+      },
+    }),
+};
+
+const believesFirstBlock: Mutant = {
+  name: 'the first block is final',
+  client: (client) =>
+    changed(client, {
+      async observe(entries: readonly ObservedEntry[]) {
+        const seen = await client.observe(entries);
+        return seen.map((one) => (one.kind === 'included' ? { ...one, final: true } : one));
+      },
+    }),
+};
+
+const overlooksReverts: Mutant = {
+  name: 'a revert counts as done',
+  client: (client) =>
+    changed(client, {
+      async observe(entries: readonly ObservedEntry[]) {
+        const seen = await client.observe(entries);
+        return seen.map((one) => (one.kind === 'included' ? { ...one, succeeded: true } : one));
+      },
+    }),
+};
+
+/** Each is wrong in one way that a judge must see. */
+export const mutants: readonly Mutant[] = [
+  believesOneRefusal,
+  failsUnpriced,
+  cancelsAll,
+  refusesWhatItDoes,
+  takesSilenceForUse,
+  believesFirstBlock,
+  overlooksReverts,
+];
+
+function changed<T extends object>(target: T, changes: Partial<T>): T {
+  return new Proxy(target, {
+    get(_, name) {
+      if (Object.hasOwn(changes, name)) return Reflect.get(changes, name) as unknown;
+      const member: unknown = Reflect.get(target, name, target);
+      return typeof member === 'function' ? (member.bind(target) as unknown) : member;
+    },
+  });
+}
+
+function writingOtherwise(store: Store, changes: (writer: Writer) => Partial<Writer>): Store {
+  const other = (writer: Writer) => changed(writer, changes(writer));
+  return {
+    ...store,
+    write: (body) => store.write((writer) => body(other(writer))),
+    writeUnder: (lease, body) => store.writeUnder(lease, (writer) => body(other(writer))),
+  };
+}
