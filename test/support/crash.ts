@@ -7,10 +7,12 @@ import type { Store } from '../../src/store/store.ts';
  */
 export class Crash {
   #left: number;
+  readonly #over = Promise.withResolvers<never>();
 
   /** Dies around the given number of calls from now; at once for 0. */
   constructor(calls: number) {
     this.#left = calls;
+    this.#over.promise.catch(() => {});
   }
 
   get hasHappened(): boolean {
@@ -20,6 +22,11 @@ export class Crash {
   /** Dies now. */
   now(): void {
     this.#left = 0;
+  }
+
+  /** All is over: what the dead still wait for fails, so that nothing of them goes on waiting. */
+  bury(): void {
+    this.#over.reject(new Error('it died'));
   }
 
   /** The same store, for as long as the engine lives. */
@@ -65,6 +72,6 @@ export class Crash {
   async #step(): Promise<void> {
     if (this.#left > 0) this.#left -= 1;
     if (this.#left > 0) return;
-    await new Promise<never>(() => {});
+    await this.#over.promise;
   }
 }

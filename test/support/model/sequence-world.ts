@@ -185,10 +185,11 @@ class SequenceWorld implements ModelWorld<SequenceEvent> {
     return { cases, truth: { executions, isRefused, now: Date.now() } };
   }
 
-  /** Also the dead: what they wait for never answers, but their clocks would go on. */
+  /** Also the dead, whose clocks would go on. */
   async close(): Promise<void> {
-    for (const { engine } of this.#dead) void engine.close();
-    await Promise.all(this.#living.map(({ engine }) => engine.close()));
+    const ends = [...this.#dead, ...this.#living].map(({ engine }) => engine.close());
+    for (const { crash } of this.#dead) crash.bury();
+    await Promise.all(ends);
     await this.#remove();
   }
 
@@ -293,7 +294,8 @@ class SequenceWorld implements ModelWorld<SequenceEvent> {
       store: crash.store(jumping),
       client: crash.client(this.#client),
     });
-    void engine.start();
+    // One that dies before it has started fails once all is over.
+    engine.start().catch(() => {});
     this.#living.push({ engine, crash, store });
   }
 
