@@ -86,9 +86,10 @@ t.test('thousands of old records go in batches, by one of two instances at a tim
   const stage = await open(t);
   await stage.store.write(async (writer) => {
     for (let index = 0; index < 3_000; index += 1) {
-      const transaction = transactionOf({ relayerId: 'r1', lane: 'evm:1:0xaa' });
+      const sequence = BigInt(index);
+      const transaction = transactionOf({ relayerId: 'r1', lane: 'evm:1:0xaa', sequence });
       await writer.insertTransaction(transaction);
-      await writer.insertAttempt(attemptOf(transaction, { lane: transaction.lane, sequence: BigInt(index) }));
+      await writer.insertAttempt(attemptOf(transaction, { lane: transaction.lane, sequence }));
       await writer.updateTransaction(transaction.id, 'pending', { status: 'failed', nextActionAt: null });
     }
   });
