@@ -1,7 +1,7 @@
 import { readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { COUNTER, REVERTER } from '../soak/plan.ts';
-import { startWeather } from '../soak/weather.ts';
+import { COUNTER, REVERTER } from '../soak/payments/plan.ts';
+import { startWeather } from '../soak/payments/weather.ts';
 import { type Anvil, startAnvil } from '../test/support/anvil.ts';
 import { declareRelayers, type RelayerAccount } from '../test/support/relayer-accounts.ts';
 import { type RunningService, startService } from '../test/support/service.ts';
@@ -64,7 +64,7 @@ async function open(hostile: readonly HostilePlugin[], opened: (() => Promise<un
       ...(limits === undefined ? {} : { limits }),
     })),
   ]);
-  const service = await startService({ ...workspace.env, LOG_LEVEL: 'info' }, 'soak/collected-server.ts');
+  const service = await startService({ ...workspace.env, LOG_LEVEL: 'info' }, 'soak/calls/collected-server.ts');
   opened.push(() => service.stop());
   return { anvil, service, relayers };
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from '../soak/client.ts';
-import type { Intention } from '../soak/plan.ts';
+import { Client } from '../soak/payments/client.ts';
+import type { Intention } from '../soak/payments/plan.ts';
 import { callPlugin } from './answer.ts';
 import type { Arena } from './arena.ts';
 import type { HonestPlugin } from './honest-plugins.ts';

@@ -1,8 +1,8 @@
 import { monitorEventLoopDelay, type RecordableHistogram } from 'node:perf_hooks';
-import { readChain } from '../soak/chain-record.ts';
-import { planOf } from '../soak/plan.ts';
-import { listAll, settle } from '../soak/settling.ts';
-import { judge as judgeTransactions, type Verdict as Transactions } from '../soak/verdict.ts';
+import { readChain } from '../soak/payments/chain-record.ts';
+import { planOf } from '../soak/payments/plan.ts';
+import { listAll, settle } from '../soak/payments/settling.ts';
+import { judge as judgeTransactions, type Verdict as Transactions } from '../soak/payments/verdict.ts';
 import type { Attack } from '../test/support/attacks/attack.ts';
 import { survivors } from '../test/support/processes.ts';
 import { seededRandom } from '../test/support/seeded.ts';

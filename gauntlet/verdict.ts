@@ -1,4 +1,4 @@
-import { isKept, type Verdict as Transactions } from '../soak/verdict.ts';
+import { isKept, type Verdict as Transactions } from '../soak/payments/verdict.ts';
 import { percentile, slopeOf } from './figures.ts';
 import { HONEST_KINDS, type HonestKind, type Sample } from './honest-load.ts';
 import type { Attempt, Recovery } from './siege.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { collect, type Held } from '../soak/collection.ts';
+import { collect, type Held } from '../soak/calls/collection.ts';
 import { descendantsOf, type WatchedProcess } from '../test/support/processes.ts';
 import type { RunningService } from '../test/support/service.ts';
 

@@ -6,12 +6,12 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { soakCalls } from './calls.ts';
-import { FAULT_MODES, type FaultMode, soakFaults } from './faults.ts';
-import { soakKills } from './kill.ts';
+import { soakCalls } from './calls/calls.ts';
+import { FAULT_MODES, type FaultMode, soakFaults } from './payments/faults.ts';
+import { soakKills } from './payments/kill.ts';
+import type { SoakOptions, SoakResult } from './payments/run.ts';
+import { isKept } from './payments/verdict.ts';
 import { describeLines, describeRun } from './report.ts';
-import type { SoakOptions, SoakResult } from './run.ts';
-import { isKept } from './verdict.ts';
 
 const USAGE = `npm run soak -- kill|faults|calls [options]
   --transactions <number>       default 1000

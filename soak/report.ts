@@ -1,4 +1,4 @@
-import type { Verdict } from './verdict.ts';
+import type { Verdict } from './payments/verdict.ts';
 
 /** One line of the table. */
 export type Line = readonly [name: string, figure: string | number];

@@ -4,11 +4,11 @@
  * signed anew after a crash.
  */
 import t, { type Test } from 'tap';
-import { soakFaults } from '../../soak/faults.ts';
-import { soakKills } from '../../soak/kill.ts';
+import { soakFaults } from '../../soak/payments/faults.ts';
+import { soakKills } from '../../soak/payments/kill.ts';
+import type { SoakOptions, SoakResult } from '../../soak/payments/run.ts';
+import { isKept } from '../../soak/payments/verdict.ts';
 import { describeRun } from '../../soak/report.ts';
-import type { SoakOptions, SoakResult } from '../../soak/run.ts';
-import { isKept } from '../../soak/verdict.ts';
 
 const small: SoakOptions = {
   transactions: 30,

@@ -6,7 +6,7 @@
 import t from 'tap';
 import { describeGauntlet } from '../../gauntlet/report.ts';
 import { runGauntlet } from '../../gauntlet/run.ts';
-import { isKept } from '../../soak/verdict.ts';
+import { isKept } from '../../soak/payments/verdict.ts';
 import { ATTACKS } from '../support/attacks/attacks.ts';
 
 const MIB = 1_048_576;

@@ -1,9 +1,9 @@
 /** The judge of the soaks: it must see each way in which the promises can be broken, or their silence means nothing. */
 import t, { type Test } from 'tap';
-import type { ChainEntry } from '../../soak/chain-record.ts';
-import { type Intention, planOf, replacementOf } from '../../soak/plan.ts';
+import type { ChainEntry } from '../../soak/payments/chain-record.ts';
+import { type Intention, planOf, replacementOf } from '../../soak/payments/plan.ts';
+import { type Evidence, isKept, judge, type Shown, type Verdict } from '../../soak/payments/verdict.ts';
 import { describeRun } from '../../soak/report.ts';
-import { type Evidence, isKept, judge, type Shown, type Verdict } from '../../soak/verdict.ts';
 
 const ACCOUNT = '0x00000000000000000000000000000000000000aa';
 const relayers = [{ relayerId: 'relayer-0', address: ACCOUNT, privateKey: '0x01' }];

@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Anvil, startAnvil } from '../test/support/anvil.ts';
-import { type Postgres, startPostgres } from '../test/support/postgres.ts';
-import { declareRelayers, type RelayerAccount } from '../test/support/relayer-accounts.ts';
-import { createWorkspace } from '../test/support/workspace.ts';
+import { type Anvil, startAnvil } from '../../test/support/anvil.ts';
+import { type Postgres, startPostgres } from '../../test/support/postgres.ts';
+import { declareRelayers, type RelayerAccount } from '../../test/support/relayer-accounts.ts';
+import { createWorkspace } from '../../test/support/workspace.ts';
 import { COUNTER, REVERTER } from './plan.ts';
 
 export type Database = 'sqlite' | 'postgres';

@@ -1,5 +1,5 @@
-import type { LifeStep } from '../src/engine/life-steps.ts';
-import { type RunningService, startService } from '../test/support/service.ts';
+import type { LifeStep } from '../../src/engine/life-steps.ts';
+import { type RunningService, startService } from '../../test/support/service.ts';
 import type { World } from './world.ts';
 
 /** At which occurrence of which step a process ends itself. */
@@ -126,7 +126,7 @@ export class Fleet {
       service =
         last === null
           ? await startService(env)
-          : await startService({ ...env, SOAK_DIE_AT: `${last.step}:${last.occurrence}` }, 'soak/server.ts');
+          : await startService({ ...env, SOAK_DIE_AT: `${last.step}:${last.occurrence}` }, 'soak/payments/server.ts');
     } catch (error) {
       // It may come to its step before it says that it is ready.
       slot.armed = null;

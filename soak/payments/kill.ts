@@ -1,10 +1,10 @@
-import { LIFE_STEPS, type LifeStep } from '../src/engine/life-steps.ts';
-import { seededRandom } from '../test/support/seeded.ts';
+import { LIFE_STEPS, type LifeStep } from '../../src/engine/life-steps.ts';
+import { seededRandom } from '../../test/support/seeded.ts';
+import { describeCounts } from '../report.ts';
 import { readChain } from './chain-record.ts';
 import { Client } from './client.ts';
 import { Fleet, type LastStep } from './fleet.ts';
 import { type Intention, planOf } from './plan.ts';
-import { describeCounts } from './report.ts';
 import type { SoakOptions, SoakResult } from './run.ts';
 import { listAll, settle } from './settling.ts';
 import { judge } from './verdict.ts';

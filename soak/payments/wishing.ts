@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { seededUnit } from '../test/support/seeded.ts';
+import { seededUnit } from '../../test/support/seeded.ts';
 import type { Fleet } from './fleet.ts';
 import { type Intention, replacementOf } from './plan.ts';
 import type { Wishes } from './verdict.ts';

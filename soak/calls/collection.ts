@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RunningService } from '../test/support/service.ts';
+import type { RunningService } from '../../test/support/service.ts';
 
 /** Begins the line in which the server says what a collection left. */
 export const COLLECTED = 'collected ';

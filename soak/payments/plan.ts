@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { RelayerAccount } from '../test/support/relayer-accounts.ts';
-import { seededUnit } from '../test/support/seeded.ts';
+import type { RelayerAccount } from '../../test/support/relayer-accounts.ts';
+import { seededUnit } from '../../test/support/seeded.ts';
 
 /** Adds one to the slot that the first word of its call data names. */
 export const COUNTER = { address: '0x00000000000000000000000000000000c0de0001', code: '0x5f358054600101905500' };

@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { descendantsOf, survivors } from '../test/support/processes.ts';
-import { type RunningService, startService } from '../test/support/service.ts';
-import { createWorkspace } from '../test/support/workspace.ts';
+import { descendantsOf, survivors } from '../../test/support/processes.ts';
+import { type RunningService, startService } from '../../test/support/service.ts';
+import { createWorkspace } from '../../test/support/workspace.ts';
 import { Asking, warmUp } from './asking.ts';
 import { type CallKind, callKinds } from './call-kinds.ts';
 import { type Course, courseOf, Resident } from './resident.ts';
@@ -47,7 +47,7 @@ export async function soakCalls({ calls, concurrency, say }: CallSoakOptions): P
     env: { RATE_LIMIT_REQUESTS_PER_SECOND: '1000000', RATE_LIMIT_BURST_SIZE: '1000000' },
   });
   try {
-    const service = await startService(workspace.env, 'soak/collected-server.ts');
+    const service = await startService(workspace.env, 'soak/calls/collected-server.ts');
     try {
       say('warming up');
       await warmUp(service, kinds, concurrency);

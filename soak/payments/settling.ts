@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RunningService } from '../test/support/service.ts';
+import type { RunningService } from '../../test/support/service.ts';
 import type { Shown } from './verdict.ts';
 
 const OPEN = ['pending', 'sent', 'submitted', 'mined'];

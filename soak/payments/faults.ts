@@ -1,11 +1,11 @@
-import { type FaultProxy, startFaultProxy } from '../test/support/fault-proxy.ts';
-import { type Fault, type FaultNature, type FaultRates, ratesFor } from '../test/support/faults.ts';
-import { seededRandom } from '../test/support/seeded.ts';
+import { type FaultProxy, startFaultProxy } from '../../test/support/fault-proxy.ts';
+import { type Fault, type FaultNature, type FaultRates, ratesFor } from '../../test/support/faults.ts';
+import { seededRandom } from '../../test/support/seeded.ts';
+import { describeCounts } from '../report.ts';
 import { readChain } from './chain-record.ts';
 import { Client } from './client.ts';
 import { Fleet } from './fleet.ts';
 import { type Intention, planOf } from './plan.ts';
-import { describeCounts } from './report.ts';
 import type { SoakOptions, SoakResult } from './run.ts';
 import { listAll, settle } from './settling.ts';
 import { judge } from './verdict.ts';

@@ -1,4 +1,4 @@
-import type { Anvil } from '../test/support/anvil.ts';
+import type { Anvil } from '../../test/support/anvil.ts';
 import { COUNTER, type Intention } from './plan.ts';
 
 /** A transaction in a block, as the node itself tells it. All texts in lower case. */

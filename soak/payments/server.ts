@@ -3,13 +3,13 @@
  * transaction's life: `SOAK_DIE_AT=<step>:<occurrence>`. Production code has nothing of this but the call at each step.
  */
 import { writeSync } from 'node:fs';
-import { createChains } from '../src/chains/registry.ts';
-import { compose } from '../src/compose.ts';
-import { loadConfiguration } from '../src/config/load.ts';
-import { systemClock } from '../src/domain/clock.ts';
-import { LIFE_STEPS, type LifeStep } from '../src/engine/life-steps.ts';
-import { createLog } from '../src/observability/log.ts';
-import { createSignerKinds } from '../src/signers/registry.ts';
+import { createChains } from '../../src/chains/registry.ts';
+import { compose } from '../../src/compose.ts';
+import { loadConfiguration } from '../../src/config/load.ts';
+import { systemClock } from '../../src/domain/clock.ts';
+import { LIFE_STEPS, type LifeStep } from '../../src/engine/life-steps.ts';
+import { createLog } from '../../src/observability/log.ts';
+import { createSignerKinds } from '../../src/signers/registry.ts';
 
 const { SOAK_DIE_AT: dieAt = '', ...env } = process.env;
 const [name, occurrence] = dieAt.split(':');

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { slopeOf } from '../gauntlet/figures.ts';
-import type { RunningService } from '../test/support/service.ts';
+import { slopeOf } from '../../gauntlet/figures.ts';
+import type { RunningService } from '../../test/support/service.ts';
 import type { Asking } from './asking.ts';
 
 /**

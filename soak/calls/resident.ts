@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Point, slopeOf } from '../gauntlet/figures.ts';
-import { descendantsOf } from '../test/support/processes.ts';
-import type { RunningService } from '../test/support/service.ts';
+import { type Point, slopeOf } from '../../gauntlet/figures.ts';
+import { descendantsOf } from '../../test/support/processes.ts';
+import type { RunningService } from '../../test/support/service.ts';
 import { collect } from './collection.ts';
 
 const EVERY_MS = 5000;

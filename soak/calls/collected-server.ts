@@ -4,12 +4,12 @@
  */
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { createChains } from '../src/chains/registry.ts';
-import { compose } from '../src/compose.ts';
-import { loadConfiguration } from '../src/config/load.ts';
-import { systemClock } from '../src/domain/clock.ts';
-import { createLog } from '../src/observability/log.ts';
-import { createSignerKinds } from '../src/signers/registry.ts';
+import { createChains } from '../../src/chains/registry.ts';
+import { compose } from '../../src/compose.ts';
+import { loadConfiguration } from '../../src/config/load.ts';
+import { systemClock } from '../../src/domain/clock.ts';
+import { createLog } from '../../src/observability/log.ts';
+import { createSignerKinds } from '../../src/signers/registry.ts';
 import { COLLECTED } from './collection.ts';
 
 setFlagsFromString('--expose-gc');

@@ -1,4 +1,4 @@
-import type { Line } from './report.ts';
+import type { Line } from '../report.ts';
 import type { Verdict } from './verdict.ts';
 import type { Blocks, Database } from './world.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Anvil } from '../test/support/anvil.ts';
+import type { Anvil } from '../../test/support/anvil.ts';
 import type { Blocks } from './world.ts';
 
 /** What happens on the network while a soak runs: fees that jump, blocks that do not come. */

@@ -1,4 +1,4 @@
-import type { RunningService } from '../test/support/service.ts';
+import type { RunningService } from '../../test/support/service.ts';
 import { type CallAnswer, type CallKind, kindOf } from './call-kinds.ts';
 
 /** Longer than any call may take, its waits for a place included. */
