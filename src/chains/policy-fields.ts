@@ -35,10 +35,10 @@ export const SWAP_NEEDS_USER_FEES = 'Swap config only supported for user fee pay
 
 /** How one allowed token is swapped. */
 export const tokenSwapConfig = strictForm({
-  slippage_percentage: slippage.nullish(),
-  min_amount: uint64.nullish(),
-  max_amount: uint64.nullish(),
-  retain_min_amount: uint64.nullish(),
+  slippage_percentage: slippage.nullish().describe('By how much the price may have moved'),
+  min_amount: uint64.nullish().describe('The least that is swapped at once'),
+  max_amount: uint64.nullish().describe('The most that is swapped at once'),
+  retain_min_amount: uint64.nullish().describe('Stays on the account'),
 });
 
 /** {@link tokenSwapConfig} in answers, where unset fields of swap settings are null. */

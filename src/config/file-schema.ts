@@ -13,10 +13,16 @@ const list = (name: string, description: string) => ({ description, type: 'array
 /** The JSON schema of the configuration file, for editors: from the schemas that a start parses it with. */
 export function configurationSchema(chains: KnownChains, signerKinds: KnownSignerKinds): JsonObject {
   const relayers = [...chains].map(([type, { policySchema }]) =>
-    relayerEntrySchema.extend({ network_type: z.literal(type), policies: policySchema.optional() }),
+    relayerEntrySchema.extend({
+      network_type: z.literal(type).describe('The family of the network'),
+      policies: policySchema.optional().describe('What it may do, and what it pays'),
+    }),
   );
   const signers = [...signerKinds].map(([type, { configSchema }]) =>
-    signerEntrySchema.extend({ type: z.literal(type), config: configSchema }),
+    signerEntrySchema.extend({
+      type: z.literal(type).describe('Where the key is'),
+      config: configSchema.describe('How it is reached'),
+    }),
   );
   const named = {
     Relayer: z.union(relayers),
@@ -80,10 +86,15 @@ function networkSchema(chains: KnownChains): JsonObject {
     properties: Object.fromEntries(
       Object.entries(fields).map(([name, [first = {}, ...others]]) => [
         name,
-        others.length === 0 ? first : { anyOf: [first, ...others] },
+        others.length === 0 ? first : { description: meaningOf([first, ...others]), anyOf: [first, ...others] },
       ]),
     ),
     required: ['network'],
     additionalProperties: false,
   };
+}
+
+/** A field may mean more in one family than in another. */
+function meaningOf(forms: readonly JsonObject[]): string {
+  return [...new Set(forms.map(({ description }) => String(description)))].join('; elsewhere: ');
 }

@@ -16,8 +16,11 @@ const rpcUrlSchema: z.ZodType<RpcUrl> = z
       {
         type: 'object',
         properties: {
-          url: { type: 'string', format: 'uri' },
-          weight: { type: 'integer', minimum: 0, maximum: 100, default: 100 },
+          url: { type: 'string', format: 'uri', description: 'Of the endpoint' },
+          weight: {
+            ...{ type: 'integer', minimum: 0, maximum: 100, default: 100 },
+            description: 'Its share of the calls, beside that of the others; 0 switches it off',
+          },
         },
         required: ['url'],
         additionalProperties: false,

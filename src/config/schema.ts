@@ -8,28 +8,28 @@ const name = z.string().min(1, 'must not be empty');
 
 /** An entry of `relayers`; `policies` is parsed by the chain of its network type. Unknown keys are ignored. */
 export const relayerEntrySchema = z.object({
-  id: idSchema,
+  id: idSchema.describe('In the paths of the API'),
   name: name.describe('Shown to people'),
   network: name.describe('The name of a built-in network, or of one of yours'),
-  network_type: networkTypeSchema,
+  network_type: networkTypeSchema.describe('The family of the network'),
   paused: z.boolean().describe('Whether it refuses to send and sign'),
   signer_id: name.describe('The id of an entry of "signers"'),
-  policies: z.unknown().optional(),
+  policies: z.unknown().optional().describe('What it may do and pay; by family'),
   notification_id: name.nullish().describe('The id of an entry of "notifications"'),
   custom_rpc_urls: rpcUrlsSchema.nullish().describe('Used instead of the endpoints of the network'),
 });
 
 /** An entry of `signers`; `config` is parsed by its kind. */
 export const signerEntrySchema = z.strictObject({
-  id: idSchema,
-  type: name,
-  config: z.record(z.string(), z.json()),
+  id: idSchema.describe('Named by relayers'),
+  type: name.describe('Where the key is'),
+  config: z.record(z.string(), z.json()).describe('By type'),
 });
 
 /** An entry of `notifications`. */
 export const notificationEntrySchema = z.strictObject({
-  id: idSchema,
-  type: z.literal('webhook'),
+  id: idSchema.describe('Named by relayers'),
+  type: z.literal('webhook').describe('The only one'),
   url: httpUrlSchema.describe('Where events are delivered to'),
   signing_key: secretSchema.optional().describe('Signs deliveries, in the header X-Signature'),
 });

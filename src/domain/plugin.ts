@@ -58,23 +58,43 @@ const megabytes = (least: number) => z.int().min(least).max(65_536);
 
 /** A plugin's `limits`; what is absent has the default of the sandbox's protocol. */
 export const limitsSchema = z.strictObject({
-  memory_mb: megabytes(8).default(DEFAULT_LIMITS.memory_mb),
-  process_mb: megabytes(128).default(DEFAULT_LIMITS.process_mb),
-  slice_ms: z.int().min(10).max(60_000).default(DEFAULT_LIMITS.slice_ms),
-  cpu_ms: z.int().min(10).max(3_600_000).default(DEFAULT_LIMITS.cpu_ms),
-  concurrency: z.int().min(1).max(4096).default(DEFAULT_LIMITS.concurrency),
-  processes: z.int().min(1).max(256).default(DEFAULT_LIMITS.processes),
-  calls: z.int().min(1).max(1_000_000).default(DEFAULT_LIMITS.calls),
-  result_bytes: z.int().min(1024).max(67_108_864).default(DEFAULT_LIMITS.result_bytes),
-  kv_keys: z.int().min(0).max(100_000_000).default(DEFAULT_LIMITS.kv_keys),
-  kv_bytes: z.int().min(0).max(1_099_511_627_776).default(DEFAULT_LIMITS.kv_bytes),
+  memory_mb: megabytes(8).default(DEFAULT_LIMITS.memory_mb).describe('Of one isolate'),
+  process_mb: megabytes(128).default(DEFAULT_LIMITS.process_mb).describe('Of one process, with all its isolates'),
+  slice_ms: z
+    .int()
+    .min(10)
+    .max(60_000)
+    .default(DEFAULT_LIMITS.slice_ms)
+    .describe('The longest stretch of a call without a pause'),
+  cpu_ms: z.int().min(10).max(3_600_000).default(DEFAULT_LIMITS.cpu_ms).describe('Of a call, all stretches together'),
+  concurrency: z.int().min(1).max(4096).default(DEFAULT_LIMITS.concurrency).describe('Calls at once'),
+  processes: z.int().min(1).max(256).default(DEFAULT_LIMITS.processes).describe('Processes at once'),
+  calls: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .default(DEFAULT_LIMITS.calls)
+    .describe('Capability calls (relayers, kv, fetch) of one call'),
+  result_bytes: z
+    .int()
+    .min(1024)
+    .max(67_108_864)
+    .default(DEFAULT_LIMITS.result_bytes)
+    .describe('Of the result, as JSON'),
+  kv_keys: z.int().min(0).max(100_000_000).default(DEFAULT_LIMITS.kv_keys).describe('Values that it may keep'),
+  kv_bytes: z
+    .int()
+    .min(0)
+    .max(1_099_511_627_776)
+    .default(DEFAULT_LIMITS.kv_bytes)
+    .describe('Of all of them, with their keys'),
   // More does not fit into one request of a plugin.
-  kv_value_bytes: z.int().min(2).max(1_000_000).default(DEFAULT_LIMITS.kv_value_bytes),
+  kv_value_bytes: z.int().min(2).max(1_000_000).default(DEFAULT_LIMITS.kv_value_bytes).describe('Of one value'),
 });
 
 /** One entry of `plugins` in the configuration file. */
 export const pluginEntrySchema = z.strictObject({
-  id: pluginIdSchema,
+  id: pluginIdSchema.describe('In the path of its calls'),
   // A leading `plugins/` is taken off, as the reference's files have it.
   path: z.string().min(1).describe('Its file or folder, below the folder of plugins'),
   timeout: z.int().min(1).max(86_400).default(300).describe('Wall limit of a call, in seconds'),
@@ -86,7 +106,7 @@ export const pluginEntrySchema = z.strictObject({
   allow_get_invocation: z.boolean().default(false).describe('Whether GET calls it too'),
   config: z.record(z.string(), z.json()).optional().describe('Handed to the plugin as it is'),
   permissions: permissionsSchema.optional().describe('Absent: every relayer and kv, no hosts, no environment'),
-  limits: limitsSchema.default(DEFAULT_LIMITS),
+  limits: limitsSchema.default(DEFAULT_LIMITS).describe('What a call, and all of them together, may take'),
   isolation: z.enum(['plugin', 'call']).default('plugin').describe('call: no two calls ever share an isolate'),
 });
 

@@ -7,8 +7,8 @@ import { secretSchema } from './secret.ts';
 import type { SignerKind } from './signer.ts';
 
 const configSchema = z.strictObject({
-  path: z.string().min(1, 'the path of a keystore file'),
-  passphrase: secretSchema,
+  path: z.string().min(1, 'the path of a keystore file').describe('Its encrypted keystore, from the working directory'),
+  passphrase: secretSchema.describe('Opens the keystore'),
 });
 
 /** Keystores have a few hundred bytes. */

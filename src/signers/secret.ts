@@ -2,6 +2,8 @@ import { z } from 'zod';
 
 /** A secret value of a signer's configuration; unknown keys beside the two are ignored, as the reference does. */
 export const secretSchema = z.object({
-  type: z.enum(['env', 'plain'], { error: 'a secret has the type "env" or "plain"' }),
-  value: z.string().min(1, 'a secret must not be empty'),
+  type: z
+    .enum(['env', 'plain'], { error: 'a secret has the type "env" or "plain"' })
+    .describe('env: value names a variable; plain: it is the secret'),
+  value: z.string().min(1, 'a secret must not be empty').describe('The name, or the secret'),
 });

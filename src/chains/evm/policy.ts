@@ -11,16 +11,23 @@ const MOST_RECEIVERS = 4_096;
 
 /** In the order in which answers show them. */
 const fields = strictForm({
-  min_balance: amountSchema(128).nullish(),
-  gas_limit_estimation: z.boolean().nullish(),
-  gas_price_cap: amountSchema(128).nullish(),
+  min_balance: amountSchema(128).nullish().describe('Stays on the account, in wei; absent: 1, and 0 for none'),
+  gas_limit_estimation: z.boolean().nullish().describe('Whether a missing gas_limit is estimated; absent: true'),
+  gas_price_cap: amountSchema(128).nullish().describe('The most that is offered for a unit of gas, in wei'),
   whitelist_receivers: z
     .array(address)
     .max(MOST_RECEIVERS, `at most ${MOST_RECEIVERS} receivers can be listed`)
-    .nullish(),
-  eip1559_pricing: z.boolean().nullish(),
-  private_transactions: z.boolean().nullish(),
-  include_revert_data: z.boolean().nullish(),
+    .nullish()
+    .describe('Only these are paid and called; absent: any'),
+  eip1559_pricing: z
+    .boolean()
+    .nullish()
+    .describe('Whether gas has a base fee and a tip; absent: as the network has it'),
+  private_transactions: z
+    .boolean()
+    .nullish()
+    .describe('True refuses what is sent: no endpoint can keep it from the public yet'),
+  include_revert_data: z.boolean().nullish().describe('Whether the reason of a revert is asked for; absent: true'),
 });
 
 /** An EVM relayer's policies; null means unset, and what is unset is left out. */

@@ -9,9 +9,17 @@ import { toData, toQuantity } from './provider.ts';
 
 const gasPriceCacheSchema = z
   .strictObject({
-    enabled: z.boolean().default(false),
-    stale_after_ms: z.int().min(1, 'Gas price cache stale_after_ms must be greater than zero').default(20_000),
-    expire_after_ms: z.int().min(1, 'Gas price cache expire_after_ms must be greater than zero').default(45_000),
+    enabled: z.boolean().default(false).describe('Whether they may at all'),
+    stale_after_ms: z
+      .int()
+      .min(1, 'Gas price cache stale_after_ms must be greater than zero')
+      .default(20_000)
+      .describe('Older ones are used and asked for anew'),
+    expire_after_ms: z
+      .int()
+      .min(1, 'Gas price cache expire_after_ms must be greater than zero')
+      .default(45_000)
+      .describe('Older ones are not used'),
   })
   .refine(
     (cache) => cache.expire_after_ms > cache.stale_after_ms,
@@ -23,15 +31,23 @@ const gasPriceCacheSchema = z
  * absent: the chain id is then asked for, and what hangs on it is decided when it is known.
  */
 const settingsSchema = z.strictObject({
-  chain_id: amountSchema(64).optional(),
-  required_confirmations: z.int().min(0).max(1_000_000).optional(),
-  symbol: z.string().min(1).default('ETH'),
-  features: z.array(z.string()).optional(),
-  average_blocktime_ms: z.int().min(1).max(86_400_000).default(12_000),
-  is_testnet: z.boolean().optional(),
-  tags: z.array(z.string()).optional(),
-  explorer_urls: z.array(z.url()).optional(),
-  gas_price_cache: gasPriceCacheSchema.optional(),
+  chain_id: amountSchema(64).optional().describe('Absent: asked for at the first contact, and kept'),
+  required_confirmations: z
+    .int()
+    .min(0)
+    .max(1_000_000)
+    .optional()
+    .describe('Blocks on top of its own that make a transaction final; absent: 12, and 1 on chain ids 31337 and 1337'),
+  symbol: z.string().min(1).default('ETH').describe('Of its coin'),
+  features: z.array(z.string()).optional().describe('eip1559 where gas has a base fee; absent beside a chain_id: none'),
+  average_blocktime_ms: z.int().min(1).max(86_400_000).default(12_000).describe('From one block to the next'),
+  is_testnet: z.boolean().optional().describe('Shown, and nothing else'),
+  tags: z
+    .array(z.string())
+    .optional()
+    .describe('arbitrum-based, optimism-based, polygon-zkevm-based and no-mempool change how it is treated'),
+  explorer_urls: z.array(z.url()).optional().describe('Kept, and used by nothing'),
+  gas_price_cache: gasPriceCacheSchema.optional().describe('How long prices of the market may be used again'),
 });
 
 /** {@link settingsSchema} as the chain interface offers it; what is absent stays absent. */

@@ -22,17 +22,20 @@ const address = z.string().refine(isAddress, 'Public key must be a valid Solana 
 const addresses = z.array(address).nullish();
 
 const allowedToken = strictForm({
-  mint: address,
-  decimals: z.int().min(0).max(255).nullish(),
-  symbol: z.string().nullish(),
-  max_allowed_fee: uint64.nullish(),
-  swap_config: tokenSwapConfig.nullish(),
+  mint: address.describe('The token'),
+  decimals: z.int().min(0).max(255).nullish().describe('Absent: asked for'),
+  symbol: z.string().nullish().describe('Shown to people'),
+  max_allowed_fee: uint64.nullish().describe('The most that a fee in it may be'),
+  swap_config: tokenSwapConfig.nullish().describe('How it is swapped for the coin'),
 });
 
 const PRIORITY_LEVELS = ['medium', 'high', 'veryHigh'] as const;
 
 const jupiterSwapOptions = strictForm({
-  priority_fee_max_lamports: uint64.refine((most) => most !== 0, 'Max lamports must be greater than 0').nullish(),
+  priority_fee_max_lamports: uint64
+    .refine((most) => most !== 0, 'Max lamports must be greater than 0')
+    .nullish()
+    .describe('The most that priority may cost; beside priority_level only'),
   priority_level: z
     .enum(PRIORITY_LEVELS, {
       error: ({ input }) =>
@@ -40,8 +43,9 @@ const jupiterSwapOptions = strictForm({
           ? 'Priority level cannot be empty'
           : `Priority level must be one of: ${PRIORITY_LEVELS.join(', ')}`,
     })
-    .nullish(),
-  dynamic_compute_unit_limit: z.boolean().nullish(),
+    .nullish()
+    .describe('How soon it has to be in a block'),
+  dynamic_compute_unit_limit: z.boolean().nullish().describe('Whether the limit is found by simulation'),
 })
   .refine(({ priority_fee_max_lamports: most, priority_level: level }) => level == null || most != null, {
     path: ['priority_fee_max_lamports'],
@@ -53,10 +57,10 @@ const jupiterSwapOptions = strictForm({
   });
 
 const swapConfig = strictForm({
-  strategy: z.enum(['jupiter-swap', 'jupiter-ultra', 'noop']).nullish(),
-  cron_schedule: cronSchedule.nullish(),
-  min_balance_threshold: uint64.nullish(),
-  jupiter_swap_options: jupiterSwapOptions.nullish(),
+  strategy: z.enum(['jupiter-swap', 'jupiter-ultra', 'noop']).nullish().describe('Through which market'),
+  cron_schedule: cronSchedule.nullish().describe('When, as a line of cron with seconds'),
+  min_balance_threshold: uint64.nullish().describe('Also when the account has less'),
+  jupiter_swap_options: jupiterSwapOptions.nullish().describe('For jupiter-swap only'),
 }).refine(({ strategy, jupiter_swap_options: options }) => options == null || strategy === 'jupiter-swap', {
   path: ['jupiter_swap_options'],
   error: 'JupiterSwap options are only valid for JupiterSwap strategy',
@@ -64,17 +68,17 @@ const swapConfig = strictForm({
 
 /** In the order in which answers show them. */
 const fields = strictForm({
-  allowed_programs: addresses,
-  allowed_accounts: addresses,
-  disallowed_accounts: addresses,
-  max_signatures: int32.nullish(),
-  max_tx_data_size: int32.nullish(),
-  min_balance: int64.nullish(),
-  allowed_tokens: z.array(allowedToken).nullish(),
-  fee_payment_strategy: feePaymentStrategy.nullish(),
-  fee_margin_percentage: feeMargin.nullish(),
-  max_allowed_fee_lamports: int64.nullish(),
-  swap_config: swapConfig.nullish(),
+  allowed_programs: addresses.describe('Only these are called; absent: any'),
+  allowed_accounts: addresses.describe('Only these take part; absent: any'),
+  disallowed_accounts: addresses.describe('These never take part; not beside allowed_accounts'),
+  max_signatures: int32.nullish().describe('The most that a transaction may have'),
+  max_tx_data_size: int32.nullish().describe('In bytes; absent: what the network takes'),
+  min_balance: int64.nullish().describe('Stays on the account, in lamports'),
+  allowed_tokens: z.array(allowedToken).nullish().describe('In which fees can be paid; absent: any'),
+  fee_payment_strategy: feePaymentStrategy.nullish().describe('Who pays the fees; absent: user'),
+  fee_margin_percentage: feeMargin.nullish().describe('Put on top of an estimated fee'),
+  max_allowed_fee_lamports: int64.nullish().describe('The most that a transaction may cost'),
+  swap_config: swapConfig.nullish().describe('When collected tokens are swapped for the coin, and how'),
 })
   .refine(({ allowed_accounts: allowed, disallowed_accounts: disallowed }) => allowed == null || disallowed == null, {
     path: ['disallowed_accounts'],

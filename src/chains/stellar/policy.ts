@@ -39,27 +39,38 @@ function assetFault(text: string): string | null {
 
 /** What the service finds out about an asset. */
 const assetMetadata = strictForm({
-  kind: z.union([
-    z.literal('native'),
-    strictForm({ classic: strictForm({ code: z.string(), issuer: z.string() }) }),
-    strictForm({ contract: strictForm({ contract_id: z.string() }) }),
-  ]),
-  decimals: z.int().min(0).max(4_294_967_295),
-  canonical_asset_id: z.string(),
+  kind: z
+    .union([
+      z.literal('native'),
+      strictForm({
+        classic: strictForm({
+          code: z.string().describe('Of the asset'),
+          issuer: z.string().describe('The account that issues it'),
+        }).describe('An asset of the ledger'),
+      }),
+      strictForm({
+        contract: strictForm({ contract_id: z.string().describe('Its address') }).describe('A token of a contract'),
+      }),
+    ])
+    .describe('What it is'),
+  decimals: z.int().min(0).max(4_294_967_295).describe('Of an amount'),
+  canonical_asset_id: z.string().describe('Its name wherever it is shown'),
 });
 
 const allowedToken = strictForm({
-  asset,
-  metadata: assetMetadata.nullish(),
-  max_allowed_fee: uint64.nullish(),
-  swap_config: tokenSwapConfig.nullish(),
+  asset: asset.describe('native, CODE:ISSUER or a contract'),
+  metadata: assetMetadata.nullish().describe('Absent: asked for'),
+  max_allowed_fee: uint64.nullish().describe('The most that a fee in it may be'),
+  swap_config: tokenSwapConfig.nullish().describe('How it is swapped for the coin'),
 });
 
 const swapConfig = strictForm({
-  /** The first that can handle an asset is used. */
-  strategies: z.array(z.enum(['order-book', 'soroswap'])).nullish(),
-  cron_schedule: cronSchedule.nullish(),
-  min_balance_threshold: uint64.nullish(),
+  strategies: z
+    .array(z.enum(['order-book', 'soroswap']))
+    .nullish()
+    .describe('The first that can handle an asset is used'),
+  cron_schedule: cronSchedule.nullish().describe('When, as a line of cron with seconds'),
+  min_balance_threshold: uint64.nullish().describe('Also when the account has less'),
 }).refine(({ strategies }) => strategies != null && strategies.length > 0, {
   path: ['strategies'],
   error: 'Swap config must include at least one strategy',
@@ -67,15 +78,15 @@ const swapConfig = strictForm({
 
 /** In the order in which answers show them. */
 const fields = strictForm({
-  fee_payment_strategy: feePaymentStrategy.nullish(),
-  min_balance: int64.nullish(),
-  max_fee: int32.nullish(),
-  timeout_seconds: int64.nullish(),
-  concurrent_transactions: z.boolean().nullish(),
-  slippage_percentage: slippage.nullish(),
-  fee_margin_percentage: feeMargin.nullish(),
-  allowed_tokens: z.array(allowedToken).nullish(),
-  swap_config: swapConfig.nullish(),
+  fee_payment_strategy: feePaymentStrategy.nullish().describe('Who pays the fees; it must be said'),
+  min_balance: int64.nullish().describe('Stays on the account, in stroops'),
+  max_fee: int32.nullish().describe('The most that a transaction may cost, in stroops'),
+  timeout_seconds: int64.nullish().describe('How long a transaction is good for'),
+  concurrent_transactions: z.boolean().nullish().describe('Whether several may be under way, of channel accounts'),
+  slippage_percentage: slippage.nullish().describe('By how much a price may have moved'),
+  fee_margin_percentage: feeMargin.nullish().describe('Put on top of an estimated fee'),
+  allowed_tokens: z.array(allowedToken).nullish().describe('In which fees can be paid; absent: any'),
+  swap_config: swapConfig.nullish().describe('When collected tokens are swapped for the coin, and how'),
 })
   .superRefine((policies, context) => {
     if (policies.fee_payment_strategy != null) return;

@@ -6,12 +6,15 @@ import type { JsonObject } from '../../domain/json.ts';
  * passphrase may be absent: the endpoints know it.
  */
 const settingsSchema = z.strictObject({
-  passphrase: z.string().min(1).optional(),
-  horizon_url: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
-  average_blocktime_ms: z.int().min(1).max(86_400_000).default(5_000),
-  is_testnet: z.boolean().optional(),
-  tags: z.array(z.string()).optional(),
-  explorer_urls: z.array(z.url()).optional(),
+  passphrase: z.string().min(1).optional().describe('Absent: asked for'),
+  horizon_url: z
+    .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+    .optional()
+    .describe('Of its Horizon'),
+  average_blocktime_ms: z.int().min(1).max(86_400_000).default(5_000).describe('From one block to the next'),
+  is_testnet: z.boolean().optional().describe('Shown, and nothing else'),
+  tags: z.array(z.string()).optional().describe('Kept, and used by nothing'),
+  explorer_urls: z.array(z.url()).optional().describe('Kept, and used by nothing'),
 });
 
 /** {@link settingsSchema} as the chain interface offers it; what is absent stays absent. */

@@ -20,3 +20,9 @@ t.test('writes both schemas into the folder of the configuration', async (t) => 
 t.test('a folder that is not there is said', async (t) => {
   t.match(await runTyped(t.testdir({}), ['schema']), { code: 1, complained: /ENOENT/ });
 });
+
+t.test('the page for people goes into docs/', async (t) => {
+  const cwd = t.testdir({ docs: {} });
+  t.match(await runTyped(cwd, ['schema', '--page']), { code: 0, said: /Written: .*docs.configuration\.md/ });
+  t.match(readFileSync(join(cwd, 'docs', 'configuration.md'), 'utf8'), /^# Every field of the configuration\n/);
+});
