@@ -74,7 +74,8 @@ function commonOf(kinds: Schema[]): Schema {
 }
 
 function constOf(kind: Schema, field: string): string {
-  return String(kind.properties?.[field]?.const ?? '');
+  const value = kind.properties?.[field]?.const;
+  return typeof value === 'string' ? value : '';
 }
 
 function titled(name: string, schema: Schema = {}): string {

@@ -96,5 +96,6 @@ function networkSchema(chains: KnownChains): JsonObject {
 
 /** A field may mean more in one family than in another. */
 function meaningOf(forms: readonly JsonObject[]): string {
-  return [...new Set(forms.map(({ description }) => String(description)))].join('; elsewhere: ');
+  const meanings = forms.flatMap(({ description }) => (typeof description === 'string' ? [description] : []));
+  return [...new Set(meanings)].join('; elsewhere: ');
 }
