@@ -41,7 +41,7 @@ const DEFAULT_RPC_SETTINGS: RpcSettings = {
   failureMemoryMs: 60_000,
   pauseMs: 60_000,
   limitMs: 500,
-  limitCapMs: 30_000,
+  limitCapMs: 5_000,
   maxAnswerBytes: 16 * 1_048_576,
   startConcurrency: 16,
   maxConcurrency: 256,

@@ -74,7 +74,7 @@ t.test('the body of a replacement is read as that of a send', async (t) => {
     ['0x9', '0x9'],
     [10, '0xa'],
   ] as const) {
-    const answer = await stage.ask('PUT', `${TRANSACTIONS}/${id}`, { ...TRANSFER, value, unknown: [1] });
+    const answer = await stage.ask('PUT', `${TRANSACTIONS}/${id}`, { ...TRANSFER, value });
     t.match([answer.status, answer.body.data], [200, { value: shown }]);
   }
   await stage.untilPooled(id, ({ value }) => value === '0xa');

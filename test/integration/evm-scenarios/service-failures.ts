@@ -223,7 +223,7 @@ export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
     what: 'several instances start together',
     shown: {
       'integration/relayer-health-instances':
-        'instances that start together tell once what they find, also when the one that looks dies (item 75)',
+        'instances that start together tell once what they find, also when one of them dies (item 75)',
     },
   },
   76: {
@@ -304,12 +304,12 @@ export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
   },
   'first invariant': {
     what: 'each request executes at most once, each nonce is used by one',
-    shown: { 'integration/engine-one-effect': 'one effect, nothing lost, true end states' },
+    shown: { 'integration/engine-one-effect': '${kind.name}: one effect, nothing lost, true ends' },
   },
   'second invariant': {
     what: 'a final status agrees with the receipt of its hash',
     shown: {
-      'integration/engine-one-effect': 'one effect, nothing lost, true end states',
+      'integration/engine-one-effect': '${kind.name}: one effect, nothing lost, true ends',
       'integration/soak-verdict': 'states that the chain contradicts',
     },
   },

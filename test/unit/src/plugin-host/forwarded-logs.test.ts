@@ -16,11 +16,11 @@ t.test('console lines go to the log with plugin, request and level', async (t) =
   t.same(
     entries.map((entry) => [entry.level, entry.line, entry.pluginId, entry.requestId, entry.msg]),
     [
-      [30, 'log', 'p', 'r', 'plugin'],
-      [30, 'info', 'p', 'r', 'plugin'],
-      [40, 'warn', 'p', 'r', 'plugin'],
-      [50, 'error', 'p', 'r', 'plugin'],
-      [20, 'debug', 'p', 'r', 'plugin'],
+      ['info', 'log', 'p', 'r', 'plugin'],
+      ['info', 'info', 'p', 'r', 'plugin'],
+      ['warn', 'warn', 'p', 'r', 'plugin'],
+      ['error', 'error', 'p', 'r', 'plugin'],
+      ['debug', 'debug', 'p', 'r', 'plugin'],
     ],
   );
 });
@@ -32,7 +32,7 @@ t.test('what nobody caught goes to the log in any case, as an error with its sta
   forwardLogs(log, [{ level: 'log', message: 'said' }, uncaught], { pluginId: 'p', requestId: 'r' }, false);
   t.equal(lines.length, 1);
   t.match(JSON.parse(lines[0] ?? ''), {
-    ...{ level: 50, pluginId: 'p', requestId: 'r', msg: 'a plugin did not catch an error' },
+    ...{ level: 'error', pluginId: 'p', requestId: 'r', msg: 'a plugin did not catch an error' },
     err: {
       message: 'Uncaught Error: a\\u001b[2J',
       stack: 'Uncaught Error: a\\u001b[2J\n    at f\n[cause]: b',

@@ -113,7 +113,7 @@ t.test('after a flush that failed nothing is written, and readers stay where the
   t.strictSame(seen(), [1]);
   t.strictSame(
     lines.map(({ level, msg }) => [level, msg]),
-    [[50, 'the disk failed while the database was written; restart when it is well']],
+    [['error', 'the disk failed while the database was written; restart when it is well']],
     'said once',
   );
 });

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { copyFileSync, existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../../../src/domain/clock.ts';
 import { createLog } from '../../../../src/observability/log.ts';
@@ -75,14 +74,16 @@ t.test('a read does not wait for a write under way, and does not see it', async 
 t.test('a body that awaits the network is undone, and says why', async (t) => {
   const { store, remove } = await temporaryStore();
   t.teardown(remove);
+  const network = Promise.withResolvers<void>();
   await t.rejects(
     store.write(async (writer) => {
       await writer.putRelayer(relayerOf());
-      await delay(1);
+      await network.promise;
       await writer.putRelayer(relayerOf({ id: 'late' }));
     }),
     { message: 'A write body awaited something other than its writer; it was undone' },
   );
+  network.resolve();
   t.strictSame(await store.read.allRelayers(), []);
 });
 
