@@ -43,7 +43,8 @@ t.test('folders, files, scripts and commands are there', async (t) => {
     for (const [, path = ''] of text.matchAll(/`((?:src|sandbox|test|demo|ops|soak|gauntlet|bench|bin)\/[\w./-]*)`/g)) {
       t.ok(existsSync(join(root, path)), `${guide}: ${path}`);
     }
-    for (const [, script = ''] of text.matchAll(/npm run (?:--silent )?(\w[\w-]*)/g)) t.ok(script in scripts, `${guide}: ${script}`);
+    for (const [, script = ''] of text.matchAll(/npm run (?:--silent )?(\w[\w-]*)/g))
+      t.ok(script in scripts, `${guide}: ${script}`);
     for (const [, command = ''] of text.matchAll(/npm run isolayer -- ([\w-]+)/g)) {
       t.match(help, `\n  ${command}`, `${guide}: ${command}`);
     }

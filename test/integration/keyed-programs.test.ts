@@ -30,7 +30,7 @@ const { program } = fc.letrec<{ program: Program; leaf: Program; node: Program }
     },
   ),
   node: fc.oneof(
-    fc.record({ do: fc.constant('either' as const), first: tie('program'), then: tie('program') }),
+    fc.record({ do: fc.constant('either' as const), first: tie('program'), next: tie('program') }),
     fc.record({
       do: fc.constantFrom('in turn' as const, 'at once' as const),
       all: fc.array(tie('program'), { minLength: 2, maxLength: 3 }),
@@ -56,7 +56,7 @@ function labelled(given: Program, prefix: string, random: () => number = () => 1
       case 'insist':
         return { ...one, send: { ...one.send, label: label() } };
       case 'either':
-        return { ...one, first: walk(one.first), then: walk(one.then) };
+        return { ...one, first: walk(one.first), next: walk(one.next) };
       case 'locked':
         return { ...one, label: label(), inner: walk(one.inner) };
       case 'in turn':
@@ -87,7 +87,7 @@ function most(given: Program): number {
       return given.all.reduce((sum, one) => sum + most(one), 0);
     case 'either':
       // What is refused has made one payment less than it could.
-      return Math.max(most(given.first), Math.max(0, most(given.first) - 1) + most(given.then));
+      return Math.max(most(given.first), Math.max(0, most(given.first) - 1) + most(given.next));
     default:
       throw new Error(`Unknown ${JSON.stringify(given satisfies never)}`);
   }

@@ -20,7 +20,7 @@ export type Program =
   | { do: 'send'; relayer: number; label: string }
   | { do: 'set'; label: string }
   | { do: 'insist'; send: Extract<Program, { do: 'send' }>; times: number }
-  | { do: 'either'; first: Program; then: Program }
+  | { do: 'either'; first: Program; next: Program }
   | { do: 'in turn' | 'at once'; all: Program[] }
   | { do: 'locked'; label: string; inner: Program }
   | { do: 'read' };
@@ -182,7 +182,7 @@ class Guest {
           return await this.play(program.first, ids);
         } catch (error) {
           if (!(error instanceof Refused)) throw error;
-          return await this.play(program.then, ids);
+          return await this.play(program.next, ids);
         }
       case 'in turn':
         for (const one of program.all) await this.play(one, ids);

@@ -74,7 +74,7 @@ t.test('a silence is over when the plugin asks for anything', async (t) => {
   const { ask, judged, run } = after(['a'], 1);
   const waiting = ask('new');
   // Only promises have their turn until the silence has begun, so that it cannot end before.
-  for (let turns = 0; turns < 50; turns += 1) await undefined;
+  for (let turns = 0; turns < 50; turns += 1) await Promise.resolve();
   const reading = Promise.withResolvers<void>();
   const read = run.track(reading.promise, false);
   await new Promise((resolve) => setTimeout(resolve, 20));
