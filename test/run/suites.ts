@@ -12,9 +12,9 @@ export interface Suite {
  */
 export const suites: readonly Suite[] = [
   { name: 'architecture', folder: 'test/architecture', secondsPerFile: 120 },
-  { name: 'unit', folder: 'test/unit', secondsPerFile: 60 },
-  { name: 'e2e', folder: 'test/e2e', secondsPerFile: 180 },
-  { name: 'integration', folder: 'test/integration', secondsPerFile: 120 },
+  { name: 'unit', folder: 'test/unit', secondsPerFile: 180 },
+  { name: 'e2e', folder: 'test/e2e', secondsPerFile: 240 },
+  { name: 'integration', folder: 'test/integration', secondsPerFile: 240 },
 ];
 
 /** The suite that a test file belongs to. */
