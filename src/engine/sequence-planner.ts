@@ -114,7 +114,8 @@ export class SequencePlanner {
       if (!figures.held.has(sequence)) gaps.push(sequence);
     }
     if (gaps.length === 0 || figures.known === null) {
-      if (figures.held.size > 0) this.#contradiction = null;
+      // A proof outlasts the moment in which nothing contradicts it, else each sequence would need another.
+      if (figures.held.size > 0 && this.#contradiction?.isLost !== true) this.#contradiction = null;
       return [];
     }
     return (await this.#isBelieved(figures, figures.known, elapsed)) ? gaps : [];

@@ -241,6 +241,26 @@ t.test('what is canceled beyond has no effect either when others bring the accou
   t.notOk(effects(world).includes('beyond 0'));
 });
 
+t.test('after a chain has lost its past, what is paid waits for one proof of it', async (t) => {
+  const world = await EngineWorld.open(t);
+  const engine = await start(t, world);
+  const before: Transaction[] = [];
+  for (let index = 0; index < 10; index += 1) before.push(await pay(world, engine, `before ${index}`));
+  await untilFilled(world, before);
+  world.chain.restart();
+  const hasLost = world.client.hasLost.bind(world.client);
+  let proofs = 0;
+  world.client.hasLost = async (...question) => {
+    proofs += 1;
+    return hasLost(...question);
+  };
+  for (let index = 0; index < 10; index += 1) {
+    await world.untilStatus(await pay(world, engine, `after ${index}`), 'submitted');
+  }
+  t.equal(proofs, 1);
+  await world.until('all are paid', async () => effects(world).length === 10, { mining: true });
+});
+
 t.test('a gap is filled also when no node has ever taken what waits above it', async (t) => {
   const world = await EngineWorld.open(t);
   world.chain.strict = true;

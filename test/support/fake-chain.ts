@@ -34,6 +34,10 @@ export class FakeChain {
   balance = 10n ** 18n;
   /** When its latest block was made, in milliseconds since the epoch. */
   time: () => number = () => Date.now();
+  /** Whether the pool has no room for what it says that it takes, by how many of the account it holds. */
+  dropsSilently: (held: number) => boolean = () => false;
+  /** Whether it has no room for more, and says so. */
+  isFull: (held: number) => boolean = () => false;
   /** The least that a transaction pays. */
   floor = 1n;
   /** Effects that no node takes. */
@@ -78,6 +82,8 @@ export class FakeChain {
       return { kind: 'sequence-ahead', reason: 'nonce too high' };
     }
     if (this.balance < BigInt(transaction.cost)) return { kind: 'unfunded', reason: 'insufficient funds' };
+    if (held === undefined && this.isFull(pool.size)) return { kind: 'busy', reason: 'account limit exceeded' };
+    if (held === undefined && this.dropsSilently(pool.size)) return { kind: 'accepted' };
     pool.set(nonce, { transaction, hash });
     return { kind: 'accepted' };
   }
@@ -100,6 +106,12 @@ export class FakeChain {
   /** Takes the latest blocks back; what was in them is forgotten. Never deeper than what is final. */
   reorganise(depth: number): void {
     this.#blocks.splice(this.#blocks.length - Math.min(depth, this.confirmations - 1, this.#blocks.length));
+  }
+
+  /** All is forgotten, as when a node for development is started anew. */
+  restart(): void {
+    this.#blocks = [];
+    this.#pool = new Map();
   }
 
   /** The node restarts with an empty pool. */

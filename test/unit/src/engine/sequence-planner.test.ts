@@ -107,6 +107,25 @@ t.test('a chain that has lost what was final is believed only after much longer'
   t.strictSame(await planner.plan(figures, 1, 300), { kind: 'use', sequences: [0n] });
 });
 
+t.test('a chain that has lost its past is not asked for a proof of it again for each sequence', async (t) => {
+  const planner = new SequencePlanner(doubts);
+  let asked = 0;
+  const isLost = async () => ((asked += 1), true);
+  await planner.plan(told(0n, { known: 6n, settled: 6n, isLost }), 1, 0);
+  for (let next = 0n; next < 6n; next += 1n) {
+    const figures = told(next, { held: held(next), known: 6n, settled: 6n, isLost });
+    t.strictSame(
+      await planner.plan(figures, 1, 300),
+      { kind: 'use', sequences: [next + 1n] },
+      'while one is on its way',
+    );
+    t.strictSame(await planner.gaps(figures, 300), []);
+  }
+  t.equal(asked, 1);
+  t.match(await planner.plan(told(6n, { known: 6n, settled: 6n, isLost }), 1, 301), { kind: 'use' });
+  t.match(await planner.plan(told(2n, { known: 6n, settled: 6n, isLost }), 1, 302), { kind: 'wait' }, 'a node behind');
+});
+
 t.test('a gap is one when the chain has asked for it long enough, and nothing above waits in vain', async (t) => {
   const planner = new SequencePlanner(doubts);
   const figures = told(4n, { held: held(6n, 9n), known: 10n, settled: 4n });
