@@ -8,6 +8,7 @@ import type { Ages } from './ages.ts';
 import type { Change, Ledger, OpenEntry } from './ledger.ts';
 import type { LifeStep } from './life-steps.ts';
 import type { OfferBook } from './offer-book.ts';
+import type { PoolWatch } from './pool-watch.ts';
 import type { Sender, Senders } from './sender.ts';
 import type { SequencePlanner } from './sequence-planner.ts';
 import type { EngineTiming } from './timing.ts';
@@ -19,6 +20,7 @@ export interface LaneStep {
   senders: Senders;
   planner: SequencePlanner;
   offers: OfferBook;
+  pool: PoolWatch;
   /** How old transactions and their versions are, by the transaction's id, and wishes, by their position. */
   ages: Ages;
   /** The lane's open transactions by id; kept current by the parts of the step. */

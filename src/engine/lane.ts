@@ -9,9 +9,11 @@ import { isAside, isDue, type LaneStep, unmined, withinReach } from './lane-step
 import type { HeldLease, LeaseKeeper } from './lease-keeper.ts';
 import type { Ledger, OpenEntry } from './ledger.ts';
 import { look } from './looking.ts';
+import { markMissing } from './missing.ts';
 import { OfferBook, type Parked } from './offer-book.ts';
 import { offer } from './offering.ts';
 import { OpenBook } from './open-book.ts';
+import { PoolWatch } from './pool-watch.ts';
 import { renew } from './renewal.ts';
 import { type SenderSources, Senders } from './sender.ts';
 import type { HeardCount } from './sequence-leap.ts';
@@ -43,6 +45,7 @@ export class Lane {
   readonly #deps: LaneDeps;
   #planner: SequencePlanner;
   #offers = new OfferBook();
+  #pool = new PoolWatch();
   #ages = new Ages();
   readonly #chainClock = new ChainClock();
   /** Kept from step to step, for nobody else changes what the lane has under way while its lease lasts. */
@@ -131,6 +134,7 @@ export class Lane {
   #forget(): void {
     this.#open = null;
     this.#offers = new OfferBook();
+    this.#pool = new PoolWatch();
     this.#ages = new Ages();
     this.#planner = new SequencePlanner(this.#deps.timing, this.#deps.heard(this.#key));
   }
@@ -165,6 +169,7 @@ export class Lane {
     const mayHaveGaps = waits && (pending.length === 0 || this.#planner.isContradicted);
     const renewed = (await renew(step)) + (mayHaveGaps ? await fillGaps(step) : 0);
     await tellStranded(step);
+    await markMissing(step);
     // While the node is offered one batch, the next is priced and signed; what that one signs is offered in the next step.
     const { offered, notTaken } = await bothDone(offer(step), takeUp(step, pending));
     await look(step, notTaken);
@@ -192,6 +197,7 @@ export class Lane {
       senders: new Senders(sources, this.#key),
       planner: this.#planner,
       offers: this.#offers,
+      pool: this.#pool,
       ages: this.#ages,
       open: open.entries,
       now: () => now + Math.round(elapsed() - began),

@@ -81,7 +81,9 @@ function lookAgain(step: LaneStep, transaction: Transaction): Change {
   // Far beyond the account's count no node is offered anything.
   const isOffered = status === 'submitted' && !step.planner.isStranded(sequence);
   const silent = isOffered && step.offers.isStale(id, step.elapsed(), step.timing.reofferMs);
-  return { transaction, set: { nextActionAt: silent ? now : nextLook(now, sentAt ?? createdAt, step.timing) } };
+  // The lane moves as blocks take its transactions: those behind are looked for at that pace, however old they are.
+  const quiet = Math.min(now - (sentAt ?? createdAt), step.pool.standsFor(step.elapsed()) ?? Number.POSITIVE_INFINITY);
+  return { transaction, set: { nextActionAt: silent ? now : nextLook(now, now - quiet, step.timing) } };
 }
 
 function waitOn(step: LaneStep, transaction: Transaction): Change {
@@ -141,6 +143,7 @@ function include(step: LaneStep, chain: Chain, { transaction, attempts }: OpenEn
     return lookAgain(step, transaction);
   }
   const now = step.now();
+  if (transaction.status !== 'mined') step.pool.moved(step.elapsed());
   const content = contentOf(attempt);
   const seen = {
     ...content,

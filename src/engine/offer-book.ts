@@ -18,6 +18,8 @@ interface Entry {
   refusals: number;
   refusedSince: number;
   wantsDearer: boolean;
+  /** Whether a node is known not to have it, though one took it or had no room. */
+  isMissing: boolean;
   restsUntil: number;
   parked: Parked | null;
   /** Whether it was said that it waits for an account that is far from its sequence. */
@@ -34,6 +36,7 @@ const NEW: Entry = {
   refusals: 0,
   refusedSince: 0,
   wantsDearer: false,
+  isMissing: false,
   restsUntil: 0,
   parked: null,
   isStranded: false,
@@ -51,7 +54,7 @@ export class OfferBook {
 
   /** Counts a failure and returns how many there were in a row. */
   failed(transactionId: string): number {
-    const { failures } = this.#change(transactionId, ({ failures }) => ({ failures: failures + 1 }));
+    const { failures } = this.#change(transactionId, ({ failures }) => ({ failures: failures + 1, isMissing: false }));
     return failures;
   }
 
@@ -74,6 +77,15 @@ export class OfferBook {
       refusals: refusals + 1,
       refusedSince: refusals === 0 ? elapsed : refusedSince,
     }));
+  }
+
+  /** The node that is asked next does not have the bytes: they are to be offered again now. */
+  missing(transactionId: string): void {
+    this.#change(transactionId, () => ({ isMissing: true }));
+  }
+
+  isMissing(transactionId: string): boolean {
+    return this.#entries.get(transactionId)?.isMissing ?? false;
   }
 
   /** Nodes ask for more than the bytes pay. */
@@ -142,6 +154,11 @@ export class OfferBook {
     if (told?.has(outcome) === true) return false;
     this.#change(transactionId, () => ({ told: new Set([...(told ?? []), outcome]) }));
     return true;
+  }
+
+  /** Whether nodes have said so of the latest version. */
+  hasHeard(transactionId: string, outcome: BroadcastOutcome['kind']): boolean {
+    return this.#entries.get(transactionId)?.told.has(outcome) ?? false;
   }
 
   /** Whether the latest version was offered and a node would not have it. */

@@ -28,17 +28,19 @@ export async function offer(step: LaneStep): Promise<Offers> {
 }
 
 /**
- * Looking leaves a transaction due when a node has been silent about it for too long. What is to have no effect any more
+ * Looking leaves a transaction due when a node has been silent about it for too long; what the pool is known not to have
+ * need not be due. What is to have no effect any more
  * is not offered until its empty version is signed, and what is far beyond the account's count not before it gets there;
  * an empty version once all the same, for nodes that keep the one before until the account is there would take that.
  */
 function needsOffer(step: LaneStep, entry: OpenEntry): boolean {
   const latest = latestOf(entry);
-  if (latest === undefined || !isDue(step, entry)) return false;
   const { id, voidAs } = entry.transaction;
+  const isMissing = step.offers.isMissing(id);
+  if (latest === undefined || !(isDue(step, entry) || isMissing)) return false;
   if (voidAs !== null && latest.purpose !== 'void') return false;
   if (isBeyond(step, entry)) return latest.purpose === 'void' && latest.acceptedAt === null;
-  return latest.acceptedAt === null || step.offers.isStale(id, step.elapsed(), step.timing.reofferMs);
+  return isMissing || latest.acceptedAt === null || step.offers.isStale(id, step.elapsed(), step.timing.reofferMs);
 }
 
 function isBeyond(step: LaneStep, { transaction }: OpenEntry): boolean {

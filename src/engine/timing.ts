@@ -13,6 +13,8 @@ export interface EngineTiming {
   retryCapMs: number;
   /** How long a node's silence about a transaction lasts before it is offered the same bytes again. */
   reofferMs: number;
+  /** How often a node is asked at most which of the lane's transactions its pool has. */
+  poolMs: number;
   /** How long it must be unproved what used a transaction's sequence before nothing is done for it but looking. */
   unprovedMs: number;
   /** The pause between two such looks. */
@@ -58,6 +60,7 @@ export const defaultTiming: EngineTiming = {
   retryMs: 500,
   retryCapMs: 15_000,
   reofferMs: 20_000,
+  poolMs: 1_000,
   unprovedMs: 20_000,
   asideMs: 25_000,
   refusalMs: 5_000,

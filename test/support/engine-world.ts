@@ -19,6 +19,7 @@ import type { LifeStep } from '../../src/engine/life-steps.ts';
 import { OfferBook } from '../../src/engine/offer-book.ts';
 import { OpenBook } from '../../src/engine/open-book.ts';
 import { Outbox } from '../../src/engine/outbox.ts';
+import { PoolWatch } from '../../src/engine/pool-watch.ts';
 import { createEngine } from '../../src/engine/scheduler.ts';
 import { Senders } from '../../src/engine/sender.ts';
 import { SequencePlanner } from '../../src/engine/sequence-planner.ts';
@@ -47,6 +48,7 @@ export const fastTiming: EngineTiming = {
   retryMs: 2,
   retryCapMs: 10,
   reofferMs: 20,
+  poolMs: 5,
   unprovedMs: 20,
   asideMs: 25,
   refusalMs: 5,
@@ -226,6 +228,7 @@ export class EngineWorld {
       ),
       planner: new SequencePlanner(fastTiming),
       offers: new OfferBook(),
+      pool: new PoolWatch(),
       ages: new Ages(),
       open: open.entries,
       now: () => Date.now(),

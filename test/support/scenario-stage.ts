@@ -36,6 +36,7 @@ const PACE: EngineTiming = {
   retryMs: 20,
   retryCapMs: 100,
   reofferMs: 300,
+  poolMs: 50,
   unprovedMs: 300,
   asideMs: 200,
   refusalMs: 100,

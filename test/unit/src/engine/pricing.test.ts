@@ -85,6 +85,25 @@ t.test('one of an unknown relayer holds up none but itself', async (t) => {
   t.match(await world.get(lost), { status: 'pending', statusReason: 'Relayer gone is gone' });
 });
 
+t.test(
+  'the more wait, the rarer each is looked at, and never so rarely that it seems set by another clock',
+  async (t) => {
+    const world = await EngineWorld.open(t);
+    world.client.onPrepare = () => ({ kind: 'parked', reason: 'no money', cause: 'balance', retryInMs: 10_000 });
+    for (const [crowd, pauseMs] of [
+      [1_000, 10_000],
+      [6_000, 30_000],
+      [100_000, 50_000],
+    ] as const) {
+      const step = { ...(await world.step()), now: () => 1_000 };
+      for (let index = 1; index < crowd; index += 1) step.offers.failed(String(index));
+      const transaction = await world.accept('pay');
+      await price(step, [transaction]);
+      t.equal((await world.get(transaction)).nextActionAt, 1_000 + pauseMs);
+    }
+  },
+);
+
 t.test('a retry keeps the status and names the reason', async (t) => {
   const world = await EngineWorld.open(t);
   const transaction = pendingTransaction('pay');
