@@ -2,8 +2,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { parse } from 'yaml';
-import { z } from 'zod';
 import { type Death, END_CODES } from '../../sandbox/protocol.ts';
 import { decisionKindSchema } from '../../src/domain/decision.ts';
 import { ENDPOINT_STATES } from '../../src/domain/endpoint-news.ts';
@@ -15,32 +13,13 @@ import { defaultWebhookTiming } from '../../src/engine/webhook-delivery.ts';
 import type { WriteOutcome } from '../../src/metered-store.ts';
 import { METRICS } from '../../src/observability/metric-table.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
+import { rules } from '../support/alerts.ts';
 import { parseExposition } from '../support/exposition.ts';
 import { startHttp } from '../support/http-server.ts';
-import { parsePromQl } from '../support/promql.ts';
+import { groupedBy, parsePromQl, selectorsOf } from '../support/promql.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const guide = readFileSync(join(root, 'docs', 'alerts.md'), 'utf8');
-
-/** Of the format of Prometheus what ours use, https://prometheus.io/docs/prometheus/latest/configuration/alerting_rules/ */
-const ruleSchema = z.strictObject({
-  alert: z.string().regex(/^Isolayer([A-Z][a-z]+)+$/),
-  expr: z.string().min(1),
-  for: z.string().regex(/^[1-9]\d*m$/),
-  labels: z.strictObject({ severity: z.enum(['critical', 'warning']) }),
-  annotations: z.strictObject({
-    summary: z.string().min(1).max(100),
-    description: z.string().min(1),
-    runbook: z.string(),
-  }),
-});
-const fileSchema = z.strictObject({
-  groups: z.array(z.strictObject({ name: z.string(), rules: z.array(ruleSchema).min(1) })).min(1),
-});
-
-const file = readFileSync(join(root, 'ops', 'prometheus', 'alerts.yml'), 'utf8');
-const { groups } = fileSchema.parse(parse(file, { strict: true, uniqueKeys: true }));
-const rules = groups.flatMap((group) => group.rules).map((rule) => ({ ...rule, query: parsePromQl(rule.expr) }));
 
 /** What the scraper itself adds. */
 const OF_PROMETHEUS = ['job', 'instance'];
@@ -69,19 +48,19 @@ const known = (metric: string) => [...(labelsOf.get(baseOf(metric)) ?? []), ...O
 t.test('every metric that they ask for exists, and so do the labels', async (t) => {
   const families = parseExposition(await createMetrics().text());
   for (const { alert, query } of rules) {
-    t.ok(query.selectors.length > 0, alert);
-    for (const { metric, matchers } of query.selectors) {
+    t.ok(selectorsOf(query).length > 0, alert);
+    for (const { metric, matchers } of selectorsOf(query)) {
       t.ok(metric === 'up' || families.has(baseOf(metric)), `${alert}: ${metric}`);
       for (const { label } of matchers) t.ok(known(metric).includes(label), `${alert}: ${metric} by ${label}`);
     }
-    const all = query.selectors.flatMap(({ metric }) => known(metric));
-    for (const label of query.grouped) t.ok(all.includes(label), `${alert}: grouped by ${label}`);
+    const all = selectorsOf(query).flatMap(({ metric }) => known(metric));
+    for (const label of groupedBy(query)) t.ok(all.includes(label), `${alert}: grouped by ${label}`);
   }
 });
 
 t.test('they look at our job alone: the names of the metrics are those of others too', (t) => {
   for (const { alert, query } of rules) {
-    for (const { metric, matchers } of query.selectors) {
+    for (const { metric, matchers } of selectorsOf(query)) {
       t.match(matchers[0], { label: 'job', operator: '=', value: 'isolayer' }, `${alert}: ${metric}`);
     }
   }
@@ -94,7 +73,7 @@ t.test('the values that they ask for are ones that the labels can have', async (
   await call('/api/v1/ready');
   await post('/api/v1/plugins/echo/call', '{}');
   for (const { alert, query } of rules) {
-    for (const { metric, matchers } of query.selectors) {
+    for (const { metric, matchers } of selectorsOf(query)) {
       for (const { label, operator, value } of matchers.slice(1)) {
         const about = `${alert}: ${metric}{${label}${operator}"${value}"}`;
         for (const one of operator.includes('~') ? value.split('|') : [value]) {
@@ -114,8 +93,8 @@ t.test('the values that they ask for are ones that the labels can have', async (
 t.test('what they say names only labels that the alert has', (t) => {
   for (const { alert, query, annotations } of rules) {
     const said = `${annotations.summary} ${annotations.description}`;
-    const all = query.selectors.flatMap(({ metric }) => known(metric));
-    const has = query.grouped.length > 0 ? query.grouped : all;
+    const all = selectorsOf(query).flatMap(({ metric }) => known(metric));
+    const has = groupedBy(query).length > 0 ? groupedBy(query) : all;
     for (const [, label = ''] of said.matchAll(/\$labels\.(\w+)/g)) t.ok(has.includes(label), `${alert}: ${label}`);
     t.notMatch(said.replaceAll(/\{\{ \$(labels\.\w+|value)( \| humanize\w*)? \}\}/g, ''), /[{}$]/, alert);
   }
@@ -163,22 +142,39 @@ t.test('the guide quotes texts of the log that there are, and the webhooks’ pa
   t.end();
 });
 
-t.test('the reader knows what is no query', (t) => {
-  for (const bad of ['a{', 'sum by (x a)', 'rate(a[5m)', 'a{b=~c}', 'a >', '']) {
-    t.throws(() => parsePromQl(bad), bad);
-  }
-  t.strictSame(parsePromQl('sum by (x) (rate(a_total{b=~"c|d",e!=""}[5m] offset 1h)) > 0 unless on (y) up'), {
-    selectors: [
-      {
-        metric: 'a_total',
-        matchers: [
-          { label: 'b', operator: '=~', value: 'c|d' },
-          { label: 'e', operator: '!=', value: '' },
-        ],
-      },
-      { metric: 'up', matchers: [] },
-    ],
-    grouped: ['x', 'y'],
-  });
+t.test('the reader refuses what is no query, and what it would not evaluate as Prometheus does', (t) => {
+  for (const bad of ['a{', 'sum by (x a)', 'rate(a[5m)', 'a{b=~c}', 'a >', '']) t.throws(() => parsePromQl(bad), bad);
+  const refused = [
+    'a unless a offset 1h',
+    'sum(a)',
+    'sum without (b) (a)',
+    'histogram_quantile(0.9, a)',
+    'a + 1',
+    'a > bool 1',
+  ];
+  const more = [
+    'a / ignoring (b) c',
+    'rate(a)',
+    'absent(a[5m])',
+    'a[5m:1m]',
+    'a @ end()',
+    '{__name__="a"}',
+    'topk by (a) (1, b)',
+  ];
+  for (const one of [...refused, ...more]) t.throws(() => parsePromQl(one), /not evaluated here|not one part/, one);
+  const query = parsePromQl('sum by (x) (rate(a_total{b=~"c|d",e!=""}[5m] offset 1h)) > 0 unless on (y) up');
+  t.match(selectorsOf(query), [
+    {
+      metric: 'a_total',
+      matchers: [
+        { label: 'b', operator: '=~', value: 'c|d' },
+        { label: 'e', operator: '!=', value: '' },
+      ],
+      rangeMs: 300_000,
+      offsetMs: 3_600_000,
+    },
+    { metric: 'up', matchers: [], rangeMs: null },
+  ]);
+  t.strictSame(groupedBy(query), ['x']);
   t.end();
 });
