@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { encryptKeystoreJson, Wallet } from 'ethers';
+import { encryptKeystoreJson, type HDNodeWallet, Wallet } from 'ethers';
 import { quickFolder } from './run-folder.ts';
 
 /** An operator's folder: configuration, keystore and plugins, made on the spot. */
@@ -8,8 +8,10 @@ export interface Workspace {
   dir: string;
   /** The environment that starts a server on it; any free port, embedded defaults. */
   env: Record<string, string>;
-  /** The account of the keystore. */
+  /** The account of `local-1`. */
   address: string;
+  /** Those of all relayers. */
+  addresses: string[];
   privateKey: string;
   /** Writes or replaces a file below the plugins folder. */
   writePlugin(path: string, source: string): Promise<void>;
@@ -23,8 +25,10 @@ export interface WorkspaceOptions {
   plugins?: object[];
   /** Files of the plugins folder, path to source. */
   pluginFiles?: Record<string, string>;
-  /** Merged into relayer `local-1`. */
+  /** Merged into each relayer. */
   relayer?: object;
+  /** How many relayers there are, each with an account of its own: `local-1`, `local-2`, …; one unless told. */
+  accounts?: number;
   /** Merged into the network entry. */
   network?: object;
   /** Merged over the whole configuration. */
@@ -37,14 +41,17 @@ const PASSPHRASE = 'made on the spot, thrown away after';
 /** Makes a workspace in a temporary folder: relayer `local-1` on network `local` with a fresh keystore. */
 export async function createWorkspace(options: WorkspaceOptions = {}): Promise<Workspace> {
   const dir = await mkdtemp(join(quickFolder(), 'isolayer-'));
-  const wallet = Wallet.createRandom();
+  const wallets = Array.from({ length: options.accounts ?? 1 }, () => Wallet.createRandom());
+  const [wallet] = wallets as [HDNodeWallet];
   const write = async (path: string, content: string | object): Promise<void> => {
     const file = join(dir, path);
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, typeof content === 'string' ? content : JSON.stringify(content, null, 2));
   };
-  const relayers = options.rpcUrl === undefined ? [] : [{ ...localRelayer, ...options.relayer }];
-  const signers = options.rpcUrl === undefined ? [] : [localSigner(join(dir, 'config', 'keys', 'local.json'))];
+  const numbers = options.rpcUrl === undefined ? [] : wallets.map((_, index) => index + 1);
+  const relayers = numbers.map((number) => ({ ...localRelayer(number), ...options.relayer }));
+  const keyFile = (number: number) => `config/keys/local${number === 1 ? '' : `-${number}`}.json`;
+  const signers = numbers.map((number) => localSigner(number, join(dir, keyFile(number))));
   await mkdir(join(dir, 'plugins'), { recursive: true });
   await write('config/config.json', {
     relayers,
@@ -56,10 +63,10 @@ export async function createWorkspace(options: WorkspaceOptions = {}): Promise<W
   if (options.rpcUrl !== undefined) {
     await write('config/networks/local.json', { network: 'local', rpc_urls: [options.rpcUrl], ...options.network });
     // A light scrypt keeps tests and the demo quick; the file is thrown away with the folder.
-    const keystore = await encryptKeystoreJson({ address: wallet.address, privateKey: wallet.privateKey }, PASSPHRASE, {
-      scrypt: { N: 1024, r: 8, p: 1 },
-    });
-    await write('config/keys/local.json', keystore);
+    for (const [index, { address, privateKey }] of wallets.entries()) {
+      const scrypt = { N: 1024, r: 8, p: 1 };
+      await write(keyFile(index + 1), await encryptKeystoreJson({ address, privateKey }, PASSPHRASE, { scrypt }));
+    }
   }
   for (const [path, source] of Object.entries(options.pluginFiles ?? {})) await write(join('plugins', path), source);
   return {
@@ -74,24 +81,31 @@ export async function createWorkspace(options: WorkspaceOptions = {}): Promise<W
       ...options.env,
     },
     address: wallet.address.toLowerCase(),
+    addresses: wallets.map(({ address }) => address.toLowerCase()),
     privateKey: wallet.privateKey,
     writePlugin: (path, source) => write(join('plugins', path), source),
     remove: () => rm(dir, { recursive: true, force: true, maxRetries: 5 }),
   };
 }
 
-const localRelayer = {
-  id: 'local-1',
-  name: 'Local relayer',
-  network: 'local',
-  network_type: 'evm',
-  signer_id: 'local-key',
-  paused: false,
-};
-
-function localSigner(path: string): object {
+function localRelayer(number: number): object {
   return {
-    id: 'local-key',
+    id: `local-${number}`,
+    name: 'Local relayer',
+    network: 'local',
+    network_type: 'evm',
+    signer_id: signerId(number),
+    paused: false,
+  };
+}
+
+function signerId(number: number): string {
+  return number === 1 ? 'local-key' : `local-key-${number}`;
+}
+
+function localSigner(number: number, path: string): object {
+  return {
+    id: signerId(number),
     type: 'local',
     config: { path, passphrase: { type: 'env', value: 'KEYSTORE_PASSPHRASE' } },
   };

@@ -1,0 +1,36 @@
+/** The alerts about the process fire under the fault that each is for, and not without it. */
+import { setTimeout as delay } from 'node:timers/promises';
+import t from 'tap';
+import { alertScene, firesOnly } from '../support/alert-scene.ts';
+import { createWorkspace } from '../support/workspace.ts';
+
+const workspace = await createWorkspace({ env: { HOST: '127.0.0.1' } });
+t.teardown(() => workspace.remove());
+
+t.test('a process that is stopped for moments, starts anew again and again, and is gone', async (t) => {
+  const scene = await alertScene(t, workspace.env);
+  await scene.minutes(7, async () => {
+    // A stretch is measured from one tick of a timer to the next, and a scrape begins anew.
+    await delay(100);
+    process.kill(scene.service.pid, 'SIGSTOP');
+    await delay(600);
+    process.kill(scene.service.pid, 'SIGCONT');
+    await delay(100);
+  });
+  firesOnly(t, scene, ['IsolayerEventLoopStalled']);
+  await scene.minutes(3, () => delay(50));
+  firesOnly(t, scene, []);
+
+  for (let starts = 0; starts < 3; starts += 1) {
+    await scene.restart();
+    await scene.minutes(1);
+  }
+  await scene.minutes(1);
+  firesOnly(t, scene, ['IsolayerRestarting']);
+
+  await scene.service.kill();
+  await scene.minutes(3);
+  firesOnly(t, scene, ['IsolayerDown', 'IsolayerRestarting']);
+  for (let minute = 0; minute < 6; minute += 1) scene.alerts.minute(undefined);
+  firesOnly(t, scene, ['IsolayerAbsent'], ['IsolayerRestarting']);
+});
