@@ -1,5 +1,13 @@
 import type { Instruments } from './instruments.ts';
 
+/** The way of a transaction that meets no trouble. */
+const USUAL_MOVES = [
+  ['pending', 'sent'],
+  ['sent', 'submitted'],
+  ['submitted', 'mined'],
+  ['mined', 'confirmed'],
+] as const;
+
 /** What became of transactions and relayers. */
 export class EngineCounts {
   readonly #created;
@@ -17,6 +25,8 @@ export class EngineCounts {
   readonly #intents;
   readonly #healthy;
   readonly #checks;
+  /** The relayers whose series have begun. */
+  readonly #known = new Set<string>();
 
   constructor(instruments: Instruments) {
     this.#created = instruments.counter('transactions_created_total');
@@ -97,9 +107,25 @@ export class EngineCounts {
   }
 
   /** Replaces what was known of the relayers: another instance may have checked one since, or it may be gone. */
-  relayers(all: readonly { id: string; disabledReason: unknown }[]): void {
+  relayers(all: readonly { id: string; networkType: string; disabledReason: unknown }[]): void {
     this.#healthy.reset();
-    for (const { id, disabledReason } of all) this.#healthy.set({ relayer_id: id }, disabledReason === null ? 1 : 0);
+    for (const { id, networkType, disabledReason } of all) {
+      this.#healthy.set({ relayer_id: id }, disabledReason === null ? 1 : 0);
+      if (!this.#known.has(id)) this.#begin({ relayer_id: id, network_type: networkType });
+    }
+  }
+
+  /** Of a series that begins with all that is ever counted in it Prometheus sees no increase. */
+  #begin(labels: RelayerLabels): void {
+    this.#known.add(labels.relayer_id);
+    this.#faults.inc({ network_type: labels.network_type }, 0);
+    this.#decisions.inc({ ...labels, kind: 'gap-filled' }, 0);
+    for (const [from, to] of USUAL_MOVES) this.#moves.inc({ ...labels, from, to }, 0);
+    for (const failure_reason of ['failed', 'expired']) {
+      for (const previous_status of ['pending', 'sent', 'submitted', 'mined']) {
+        this.#failed.inc({ ...labels, failure_reason, previous_status }, 0);
+      }
+    }
   }
 }
 

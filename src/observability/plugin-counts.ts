@@ -35,6 +35,7 @@ export class PluginCounts {
     this.#bytesOut = instruments.counter('plugin_out_bytes_total');
     this.#heapPeaks = instruments.gauge('plugin_heap_peak_bytes');
     this.#refused = instruments.gauge('plugin_refused');
+    this.#beginKills('', ['start']);
   }
 
   callEnded(pluginId: string, end: string, seconds: number): void {
@@ -48,6 +49,11 @@ export class PluginCounts {
 
   processKilled(pluginId: string, cause: string): void {
     this.#kills.inc({ plugin_id: pluginId, cause });
+  }
+
+  /** Of a series that begins with all that is ever counted in it Prometheus sees no increase. */
+  #beginKills(pluginId: string, causes: readonly string[]): void {
+    for (const cause of causes) this.#kills.inc({ plugin_id: pluginId, cause }, 0);
   }
 
   load({ processes, running, queued }: { processes: number; running: number; queued: number }): void {
@@ -72,7 +78,10 @@ export class PluginCounts {
   /** Replaces what was known of the plugins: those that are gone are no labels any more. */
   standings(plugins: readonly { id: string; refused: boolean }[]): void {
     this.#refused.reset();
-    for (const { id, refused } of plugins) this.#refused.set({ plugin_id: id }, refused ? 1 : 0);
+    for (const { id, refused } of plugins) {
+      this.#refused.set({ plugin_id: id }, refused ? 1 : 0);
+      this.#beginKills(id, ['memory', 'overdue', 'died', 'protocol']);
+    }
   }
 
   /** Replaces what was known of the processes; those of one plugin are added up. */

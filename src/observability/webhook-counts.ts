@@ -10,6 +10,8 @@ export class WebhookCounts {
     this.#seconds = instruments.histogram('webhook_delivery_seconds');
     this.#ends = instruments.counter('webhook_events_ended_total');
     this.#waiting = instruments.gauge('webhook_events_waiting');
+    // Of a series that begins with its first dead event Prometheus sees no increase.
+    this.#ends.inc({ end: 'dead' }, 0);
   }
 
   tried({ outcome, seconds }: { outcome: string; seconds: number }): void {

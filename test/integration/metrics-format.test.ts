@@ -32,7 +32,7 @@ function exercise(metrics: Metrics): void {
   metrics.engine.stepFailed('evm');
   metrics.engine.decided({ relayerId: 'r1', networkType: 'evm', kind: 'bumped' });
   metrics.engine.relayerChecked('r1', true);
-  metrics.engine.relayers([{ id: 'r1', disabledReason: null }]);
+  metrics.engine.relayers([{ id: 'r1', networkType: 'evm', disabledReason: null }]);
   metrics.rpc.called({ endpoint: 'https://a.test', method: 'eth_call', outcome: 'transport', ms: 3 });
   metrics.rpc.endpoints([{ network: 'n', endpoint: 'https://a.test', state: 'ready', concurrency: 16 }]);
   metrics.rpc.endpointChanged('n', { kind: 'paused', endpoint: 'https://a.test' });

@@ -72,12 +72,30 @@ t.test('versions, offers, wishes, and what waits for another moment', async (t) 
 t.test('relayers are told of as they are now, and no more once they are gone', async (t) => {
   const metrics = createMetrics();
   metrics.engine.relayers([
-    { id: 'r1', disabledReason: null },
-    { id: 'r2', disabledReason: { type: 'BalanceCheckFailed' } },
+    { id: 'r1', networkType: 'evm', disabledReason: null },
+    { id: 'r2', networkType: 'evm', disabledReason: { type: 'BalanceCheckFailed' } },
   ]);
   const text = await metrics.text();
   t.match(text, 'relayer_healthy{relayer_id="r1"} 1');
   t.match(text, 'relayer_healthy{relayer_id="r2"} 0');
-  metrics.engine.relayers([{ id: 'r1', disabledReason: null }]);
+  metrics.engine.relayers([{ id: 'r1', networkType: 'evm', disabledReason: null }]);
   t.notMatch(await metrics.text(), 'relayer_healthy{relayer_id="r2"}');
+});
+
+t.test('what the alerts look for an increase of is there before it first happens', async (t) => {
+  const metrics = createMetrics();
+  metrics.engine.relayers([{ id: 'r1', networkType: 'evm', disabledReason: null }]);
+  const labels = 'relayer_id="r1",network_type="evm"';
+  const text = await metrics.text();
+  t.match(text, 'lane_faults_total{network_type="evm"} 0');
+  t.match(text, `transaction_decisions_total{${labels},kind="gap-filled"} 0`);
+  t.match(text, `transaction_transitions_total{${labels},from="sent",to="submitted"} 0`);
+  t.match(text, `transactions_failed_total{${labels},failure_reason="expired",previous_status="submitted"} 0`);
+  t.match(text, 'webhook_events_ended_total{end="dead"} 0');
+  t.match(text, 'plugin_process_ends_total{plugin_id="",cause="start"} 0');
+  metrics.engine.stepFailed('evm');
+  metrics.engine.relayers([{ id: 'r1', networkType: 'evm', disabledReason: null }]);
+  t.match(await metrics.text(), 'lane_faults_total{network_type="evm"} 1', 'and is not begun anew');
+  metrics.plugins.standings([{ id: 'p', refused: false }]);
+  t.match(await metrics.text(), 'plugin_process_ends_total{plugin_id="p",cause="memory"} 0');
 });
