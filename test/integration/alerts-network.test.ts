@@ -84,10 +84,17 @@ t.test('transactions that are old, and events that nobody takes for a day', asyn
 });
 
 t.test('an endpoint that does not answer', async (t) => {
-  const [open] = await get(STUCK, '/transactions');
   front.rule(outage());
-  const canceled = await scene.service.request('DELETE', `/api/v1/relayers/local-${STUCK}/transactions/${open.id}`);
-  t.equal(canceled.status, 200, JSON.stringify(canceled.body));
+  await scene.restart(() => {
+    const database = new DatabaseSync(join(workspace.dir, 'data', 'isolayer.db'));
+    // A replacement that was accepted just before the end: it takes a price, which nobody tells.
+    const wish = "json_object('kind', 'replace', 'request', json(request), 'validUntil', null)";
+    const open = `select id, lane, ${wish}, ? from transactions where relayer_id = ? and status = 'submitted'`;
+    database
+      .prepare(`insert into intents (transaction_id, lane, wish, created_at) ${open}`)
+      .run(Date.now(), `local-${STUCK}`);
+    database.close();
+  });
   // It is refused after half a minute by the clock of the service.
   await scene.minutes(17);
   t.ok(scene.alerts.firing.includes('IsolayerIntentsWaiting'));
