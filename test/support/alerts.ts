@@ -29,7 +29,7 @@ const { groups } = fileSchema.parse(parse(file, { strict: true, uniqueKeys: true
 export const rules = groups.flatMap((group) => group.rules).map((rule) => ({ ...rule, query: parsePromQl(rule.expr) }));
 
 /** Between two scrapes and between two evaluations, as Prometheus does by default. */
-export const STEP_MS = 60_000;
+const STEP_MS = 60_000;
 
 const TARGET = { job: 'isolayer', instance: 'here:8081' };
 
@@ -73,5 +73,5 @@ export class AlertStage {
 }
 
 function keyOf(alert: string, labels: Readonly<Record<string, string>>): string {
-  return `${alert} ${JSON.stringify(Object.entries(labels).toSorted())}`;
+  return `${alert} ${JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)))}`;
 }
