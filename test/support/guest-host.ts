@@ -45,6 +45,7 @@ export class GuestHost {
         this.outcomes.push(JSON.parse(text) as Outcome);
         return '';
       case 'retire':
+      case 'changed':
         this.retired = true;
         return '';
       case 'timer': {

@@ -4,7 +4,10 @@ import { HostLink } from '../../../../../sandbox/guest/host-link.ts';
 import { GuestHost } from '../../../../support/guest-host.ts';
 
 const host = new GuestHost();
-const crypto = createCrypto((bytes) => new HostLink(host.call).random(bytes)) as Crypto;
+const crypto = createCrypto(
+  (bytes) => new HostLink(host.call).random(bytes),
+  () => 'the other part',
+) as Crypto;
 
 t.test('fills integer arrays with the bytes of the host', (t) => {
   host.randomBytes = [1, 2, 255];
