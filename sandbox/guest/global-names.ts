@@ -1,5 +1,5 @@
+import { LANGUAGE_NAMES } from '../language-names.ts';
 import { defineOwn } from './freeze.ts';
-import { LANGUAGE_NAMES } from './language-names.ts';
 import {
   defineProperty,
   deleteProperty,

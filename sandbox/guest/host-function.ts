@@ -80,7 +80,7 @@ export interface GuestSetup {
   env: Record<string, string>;
   /** Whether the isolate may serve several calls: then none may change what the next one meets. */
   reused: boolean;
-  /** What the plugin's code mentions of the names that most plugins do without, see `language-names.ts`. */
+  /** What the plugin's code mentions of the names that most plugins do without, see `sandbox/language-names.ts`. */
   mentioned: string[];
   limits: Pick<Limits, 'result_bytes' | 'calls'>;
 }

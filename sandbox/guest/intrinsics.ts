@@ -1,4 +1,4 @@
-import { AT_HAND, LANGUAGE_NAMES } from './language-names.ts';
+import { AT_HAND, LANGUAGE_NAMES } from '../language-names.ts';
 import { enumerableKeys, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } from './primordials.ts';
 
 /** Names of properties. */

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import ivm from 'isolated-vm';
 import type { GuestEntries, GuestSetup, HostFunction, HostOp } from '../guest/host-function.ts';
-import { mentionedNames } from '../guest/language-names.ts';
+import { mentionedNames } from '../language-names.ts';
 import { DEFAULT_LIMITS, FIXED_LIMITS, type LoadFailure, type PluginVersion, RUNTIME_PART } from '../protocol.ts';
 
 /** How a stretch of guest code ended other than by coming back: what isolated-vm threw, told apart in one place. */

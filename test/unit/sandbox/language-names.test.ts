@@ -1,6 +1,6 @@
 import vm from 'node:vm';
 import t from 'tap';
-import { AT_HAND, LANGUAGE_NAMES, mentionedNames } from '../../../../sandbox/guest/language-names.ts';
+import { AT_HAND, LANGUAGE_NAMES, mentionedNames } from '../../../sandbox/language-names.ts';
 
 t.test('all names of the language are there, but for those that a guest does not have', (t) => {
   const own = Object.getOwnPropertyNames(vm.runInNewContext('globalThis'));
