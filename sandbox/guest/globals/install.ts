@@ -65,7 +65,7 @@ export function installGlobals(global: object, parts: WorldParts): World {
     process: () => objects.addNoted(createProcess(timers, line('log'), line('error'), now, granted)),
     performance: () => objects.add(createPerformance(now)),
   };
-  names.define(['console', 'process', 'performance'], (name) => make[name as keyof typeof make]());
+  names.define(['console', 'process', 'performance'], (name) => make[name]());
   installParts(parts, timerFunctions.setTimeout);
   return {
     console: { reset: () => console?.reset() },
