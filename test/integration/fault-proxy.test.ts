@@ -40,16 +40,20 @@ async function ask(proxy: FaultProxy, method: string, params: unknown[] = []) {
 /** Bytes of a payment of 1 wei under the next nonce that no node has seen. */
 async function signed(): Promise<string> {
   nonce += 1;
-  return wallet.signTransaction({
+  return await wallet.signTransaction(paymentOf(nonce - 1));
+}
+
+function paymentOf(at: number) {
+  return {
     to: wallet.address,
     value: 1,
-    nonce: nonce - 1,
+    nonce: at,
     gasLimit: 21_000,
     maxFeePerGas: 10n ** 11n,
     maxPriorityFeePerGas: 1,
     chainId: 31_337,
     type: 2,
-  });
+  };
 }
 
 const mined = async () => Number(await anvil.rpc('eth_getTransactionCount', [wallet.address, 'latest']));
@@ -160,6 +164,31 @@ t.test('receipts that are not there yet', async (t) => {
   t.match((await ask(proxy, 'eth_getTransactionReceipt', [hash])).result, { transactionHash: hash });
 });
 
+t.test('receipts of old blocks that are gone', async (t) => {
+  const proxy = await proxyFor(t, { rates: ratesFor(['pruned'], 1), isTruthful: () => true });
+  const before = await mined();
+  const hash = String(await anvil.rpc('eth_sendRawTransaction', [await signed()]));
+  await comesTo(before + 1);
+  const { result } = await ask(proxy, 'eth_getTransactionReceipt', [hash]);
+  t.match(result, { transactionHash: hash }, 'it has what is new');
+  const { blockNumber } = result as { blockNumber: string };
+  t.match((await ask(proxy, 'eth_getBlockReceipts', [blockNumber])).result, [{ transactionHash: hash }]);
+  await anvil.rpc('anvil_mine', ['0x6']);
+  await ask(proxy, 'eth_blockNumber');
+  t.equal((await ask(proxy, 'eth_getTransactionReceipt', [hash])).result, null);
+  t.equal((await ask(proxy, 'eth_getBlockReceipts', [blockNumber])).result, null);
+});
+
+t.test('a receipt of something that is in no block', async (t) => {
+  const proxy = await proxyFor(t, { rates: { 'inclusion forged': 1, 'transaction dropped in silence': 1 } });
+  const { result: hash } = await ask(proxy, 'eth_sendRawTransaction', [await wallet.signTransaction(paymentOf(nonce))]);
+  const from = wallet.address.toLowerCase();
+  t.match((await ask(proxy, 'eth_getTransactionReceipt', [hash])).result, { transactionHash: hash, from });
+  t.equal(await anvil.rpc('eth_getTransactionReceipt', [hash]), null);
+  const foreign = `0x${'ab'.repeat(32)}`;
+  t.equal((await ask(proxy, 'eth_getTransactionReceipt', [foreign])).result, null, 'it knows no sender of that');
+});
+
 t.test('false answers to an offer, with and without its effect', async (t) => {
   const proxy = await proxyFor(t, { rates: { 'done by the node, "nonce too low"': 1 } });
   const before = await mined();
@@ -203,7 +232,7 @@ t.test('the plan is the same for the same seed', async (t) => {
 
 t.test('every fault has a nature by which it is chosen', (t) => {
   const all = [...Object.keys(REQUEST_FAULTS), ...Object.keys(CALL_FAULTS)] as Fault[];
-  const chosen = (['trouble', 'lag', 'lie'] as const).flatMap((nature) => Object.keys(ratesFor([nature], 1)));
+  const chosen = (['trouble', 'lag', 'pruned', 'lie'] as const).flatMap((nature) => Object.keys(ratesFor([nature], 1)));
   t.same(chosen.sort(), all.sort());
   t.end();
 });

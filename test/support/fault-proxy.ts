@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { keccak256, Transaction } from 'ethers';
 import { Agent, request as send } from 'undici';
 import {
   CALL_FAULTS,
@@ -85,6 +86,9 @@ class Proxy {
   readonly #agent = new Agent({ connections: 64, headersTimeout: 30_000, bodyTimeout: 30_000 });
   readonly #drawn = new Map<string, number>();
   readonly #told = new Map<string, ProxiedAnswer[]>();
+  /** Bytes by their hash. */
+  readonly #sent = new Map<string, string>();
+  #height = 0;
   readonly #closing = new AbortController();
   #rates: FaultRates;
   #stopping: Promise<void> | undefined;
@@ -177,10 +181,34 @@ class Proxy {
     const key = JSON.stringify([message.method, message.params]);
     const older = this.#told.get(key) ?? [];
     if (reply !== undefined) this.#remember(key, older, reply);
-    const lie = fault && CALL_FAULTS[fault].answer({ call: message, truth, older, unit });
+    this.#learn(message, truth);
+    const lie =
+      fault &&
+      CALL_FAULTS[fault].answer({
+        call: message,
+        truth,
+        older,
+        unit,
+        height: this.#height,
+        senderOf: (hash) => this.#senderOf(hash),
+      });
     if (fault === undefined || lie === undefined) return reply ?? { jsonrpc: '2.0', id: message.id, ...truth };
     this.#count(fault);
     return { jsonrpc: '2.0', id: message.id, ...lie };
+  }
+
+  #learn({ method, params }: Message, truth: ProxiedAnswer): void {
+    if (method === 'eth_sendRawTransaction') this.#sent.set(keccak256(String(params[0])), String(params[0]));
+    if (!('result' in truth)) return;
+    const { result } = truth;
+    const told = method === 'eth_getBlockByNumber' ? (result as { number?: unknown } | null)?.number : result;
+    if (method !== 'eth_blockNumber' && method !== 'eth_getBlockByNumber') return;
+    if (typeof told === 'string') this.#height = Math.max(this.#height, Number(told));
+  }
+
+  #senderOf(hash: string): string | undefined {
+    const raw = this.#sent.get(hash);
+    return raw === undefined ? undefined : Transaction.from(raw).from?.toLowerCase();
   }
 
   #remember(key: string, older: readonly ProxiedAnswer[], { jsonrpc: _, id: __, ...answer }: Reply): void {

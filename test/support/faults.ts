@@ -10,10 +10,10 @@ export interface ProxiedCall {
 export type ProxiedAnswer = { result: unknown } | { error: { code: number; message: string } };
 
 /**
- * `trouble` is a bad connection or an overloaded gateway, `lag` a node that is behind the others, `lie` an answer that
- * was never true.
+ * `trouble` is a bad connection or an overloaded gateway, `lag` a node that is behind the others, `pruned` one that does
+ * not keep what is old, `lie` an answer that was never true.
  */
-export type FaultNature = 'trouble' | 'lag' | 'lie';
+export type FaultNature = 'trouble' | 'lag' | 'pruned' | 'lie';
 
 /** What can go wrong with a whole HTTP request, and whether the node saw it. */
 export const REQUEST_FAULTS = {
@@ -58,6 +58,10 @@ export interface FaultMoment {
   older: readonly ProxiedAnswer[];
   /** In [0, 1). */
   unit: number;
+  /** The highest block that the node has told of. */
+  height: number;
+  /** Who signed what was sent through here under a hash; undefined for what was not. */
+  senderOf(hash: string): string | undefined;
 }
 
 const COUNT = ['eth_getTransactionCount'];
@@ -79,6 +83,34 @@ const shifted =
     const told = `0x${(count < 0n ? 0n : count).toString(16)}`;
     return told === truth.result ? undefined : { result: told };
   };
+
+/** How many blocks a node that prunes still has the receipts of. */
+const KEPT_BLOCKS = 6;
+
+const isOld = (block: unknown, height: number) => typeof block === 'string' && Number(block) <= height - KEPT_BLOCKS;
+
+/** What a node would say that has it in a block far below: nothing of it is true. */
+const forged: CallFaultOf['answer'] = ({ call, truth, unit, height, senderOf }) => {
+  const hash = String(call.params[0]);
+  const from = senderOf(hash);
+  if (from === undefined || !('result' in truth) || truth.result !== null) return undefined;
+  return {
+    result: {
+      transactionHash: hash,
+      from,
+      status: unit < 0.8 ? '0x1' : '0x0',
+      blockNumber: `0x${Math.max(height - Math.floor(unit * 20), 1).toString(16)}`,
+      blockHash: `0x${'f0'.repeat(32)}`,
+      transactionIndex: '0x0',
+      gasUsed: '0x5208',
+      cumulativeGasUsed: '0x5208',
+      effectiveGasPrice: '0x3b9aca00',
+      contractAddress: null,
+      logs: [],
+      type: '0x2',
+    },
+  };
+};
 
 /** Texts of go-ethereum (core/txpool/errors.go, core/error.go), which other clients and gateways repeat. */
 const refusal = (message: string) => () => ({ error: { code: -32_000, message } });
@@ -107,6 +139,20 @@ export const CALL_FAULTS = {
   'no receipt': { nature: 'lag', methods: ['eth_getTransactionReceipt'], answer: nothing },
   'no receipts of a block': { nature: 'lag', methods: ['eth_getBlockReceipts'], answer: nothing },
   'no transaction': { nature: 'lag', methods: ['eth_getTransactionByHash'], answer: nothing },
+  'receipt pruned': {
+    nature: 'pruned',
+    methods: ['eth_getTransactionReceipt'],
+    answer: ({ truth, height }) => {
+      const receipt = 'result' in truth ? (truth.result as { blockNumber?: unknown } | null) : null;
+      return isOld(receipt?.blockNumber, height) ? { result: null } : undefined;
+    },
+  },
+  'receipts of a block pruned': {
+    nature: 'pruned',
+    methods: ['eth_getBlockReceipts'],
+    answer: ({ call, height }) => (isOld(call.params[0], height) ? { result: null } : undefined),
+  },
+  'inclusion forged': { nature: 'lie', methods: ['eth_getTransactionReceipt'], answer: forged },
   'count too low': { nature: 'lie', methods: COUNT, answer: shifted((unit) => -1 - Math.floor(unit * 4)) },
   'count too high': { nature: 'lie', methods: COUNT, answer: shifted((unit) => 1 + Math.floor(unit * 4)) },
   'count far too high': {
@@ -166,8 +212,7 @@ export function faultAt<F extends Fault>(possible: readonly F[], rates: FaultRat
 
 /** The faults that can befall a call, without lies and lag for an endpoint that tells the truth at the moment. */
 export function faultsOfCall({ method }: ProxiedCall, truthful: boolean): CallFault[] {
-  if (truthful) return [];
-  return (Object.keys(CALL_FAULTS) as CallFault[]).filter((fault) =>
-    (CALL_FAULTS[fault].methods as readonly string[]).includes(method),
-  );
+  return (Object.keys(CALL_FAULTS) as CallFault[])
+    .filter((fault) => (CALL_FAULTS[fault].methods as readonly string[]).includes(method))
+    .filter((fault) => !truthful || natureOf(fault) === 'pruned');
 }
