@@ -6,7 +6,7 @@ import { chmod, chown, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import pg from 'pg';
 import { canEnter, installedPostgres, type Owner, ownerOfServers, postgresBinaries } from './postgres-binaries.ts';
-import { descendantsOf } from './processes.ts';
+import { descendantsOf, survivors } from './processes.ts';
 import { quickFolder, sharedFolder } from './run-folder.ts';
 
 /** A real PostgreSQL server from npm, reachable through a socket in its own temporary folder only. */
@@ -25,6 +25,8 @@ export interface Postgres {
   thaw(): void;
   /** Ends the server at once, as a crash would; what was committed stays for `restart`. */
   crash(): Promise<void>;
+  /** SIGKILL for the server and every process of it; the rest as after `crash`. Linux only. */
+  kill(): Promise<void>;
   restart(): Promise<void>;
   /** Safe to call twice. */
   stop(): Promise<void>;
@@ -35,6 +37,7 @@ export const hastyLeases = { leaseMs: 2_000, idleInTransactionMs: 1_000 };
 
 const READY = /database system is ready to accept connections/;
 const READY_WITHIN_MS = 30_000;
+const ENDED_WITHIN_MS = 10_000;
 const SUPERUSER = 'postgres';
 
 /** Where everybody may have files, for when the user's own temporary folder is closed to others. */
@@ -61,13 +64,7 @@ export async function startPostgres({ durable = false } = {}): Promise<Postgres>
   /** Those of the server's processes that were stopped; they would not notice that it ended. */
   let frozen: number[] = [];
   const signalFrozen = (signal: NodeJS.Signals) => {
-    for (const pid of frozen) {
-      try {
-        process.kill(pid, signal);
-      } catch {
-        // It is gone.
-      }
-    }
+    for (const pid of frozen) send(pid, signal);
     frozen = [];
   };
   const killWithUs = () => {
@@ -118,6 +115,12 @@ export async function startPostgres({ durable = false } = {}): Promise<Postgres>
     },
     thaw: () => signalFrozen('SIGCONT'),
     crash: () => end(server, 'SIGQUIT'),
+    async kill() {
+      const below = await descendantsOf(server.pid ?? 0);
+      await end(server, 'SIGKILL');
+      for (const { pid } of below) send(pid, 'SIGKILL');
+      await survivors(below, ENDED_WITHIN_MS);
+    },
     async restart() {
       server = await launch();
     },
@@ -194,6 +197,14 @@ async function end(server: ChildProcess, signal: NodeJS.Signals): Promise<void> 
   const exit = once(server, 'exit');
   server.kill(signal);
   await exit;
+}
+
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It is gone.
+  }
 }
 
 async function exitedWell(child: ChildProcess, name: string): Promise<void> {

@@ -22,6 +22,8 @@ export interface RunningService {
   call(plugin: string, params?: unknown): Promise<{ status: number; body: AnswerBody }>;
   /** Resolves when it is gone, however it ended: with its exit code, or null when a signal ended it. */
   exited: Promise<number | null>;
+  /** Resolves after that, when everything it wrote has been read. */
+  drained: Promise<void>;
   /** SIGTERM; resolves with the exit code. */
   stop(): Promise<number | null>;
   /** SIGKILL; resolves when it is gone. */
@@ -57,6 +59,7 @@ export async function startService(env: Record<string, string>, entry = 'src/mai
   const url = await readyAddress(child, lines);
   const apiKey = env['API_KEY'] ?? (await readFile(join(env['DATA_DIR'] ?? '', 'api-key'), 'utf8')).trim();
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  const drained = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const request = async (method: string, path: string, body?: unknown) => {
     const response = await fetch(`${url}${path}`, {
       method,
@@ -71,6 +74,7 @@ export async function startService(env: Record<string, string>, entry = 'src/mai
     apiKey,
     pid: child.pid ?? 0,
     exited,
+    drained,
     output: () => lines.join('\n'),
     linesAfter: (count) => lines.slice(count),
     request,
