@@ -58,8 +58,6 @@ const DRIVERS =
 const PROTOCOL = '^sandbox/(protocol|capability-contract)\\.ts$';
 /** Calls are kept by their numbers on both sides of the wall. */
 const CALL_TABLE = '^sandbox/call-table\\.ts$';
-/** The guest hands these names out, its process looks for them in a plugin's code. */
-const LANGUAGE_NAMES = '^sandbox/language-names\\.ts$';
 /** How the system confines a process: that of a plugin, and the bundler's. */
 const CONFINEMENT = '^sandbox/confinement/';
 
@@ -174,12 +172,11 @@ export default {
       { path: '.', pathNot: PROTOCOL },
     ),
     forbid('call-table-stands-alone', 'both sides of the wall load it', { path: CALL_TABLE }, { path: '.' }),
-    forbid('language-names-stand-alone', 'guest and process load them', { path: LANGUAGE_NAMES }, { path: '.' }),
     forbid(
       'guest-stands-alone',
-      'guest code runs in a bare isolate: it knows the guest folder, the protocol and the names of the language',
+      'guest code runs in a bare isolate: it knows the guest folder and the protocol',
       { path: '^sandbox/guest/' },
-      { pathNot: ['^sandbox/guest/', PROTOCOL, LANGUAGE_NAMES, npm('(buffer|web-streams-polyfill)')] },
+      { pathNot: ['^sandbox/guest/', PROTOCOL, npm('(buffer|web-streams-polyfill)')] },
     ),
     forbid(
       'guest-takes-types-from-the-protocol',
@@ -192,7 +189,7 @@ export default {
       'the program of a child is its own folder and isolated-vm: it can import nothing else',
       { path: '^sandbox/process/' },
       {
-        pathNot: ['^sandbox/process/', PROTOCOL, CALL_TABLE, LANGUAGE_NAMES, npm('isolated-vm')],
+        pathNot: ['^sandbox/process/', PROTOCOL, CALL_TABLE, npm('isolated-vm')],
         dependencyTypesNot: ['core', 'type-only'],
       },
     ),

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '../soak/payments/client.ts';
-import type { Intention } from '../soak/payments/plan.ts';
+import { errandOf, type Intention } from '../soak/payments/plan.ts';
 import { callPlugin } from './answer.ts';
 import type { Arena } from './arena.ts';
 import type { HonestPlugin } from './honest-plugins.ts';
@@ -124,7 +124,7 @@ export class HonestLoad {
   async #send(): Promise<string | null> {
     const intention = this.#next();
     if (intention === undefined) return null;
-    await this.client.sendAll([intention], 1);
+    await this.client.sendAll([errandOf(intention)], 1);
     const { accepted, refused } = this.client.asked;
     return accepted.has(intention.index) ? null : (refused.get(intention.index) ?? 'no answer');
   }

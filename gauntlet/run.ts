@@ -152,8 +152,8 @@ async function judgeLoad(
   if (open.length > 0) say(`${open.length} transactions have no end yet, as ${JSON.stringify(open[0])}`);
   const shown = await listAll(service, relayerIds);
   const chain = await readChain(anvil, addresses, load.sent);
-  const wishes = { canceled: new Set<string>(), replaced: new Map() };
-  return judgeTransactions({ intentions: load.sent, asked: load.client.asked, wishes, shown, chain });
+  const nothing = { wishes: new Map(), replacements: [], endedAt: new Map(), foreign: new Set<string>() };
+  return judgeTransactions({ ...nothing, intentions: load.sent, asked: load.client.asked, shown, chain });
 }
 
 /** The longest delay beyond the timer's own, in milliseconds, since it was asked for last. */

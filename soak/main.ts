@@ -18,7 +18,7 @@ const USAGE = `npm run soak -- kill|faults|calls [options]
   --database sqlite|postgres    default sqlite; postgres has two instances at a time
   --blocks interval|automine    default interval: one a second
   --seed <number>               default: another one each time
-  --lifecycle                   the client cancels and replaces some of what was accepted
+  --calm                        nobody else has the keys, nothing is taken back, fees stay, nobody changes his mind
   --patience <seconds>          how long the last may take to end, default 300
   --kills <number>              kill: default one for each 15 transactions
   --mode trouble|lag|lies|all   faults: default all, one after the other
@@ -47,7 +47,9 @@ async function transactions(given: ReturnType<typeof readArguments>): Promise<bo
   const good = isKept(verdict) && faults.length === 0;
   say(`\n${describeRun(lines, verdict)}`);
   for (const fault of faults) say(`fault: ${fault}`);
-  say(good ? '\nKept: nothing lost, nothing doubled, no gap, every state true.' : '\nBROKEN.');
+  const { lost, doubled, wrong, gaps } = verdict;
+  say(`\nlost ${lost.length}, doubled ${doubled.length}, wrong ${wrong.length}, gaps ${gaps.length}`);
+  say(good ? 'Kept.' : 'BROKEN.');
   return good;
 }
 
@@ -72,7 +74,7 @@ async function soak({ values, positionals }: ReturnType<typeof readArguments>): 
     blocks: oneOf(values.blocks ?? 'interval', ['interval', 'automine']),
     seed: number(values.seed ?? String(Date.now() % 1_000_000)),
     patienceMs: number(values.patience ?? '300') * 1_000,
-    lifecycle: values.lifecycle ?? false,
+    calm: values.calm ?? false,
     say,
   };
   say(`seed ${options.seed}`);
@@ -108,7 +110,7 @@ function readArguments() {
         log: text,
         calls: text,
         concurrency: text,
-        lifecycle: { type: 'boolean' },
+        calm: { type: 'boolean' },
       },
     });
   } catch (error) {

@@ -9,18 +9,15 @@ const SHOWN_CASES = 8;
 /** The figures of a run, and the first cases of everything that went wrong. */
 export function describeRun(lines: readonly Line[], verdict: Verdict): string {
   const { accepted, confirmed, ...cases } = verdict;
-  const names = { lost: 'lost', doubled: 'doubled', gaps: 'gaps', wrong: 'wrong states', givenUp: 'given up' };
   const table: Line[] = [
     ...lines,
     ['accepted', accepted],
     ['confirmed', confirmed],
-    ...Object.entries(cases).map(([key, list]): Line => [names[key as keyof typeof names], list.length]),
+    ...Object.entries(cases).map(([kind, list]): Line => [kind, list.length]),
   ];
-  const details = Object.entries(cases).flatMap(([key, list]) => [
-    ...list.slice(0, SHOWN_CASES).map((text) => `${names[key as keyof typeof names]}: ${text}`),
-    ...(list.length > SHOWN_CASES
-      ? [`${names[key as keyof typeof names]}: and ${list.length - SHOWN_CASES} more`]
-      : []),
+  const details = Object.entries(cases).flatMap(([kind, list]) => [
+    ...list.slice(0, SHOWN_CASES).map((text) => `${kind}: ${text}`),
+    ...(list.length > SHOWN_CASES ? [`${kind}: and ${list.length - SHOWN_CASES} more`] : []),
   ]);
   return [describeLines(table), ...details].join('\n');
 }

@@ -12,12 +12,10 @@
 import type { InvocationContext } from '../protocol.ts';
 import { CallEnd } from './call-end.ts';
 import { CapabilityCalls } from './capability-calls.ts';
-import { Freezer } from './freeze.ts';
 import { FrozenIntrinsics } from './frozen-intrinsics.ts';
-import { GlobalNames } from './global-names.ts';
 import { fixArrayBuffer } from './globals/array-buffer.ts';
 import { installGlobals } from './globals/install.ts';
-import { removeGlobals, removeTemporal } from './globals/removed.ts';
+import { removeGlobals } from './globals/removed.ts';
 import type { GuestEntries, GuestSetup, HostFunction } from './host-function.ts';
 import { HostLink } from './host-link.ts';
 import { invokeHandler } from './invoke.ts';
@@ -25,8 +23,6 @@ import { loadFailureText, withoutHandler } from './load-failure.ts';
 import type { PartName } from './part-name.ts';
 import type { Part } from './part-world.ts';
 import { defineProperty, deleteProperty, getOwnPropertyDescriptor, parseJson } from './primordials.ts';
-import { ReachableObjects } from './reachable-objects.ts';
-import { ReusedWorld } from './reused-world.ts';
 
 /** Where the plugin's bundle leaves its exports (esbuild's `globalName`). */
 const EXPORTS = '__isolayer_plugin__';
@@ -47,11 +43,8 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
   // Called by another name, it knows nothing of the scope that it is called in (ECMA-262 19.2.1.1).
   const { eval: evaluate } = global;
   const load = (name: PartName) => evaluate(link.part(name)) as Part;
-  const names = new GlobalNames(global, () => link.retire());
-  const freezer = new Freezer();
-  const objects = new ReachableObjects(freezer, () => link.retire());
-  const world = installGlobals(global, { link, end, calls, load, names, objects });
-  let reused: ReusedWorld | undefined;
+  const world = installGlobals(global, { link, end, calls, load });
+  const shared = new FrozenIntrinsics(global);
   let limits: GuestSetup['limits'] = { result_bytes: 0, calls: 0 };
   let moduleExports: unknown;
 
@@ -60,13 +53,6 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
       const setup = parseJson(text) as GuestSetup;
       limits = setup.limits;
       world.grant(setup.env);
-      if (setup.reused) {
-        const { env, mentioned } = setup;
-        if (!mentioned.includes('Temporal')) removeTemporal(global);
-        const intrinsics = new FrozenIntrinsics(global, names, mentioned, freezer);
-        objects.leave(env);
-        reused = new ReusedWorld({ intrinsics, objects, names, env });
-      }
       // Made first, so that the bundle's `var` finds a property that can be taken away again.
       for (const name of [EXPORTS, THROWN]) {
         defineProperty(global, name, { value: undefined, writable: true, configurable: true });
@@ -76,15 +62,11 @@ export function boot(host: HostFunction, global: typeof globalThis = globalThis)
     seal() {
       moduleExports = takeAway(global, EXPORTS);
       const thrown = takeAway(global, THROWN) as { error: unknown } | undefined;
-      reused?.seal();
+      shared.seal();
       return thrown === undefined ? withoutHandler(moduleExports) : loadFailureText(thrown.error);
     },
 
     invoke(text) {
-      if (reused?.isAsItWas() === false) {
-        link.changed();
-        return;
-      }
       const given = parseJson(text) as InvocationContext;
       world.console.reset();
       calls.begin(limits.calls);

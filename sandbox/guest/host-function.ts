@@ -11,7 +11,6 @@ import type { Limits } from '../protocol.ts';
  * | `log` | `LogEntry` | `""` |
  * | `done` | `Outcome` | `""` |
  * | `retire` | `""` | `""`; the isolate serves no other call |
- * | `changed` | `""` | `""`; an earlier call has left its mark on the isolate, and nothing of this one has run |
  * | `timer` | `id delayMs` | `""` or the text of an error |
  * | `clear` | timer id | `""` |
  * | `random` | number of bytes, at most 65536 | that many characters of code 0 to 255 |
@@ -44,7 +43,6 @@ export type HostOp =
   | 'log'
   | 'done'
   | 'retire'
-  | 'changed'
   | 'timer'
   | 'clear'
   | 'random'
@@ -68,7 +66,7 @@ export interface GuestEntries {
    * `""`, or with a `LoadFailure` where the script threw or exports no handler.
    */
   seal(): string;
-  /** Starts the handler; `text` is an `InvocationContext`. The end arrives through `done`, unless `changed` comes. */
+  /** Starts the handler; `text` is an `InvocationContext`. The end arrives through `done`. */
   invoke(text: string): void;
   /** A `ReplyMessage`. */
   reply(text: string): void;
@@ -78,9 +76,5 @@ export interface GuestEntries {
 
 export interface GuestSetup {
   env: Record<string, string>;
-  /** Whether the isolate may serve several calls: then none may change what the next one meets. */
-  reused: boolean;
-  /** What the plugin's code mentions of the names that most plugins do without, see `sandbox/language-names.ts`. */
-  mentioned: string[];
   limits: Pick<Limits, 'result_bytes' | 'calls'>;
 }

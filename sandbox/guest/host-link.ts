@@ -27,11 +27,6 @@ export class HostLink {
     this.#host('retire', '');
   }
 
-  /** Says that the isolate is not what it was before its last call: nothing is begun in it. */
-  changed(): void {
-    this.#host('changed', '');
-  }
-
   /**
    * Sends a capability call; `params` is JSON text, and so is the parameter `value` that comes behind it. Answers with
    * `""`, or with why it was not taken.

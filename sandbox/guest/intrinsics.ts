@@ -1,46 +1,86 @@
-import { AT_HAND, LANGUAGE_NAMES } from '../language-names.ts';
-import { enumerableKeys, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } from './primordials.ts';
+import { getOwnPropertyDescriptor, getPrototypeOf } from './primordials.ts';
 
-/** Names of properties. */
-export type Keys = Readonly<Record<string | symbol, true | undefined>>;
+/** Names of what the language hands out by itself, by literals, operators and errors, in the order of ECMA-262 chapter 19. */
+const ALWAYS_AT_HAND = [
+  'Object',
+  'Function',
+  'Boolean',
+  'Symbol',
+  'Error',
+  'AggregateError',
+  'EvalError',
+  'RangeError',
+  'ReferenceError',
+  'SyntaxError',
+  'TypeError',
+  'URIError',
+  'SuppressedError',
+  'Number',
+  'BigInt',
+  'Math',
+  'String',
+  'RegExp',
+  'Array',
+  'JSON',
+  'Iterator',
+  'Promise',
+  'Reflect',
+  'Proxy',
+  'Intl',
+];
 
-export function keysOf(...names: readonly string[]): Keys {
-  const keys = { __proto__: null } as unknown as Record<string, true>;
-  for (const name of names) keys[name] = true;
-  return keys;
-}
+/** Names behind which lies what nobody can reach by any other way, as long as nobody has looked at one of a group. */
+const BEHIND_NAMES = [
+  [
+    'ArrayBuffer',
+    'DataView',
+    'Int8Array',
+    'Uint8Array',
+    'Uint8ClampedArray',
+    'Int16Array',
+    'Uint16Array',
+    'Int32Array',
+    'Uint32Array',
+    'BigInt64Array',
+    'BigUint64Array',
+    'Float16Array',
+    'Float32Array',
+    'Float64Array',
+  ],
+  ['Date'],
+  ['Map'],
+  ['Set'],
+  ['WeakMap'],
+  ['WeakSet'],
+  ['DisposableStack'],
+  ['AsyncDisposableStack'],
+] as const;
 
 /** Prototypes that libraries build on by assignment, as the `buffer` package does on Uint8Array. */
-const ASSIGNED_WHOLLY = keysOf('Object', 'Function', 'Uint8Array', 'TypedArray');
+const ASSIGNED_WHOLLY = ['Object', 'Function', 'Uint8Array', 'TypedArray'];
 
-/** What libraries assign on arrays and on objects that inherit from them. */
-const ASSIGNED_ON_ARRAYS = ['toString', 'toLocaleString', 'valueOf', 'name', 'message', 'push', 'then', 'next'];
-
-/**
- * What libraries assign on objects that inherit from any other prototype: transpiled subclasses, mostly. By its
- * `constructor` V8 tells plain arrays from others; as an accessor there map takes six times longer.
- */
-export const ASSIGNED = keysOf('constructor', ...ASSIGNED_ON_ARRAYS);
-const ON_ARRAYS = keysOf(...ASSIGNED_ON_ARRAYS);
+/** What libraries assign on objects that inherit from any other prototype: transpiled subclasses, mostly. */
+const ASSIGNED = ['constructor', 'toString', 'toLocaleString', 'valueOf', 'name', 'message', 'push', 'then', 'next'];
 
 /** Properties that libraries set on the Error constructor to shape stack traces; V8 reads them there. */
-export const STACK_SETTINGS = ['stackTraceLimit', 'prepareStackTrace'];
-const STACK_KEYS = keysOf(...STACK_SETTINGS);
+const STACK_SETTINGS = ['stackTraceLimit', 'prepareStackTrace'];
+
+/** The property of Array.prototype by which V8 tells plain arrays from others. */
+const ARRAY_CLASS = ['constructor'];
 
 /** One shared object, and which of its properties may be assigned on objects that inherit from it. */
 export interface Intrinsic {
   readonly object: object;
-  readonly assigned: 'all' | Keys | null;
-  /** Properties that stay as they are; with `all` of them the object is not frozen, and its methods are. */
-  readonly open: 'all' | Keys | null;
+  readonly assigned: 'all' | readonly string[];
+  /** Properties that stay as they are. */
+  readonly open: readonly string[];
 }
 
 /** Shared objects that lie behind a group of global names, and the values of these names. */
 export interface NamedIntrinsics {
-  readonly names: string[];
-  readonly values: unknown[];
-  /** What lies behind them without a name. */
-  readonly unnamed: Intrinsic[];
+  readonly names: readonly string[];
+  readonly values: readonly object[];
+  readonly intrinsics: readonly Intrinsic[];
 }
 
 /** The shared objects of a realm, by how a plugin comes to them. */
@@ -49,39 +89,29 @@ export interface Intrinsics {
   readonly behindNames: readonly NamedIntrinsics[];
 }
 
-/** What the compiler does not know of the engine yet. */
-interface WithIterators {
-  Iterator: { prototype: { take(this: object, limit: number): object }; from(iterator: object): object };
-}
+const NONE: readonly never[] = [];
 
 /** The shared objects as they are when the isolate begins: constructors with their prototypes, namespaces, iterators. */
 export function collectIntrinsics(global: object): Intrinsics {
   const atHand: Intrinsic[] = [];
-  const behindNames: NamedIntrinsics[] = [];
-  for (const name of enumerableKeys(LANGUAGE_NAMES)) {
-    const group = LANGUAGE_NAMES[name] as number;
-    const value: unknown = getOwnPropertyDescriptor(global, name)?.value;
-    if (value === undefined || value === global) continue;
-    if (group === AT_HAND) addValue(atHand, value);
-    else addNamed((behindNames[group - 1] ??= { names: [], values: [], unnamed: [] }), name, value);
-  }
+  for (const name of ALWAYS_AT_HAND) addValue(atHand, valueOf(global, name));
   addUnnamed(atHand);
-  return { atHand, behindNames };
+  return { atHand, behindNames: BEHIND_NAMES.map((names) => collectBehind(global, names)) };
 }
 
-function addNamed({ names, values, unnamed }: NamedIntrinsics, name: string, value: unknown): void {
-  names.push(name);
-  values.push(value);
-  if (name === 'Uint8Array') addValue(unnamed, getPrototypeOf(value as object));
-  if (name === 'Map' || name === 'Set') {
-    addIterators(unnamed, new (value as new () => Map<never, never> | Set<never>)().keys());
+function collectBehind(global: object, names: readonly string[]): NamedIntrinsics {
+  const values = names.map((name) => valueOf(global, name) as object);
+  const intrinsics: Intrinsic[] = [];
+  for (const value of values) addValue(intrinsics, value);
+  if (names[0] === 'ArrayBuffer') addValue(intrinsics, getPrototypeOf(valueOf(global, 'Uint8Array') as object));
+  if (names[0] === 'Map' || names[0] === 'Set') {
+    addIterators(intrinsics, new (values[0] as new () => Map<never, never> | Set<never>)().keys());
   }
+  return { names, values, intrinsics };
 }
 
-/** All of a group. It is asked for when somebody meets it: most isolates never do. */
-export function intrinsicsBehind({ values, unnamed }: NamedIntrinsics): readonly Intrinsic[] {
-  for (let index = 0; index < values.length; index++) addValue(unnamed, values[index]);
-  return unnamed;
+function valueOf(global: object, name: string): unknown {
+  return getOwnPropertyDescriptor(global, name)?.value;
 }
 
 /** Adds what only the syntax leads to. */
@@ -89,59 +119,31 @@ function addUnnamed(found: Intrinsic[]): void {
   for (const sample of [function* () {}, async () => {}, async function* () {}]) {
     addConstructor(found, sample.constructor);
     for (let at = sample.prototype as object | null | undefined; at; at = getPrototypeOf(at)) {
-      if (at !== Object.prototype) add(found, { object: at, assigned: ASSIGNED, open: null });
+      if (at !== Object.prototype) found.push({ object: at, assigned: ASSIGNED, open: NONE });
     }
   }
   addIterators(found, ''[Symbol.iterator]());
   addIterators(found, 'a'.matchAll(/a/g));
-  const { Iterator: iterators } = globalThis as unknown as WithIterators;
-  addIterators(found, iterators.prototype.take.call([].values(), 1));
-  addIterators(found, iterators.from({ next: () => 0 }));
   // An accessor as `next` of array iterators makes every spread ten times slower.
-  add(found, { object: getPrototypeOf([][Symbol.iterator]()) as object, assigned: null, open: null });
-  add(found, { object: Array.prototype[Symbol.unscopables], assigned: null, open: null });
-  const { get } = getOwnPropertyDescriptor(Function.prototype, 'caller') ?? {};
-  if (get !== undefined) add(found, { object: get, assigned: null, open: null });
-}
-
-function add(found: Intrinsic[], intrinsic: Intrinsic): void {
-  found[found.length] = intrinsic;
+  found.push({ object: getPrototypeOf([][Symbol.iterator]()) as object, assigned: NONE, open: NONE });
 }
 
 function addIterators(found: Intrinsic[], iterator: object): void {
-  add(found, { object: getPrototypeOf(iterator) as object, assigned: ASSIGNED, open: null });
+  found.push({ object: getPrototypeOf(iterator) as object, assigned: ASSIGNED, open: NONE });
 }
 
 function addValue(found: Intrinsic[], value: unknown): void {
   if (typeof value === 'function') addConstructor(found, value);
-  else if (typeof value === 'object' && value !== null) addNamespace(found, value);
-}
-
-/** An object of functions, and perhaps of constructors and further ones (`Intl`, `Temporal`). */
-function addNamespace(found: Intrinsic[], namespace: object): void {
-  add(found, { object: namespace, assigned: null, open: null });
-  const keys = ownKeys(namespace);
-  for (let index = 0; index < keys.length; index++) {
-    const value = getOwnPropertyDescriptor(namespace, keys[index] as string | symbol)?.value as unknown;
-    if (typeof value === 'object' || hasPrototype(value)) addValue(found, value);
-  }
-}
-
-function hasPrototype(value: unknown): boolean {
-  return typeof value === 'function' && getOwnPropertyDescriptor(value, 'prototype') !== undefined;
+  else if (typeof value === 'object' && value !== null) found.push({ object: value, assigned: NONE, open: NONE });
 }
 
 function addConstructor(found: Intrinsic[], constructor: { readonly name: string }): void {
   const { name } = constructor;
   const prototype = getOwnPropertyDescriptor(constructor, 'prototype')?.value as object | undefined;
-  add(found, { object: constructor, assigned: null, open: name === 'Error' ? STACK_KEYS : null });
-  if (prototype === undefined) return;
+  found.push({ object: constructor, assigned: NONE, open: name === 'Error' ? STACK_SETTINGS : NONE });
   // Any change of RegExp.prototype, even freezing it, makes every replace and split seven times slower.
-  if (name === 'RegExp') add(found, { object: prototype, assigned: null, open: 'all' });
-  else add(found, { object: prototype, assigned: assignedOn(name), open: null });
-}
-
-function assignedOn(name: string): Intrinsic['assigned'] {
-  if (name === 'Array') return ON_ARRAYS;
-  return ASSIGNED_WHOLLY[name] === true ? 'all' : ASSIGNED;
+  if (prototype === undefined || name === 'RegExp') return;
+  const assigned = ASSIGNED_WHOLLY.includes(name) ? 'all' : ASSIGNED;
+  // As an accessor it would make map, filter and slice four times slower.
+  found.push({ object: prototype, assigned, open: name === 'Array' ? ARRAY_CLASS : NONE });
 }

@@ -23,8 +23,6 @@ export interface PartWorld {
   random(bytes: number): string;
   /** Base64, or undefined when the question is refused. */
   compute(question: CryptoQuestion): string | undefined;
-  /** `crypto.subtle`, which has a part of its own. */
-  subtle(): unknown;
   streams(): StreamClasses;
   loadedStreams(): StreamClasses | undefined;
 }

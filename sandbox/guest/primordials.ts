@@ -5,19 +5,10 @@
  * but the plugin, and use ordinary methods.
  */
 
-export const {
-  apply,
-  construct,
-  defineProperty,
-  deleteProperty,
-  getOwnPropertyDescriptor,
-  getPrototypeOf,
-  isExtensible,
-  ownKeys,
-  preventExtensions,
-  setPrototypeOf,
-} = Reflect;
+export const { apply, construct, defineProperty, deleteProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } =
+  Reflect;
 export const { freeze, keys: enumerableKeys } = Object;
+const { setPrototypeOf } = Object;
 export const { isArray } = Array;
 export const { isFinite: isFiniteNumber, isInteger } = Number;
 export const { floor, max, min } = Math;
@@ -53,7 +44,6 @@ export const setForEach = uncurry(Set.prototype.forEach) as Uncurried<[(value: u
 export const toText = String;
 export const toNumber = Number;
 
-export const NativeProxy = Proxy;
 export const NativePromise = Promise;
 export const NativeError = Error;
 export const NativeTypeError = TypeError;

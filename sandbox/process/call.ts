@@ -47,13 +47,9 @@ export class Call {
     isolate.attach((op, text) => this.#bridge.answer(op, text));
   }
 
-  /**
-   * Starts the handler; `context` is the text of an {@link InvocationContext}.
-   * @returns false when nothing of the call has run, since an earlier one has left its mark on the isolate
-   */
-  start(context: string): boolean {
+  /** Starts the handler; `context` is the text of an {@link InvocationContext}. */
+  start(context: string): void {
     this.#enter('invoke', context);
-    return !this.#isolate.isChanged;
   }
 
   /** Hands a capability's answer to the guest; one that nobody waits for is dropped. */

@@ -1,7 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import ivm from 'isolated-vm';
 import type { GuestEntries, GuestSetup, HostFunction, HostOp } from '../guest/host-function.ts';
-import { mentionedNames } from '../language-names.ts';
 import { DEFAULT_LIMITS, FIXED_LIMITS, type LoadFailure, type PluginVersion, RUNTIME_PART } from '../protocol.ts';
 
 /** How a stretch of guest code ended other than by coming back: what isolated-vm threw, told apart in one place. */
@@ -33,8 +32,6 @@ const OUTSIDE_HEAP_BYTES = MIB / 4;
 
 /** One script with V8's code cache for it, which is made here and never leaves this process. */
 class CachedScript {
-  /** See {@link GuestSetup}. */
-  readonly mentioned: string[];
   readonly #code: string;
   readonly #filename: string;
   #cache: ivm.ExternalCopy<ArrayBuffer> | undefined;
@@ -42,7 +39,6 @@ class CachedScript {
   constructor(code: string, filename: string) {
     this.#code = code;
     this.#filename = filename;
-    this.mentioned = mentionedNames(code);
   }
 
   compile(isolate: ivm.Isolate): ivm.Script {
@@ -75,7 +71,7 @@ const WARM_UP: PluginVersion = {
   code: 'var __isolayer_plugin__ = { handler: async ({ kv }) => ({ value: await kv.get("key") }) };',
   filename: 'warm-up',
   env: {},
-  isolation: 'plugin',
+  isolation: 'call',
   limits: DEFAULT_LIMITS,
 };
 const WARM_UP_ENTRIES: readonly (readonly [CallEntry, string])[] = [
@@ -154,8 +150,6 @@ export class GuestIsolate {
   served = 0;
   /** False once an end or an error leaves doubts about its state, or code of an ended call goes on in it. */
   sound = true;
-  /** True when it was found, before a call was begun in it, that an earlier one has left its mark. */
-  isChanged = false;
 
   readonly #filename: string;
   readonly #isolate: ivm.Isolate;
@@ -179,8 +173,6 @@ export class GuestIsolate {
     const left = () => Math.max(1, Math.ceil(FIXED_LIMITS.evaluate_ms - (performance.now() - this.#began)));
     const setup: GuestSetup = {
       env: version.env,
-      reused: version.isolation === 'plugin',
-      mentioned: plugin.mentioned,
       limits: { result_bytes: version.limits.result_bytes, calls: version.limits.calls },
     };
     try {
@@ -290,11 +282,6 @@ export class GuestIsolate {
       return String(Math.floor((performance.now() - this.#began) * 10) / 10);
     }
     if (op === 'retire') {
-      this.sound = false;
-      return '';
-    }
-    if (op === 'changed') {
-      this.isChanged = true;
       this.sound = false;
       return '';
     }

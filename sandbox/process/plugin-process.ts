@@ -97,22 +97,12 @@ export class PluginProcess {
     const version = text.slice(0, cut);
     const shelf = this.#shelves.find((known) => known.version.version === version);
     if (shelf === undefined) return this.#refuse(id, lost(`Version ${version} is not loaded`));
-    const context = text.slice(cut + 1);
-    for (let isBegun = false; !isBegun; ) {
-      let isolate: GuestIsolate;
-      try {
-        isolate = shelf.take();
-      } catch (error) {
-        return this.#refuse(id, failureOf(error, shelf.version));
-      }
-      isBegun = this.#begin(id, context, shelf, isolate);
-      if (!isBegun) shelf.give(isolate, false);
+    let isolate: GuestIsolate;
+    try {
+      isolate = shelf.take();
+    } catch (error) {
+      return this.#refuse(id, failureOf(error, shelf.version));
     }
-    this.#prepareSoon(shelf);
-  }
-
-  /** False when the isolate could not begin it, see {@link Call.start}. */
-  #begin(id: number, context: string, shelf: IsolateShelf, isolate: GuestIsolate): boolean {
     const call = new Call(id, shelf.version.limits, isolate, this.#channel, {
       pace: this.#pace,
       isolates: this.#isolates(),
@@ -124,9 +114,8 @@ export class PluginProcess {
     });
     this.#calls.set(id, call);
     this.#told = null;
-    const isBegun = call.start(context);
-    if (!isBegun) this.#calls.delete(id);
-    return isBegun;
+    call.start(text.slice(cut + 1));
+    this.#prepareSoon(shelf);
   }
 
   /** A module is guest code as well: it runs under the driver's watch, on no call's behalf. */

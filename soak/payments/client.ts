@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fleet } from './fleet.ts';
-import type { Intention } from './plan.ts';
+import { type Errand, type Intention, PAYER } from './plan.ts';
 
 /** What a client of the service knows of its requests at the end. */
 export interface Asked {
@@ -10,18 +10,22 @@ export interface Asked {
   readonly unknown: Set<number>;
   /** Those that were refused, with the answer. */
   readonly refused: Map<number, string>;
+  /** By index: until when it is worth sending, in milliseconds since the epoch; absent where it always is. */
+  readonly validUntil: Map<number, number>;
 }
 
 const PATIENCE_MS = 15_000;
 const TRIES = 60;
 const AGAIN_MS = 250;
 
-/** A client that sends each request under its own `Idempotency-Key`, and again under it when its answer was lost. */
+/**
+ * A client that sends each errand under its own `Idempotency-Key`, and again under it when its answer was lost. One
+ * without a key it sends once, whatever it hears.
+ */
 export class Client {
-  readonly asked: Asked = { accepted: new Map(), unknown: new Set(), refused: new Map() };
+  readonly asked: Asked = { accepted: new Map(), unknown: new Set(), refused: new Map(), validUntil: new Map() };
   readonly #fleet: Pick<Fleet, 'pick'>;
   readonly #onAccepted: (intention: Intention, id: string) => void;
-  readonly #validUntil = new Map<number, string>();
 
   /** @param onAccepted called with each answer of 2xx */
   constructor(fleet: Pick<Fleet, 'pick'>, onAccepted: (intention: Intention, id: string) => void = () => {}) {
@@ -30,43 +34,67 @@ export class Client {
   }
 
   /** Sends all of them, so many at the same time. */
-  async sendAll(intentions: readonly Intention[], width: number): Promise<void> {
-    const waiting = intentions.values();
+  async sendAll(errands: readonly Errand[], width: number): Promise<void> {
+    const waiting = errands.values();
     const sender = async () => {
-      for (const intention of waiting) await this.#send(intention);
+      for (const errand of waiting) await this.#send(errand);
     };
     await Promise.all(Array.from({ length: width }, sender));
   }
 
-  async #send(intention: Intention): Promise<void> {
-    let last = '';
-    for (let tries = 0; tries < TRIES; tries += 1) {
-      const answer = await this.#post(intention);
-      if (answer.kind === 'accepted') {
-        const ids = this.asked.accepted.get(intention.index) ?? new Set();
-        this.asked.accepted.set(intention.index, ids.add(answer.id));
-        this.#onAccepted(intention, answer.id);
-        return;
-      }
-      last = answer.reason;
-      if (answer.kind === 'refused') {
-        this.asked.refused.set(intention.index, last);
-        return;
-      }
-      await sleep(AGAIN_MS);
+  /**
+   * Sends errands that were accepted once more, after all have ended. The answers must be the ones that there were.
+   * @returns one sentence for each that was another
+   */
+  async repeatAll(errands: readonly Errand[]): Promise<string[]> {
+    const wrong: string[] = [];
+    for (const errand of errands) {
+      const known = errand.intentions.map(({ index }) => [...(this.asked.accepted.get(index) ?? [])].join());
+      const answer = await this.#postUntilHeard(errand);
+      const told = answer.kind === 'accepted' ? answer.ids.join() : answer.reason;
+      if (told !== known.join()) wrong.push(`${errand.key} was answered with ${known.join()}, and later with ${told}`);
     }
-    this.asked.unknown.add(intention.index);
+    return wrong;
   }
 
-  async #post({ index, relayerId, body, key, worthMs }: Intention): Promise<Answer> {
+  async #send(errand: Errand): Promise<void> {
+    const answer = errand.key === null ? await this.#post(errand) : await this.#postUntilHeard(errand);
+    for (const [position, intention] of errand.intentions.entries()) {
+      const { index } = intention;
+      if (answer.kind === 'unheard') this.asked.unknown.add(index);
+      if (answer.kind === 'refused') this.asked.refused.set(index, answer.reason);
+      const id = answer.kind === 'accepted' ? answer.ids[position] : undefined;
+      if (id === undefined) continue;
+      this.asked.accepted.set(index, (this.asked.accepted.get(index) ?? new Set()).add(id));
+      this.#onAccepted(intention, id);
+    }
+  }
+
+  async #postUntilHeard(errand: Errand): Promise<Answer> {
+    let answer = await this.#post(errand);
+    for (let tries = 1; tries < TRIES && answer.kind === 'unheard'; tries += 1) {
+      await sleep(AGAIN_MS);
+      answer = await this.#post(errand);
+    }
+    return answer;
+  }
+
+  async #post(errand: Errand): Promise<Answer> {
     const { url, apiKey } = await this.#fleet.pick();
-    const validUntil = this.#validUntil.get(index) ?? new Date(Date.now() + (worthMs ?? 0)).toISOString();
-    this.#validUntil.set(index, validUntil);
+    const bodies = errand.intentions.map((intention) => this.#bodyOf(intention));
+    const [path, body] =
+      errand.way === 'plugin'
+        ? [`plugins/${PAYER}/call`, { params: { payments: bodies } }]
+        : [`relayers/${errand.intentions[0]?.relayerId}/transactions`, bodies[0]?.body];
     try {
-      const response = await fetch(`${url}/api/v1/relayers/${relayerId}/transactions`, {
+      const response = await fetch(`${url}/api/v1/${path}`, {
         method: 'POST',
-        headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', 'idempotency-key': key },
-        body: JSON.stringify(worthMs === null ? body : { ...body, valid_until: validUntil }),
+        headers: {
+          authorization: `Bearer ${apiKey}`,
+          'content-type': 'application/json',
+          ...(errand.key === null ? {} : { 'idempotency-key': errand.key }),
+        },
+        body: JSON.stringify(body),
         signal: AbortSignal.timeout(PATIENCE_MS),
       });
       return judge(response.status, await response.text());
@@ -74,10 +102,18 @@ export class Client {
       return { kind: 'unheard', reason: String(error) };
     }
   }
+
+  /** The same for each try: another would be another request. */
+  #bodyOf({ index, relayerId, body, worthMs }: Intention): { relayerId: string; body: object } {
+    if (worthMs === null) return { relayerId, body };
+    const validUntil = this.asked.validUntil.get(index) ?? Date.now() + Math.round(worthMs);
+    this.asked.validUntil.set(index, validUntil);
+    return { relayerId, body: { ...body, valid_until: new Date(validUntil).toISOString() } };
+  }
 }
 
 type Answer =
-  | { kind: 'accepted'; id: string }
+  | { kind: 'accepted'; ids: string[] }
   /** For good. */
   | { kind: 'refused'; reason: string }
   /** It may have been done or not. */
@@ -86,8 +122,8 @@ type Answer =
 function judge(status: number, text: string): Answer {
   const reason = `${status} ${text.slice(0, 300)}`;
   if (status === 200) {
-    const { data } = JSON.parse(text) as { data: { id: string } };
-    return { kind: 'accepted', id: data.id };
+    const { data } = JSON.parse(text) as { data: { id: string } | string[] };
+    return { kind: 'accepted', ids: Array.isArray(data) ? data : [data.id] };
   }
   // 409 is the answer while the first request under the key is still under way.
   const isFinal = status < 500 && status !== 409 && status !== 429;

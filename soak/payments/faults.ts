@@ -1,25 +1,20 @@
 import { type FaultProxy, startFaultProxy } from '../../test/support/fault-proxy.ts';
 import { type Fault, type FaultNature, type FaultRates, ratesFor } from '../../test/support/faults.ts';
-import { seededRandom } from '../../test/support/seeded.ts';
 import { describeCounts } from '../report.ts';
-import { readChain } from './chain-record.ts';
-import { Client } from './client.ts';
+import { Cast } from './cast.ts';
 import { Fleet } from './fleet.ts';
-import { type Intention, planOf } from './plan.ts';
+import type { Errand } from './plan.ts';
 import type { SoakOptions, SoakResult } from './run.ts';
-import { listAll, settle } from './settling.ts';
-import { judge } from './verdict.ts';
-import { startWeather } from './weather.ts';
-import { Wishing } from './wishing.ts';
 import { openWorld, type World } from './world.ts';
 
 /**
  * `trouble`: every endpoint has a bad connection, and what comes through is true. `lag`: they are behind as well, each
- * by turns. `lies`: at any moment one of them tells the truth, and the others may tell anything.
+ * by turns. `pruned`: they also forget what is a few blocks old. `lies`: at any moment one of them tells anything, and
+ * the others tell the truth.
  */
-export type FaultMode = 'trouble' | 'lag' | 'lies';
+export type FaultMode = 'trouble' | 'lag' | 'pruned' | 'lies';
 
-export const FAULT_MODES: readonly FaultMode[] = ['trouble', 'lag', 'lies'];
+export const FAULT_MODES: readonly FaultMode[] = ['trouble', 'lag', 'pruned', 'lies'];
 
 export interface FaultOptions extends SoakOptions {
   modes: readonly FaultMode[];
@@ -33,75 +28,101 @@ const ENDPOINTS = 3;
 const WIDTH = 8;
 /** How much likelier a fault of one call is than one of a request. */
 const CALL_WEIGHT = 3;
-/** How long one endpoint is the truthful one. */
+/** How long one endpoint is the one that lies, or is behind. */
 const TURN_MS = 3_000;
+/** An endpoint that is not there. */
+const AWAY: FaultRates = { 'request dropped': 1 };
 const NATURES: Record<FaultMode, readonly FaultNature[]> = {
   trouble: ['trouble'],
   lag: ['trouble', 'lag'],
+  pruned: ['trouble', 'lag', 'pruned'],
   lies: ['trouble', 'lag', 'lie'],
 };
+
+/** A part of a run: what the endpoints do, and how many of them there are. */
+interface Phase {
+  readonly mode: FaultMode;
+  readonly endpoints: number;
+}
+
+/** With all endpoints and with few. One that is alone and lies is outside of every promise. */
+function phasesOf(modes: readonly FaultMode[]): Phase[] {
+  return modes.flatMap((mode) =>
+    [ENDPOINTS, 2, 1].filter((endpoints) => mode !== 'lies' || endpoints > 1).map((endpoints) => ({ mode, endpoints })),
+  );
+}
+
+/** One of them lies, by turns; one of them is not behind, by turns, and in one turn none. */
+function isTruthfulAt({ mode, endpoints }: Phase, turn: number, index: number): boolean {
+  return mode === 'lies' ? turn % endpoints !== index : turn % (endpoints + 1) === index;
+}
 
 /** Sends through endpoints that do wrong, and asks the chain what came of it. */
 export async function soakFaults(options: FaultOptions): Promise<SoakResult> {
   const proxies: FaultProxy[] = [];
   const began = performance.now();
-  const truthful = (index: number) => Math.floor((performance.now() - began) / TURN_MS) % ENDPOINTS === index;
+  const phase: { now: Phase } = { now: { mode: 'trouble', endpoints: ENDPOINTS } };
+  const turn = () => Math.floor((performance.now() - began) / TURN_MS);
   const world = await openWorld({
     ...options,
     endpoints: async (target) => {
       for (let index = 0; index < ENDPOINTS; index += 1) {
-        const isTruthful = () => truthful(index);
+        const isTruthful = () => isTruthfulAt(phase.now, turn(), index);
         proxies.push(
-          await startFaultProxy({ target, seed: options.seed, name: `rpc-${index}`, rates: {}, isTruthful }),
+          await startFaultProxy({ target, seed: options.seed, name: `rpc-${index}x`, rates: {}, isTruthful }),
         );
       }
       return proxies.map(({ url }) => url);
     },
   });
   const fleet = new Fleet(world);
-  const random = seededRandom(options.seed, 'weather');
-  const weather = startWeather(world.anvil, { blocks: world.blocks, changes: options.weather ?? true, random });
+  const cast = new Cast(world, fleet, options);
+  const enter = (next: Phase) => {
+    phase.now = next;
+    const rates = ratesOf(next.mode, options.rate, options.without ?? []);
+    for (const [index, proxy] of proxies.entries()) proxy.setRates(index < next.endpoints ? rates : AWAY);
+  };
   try {
-    return await run(options, world, fleet, proxies, () => weather.clear());
+    return await run(options, { world, fleet, cast, proxies, enter });
   } finally {
     await fleet.close();
     for (const proxy of proxies) await proxy.stop();
-    await weather.stop();
+    await cast.close();
     await world.close();
   }
 }
 
+interface Stage {
+  world: World;
+  fleet: Fleet;
+  cast: Cast;
+  proxies: readonly FaultProxy[];
+  /** From now on the endpoints are as in this phase. */
+  enter(phase: Phase): void;
+}
+
 async function run(
-  { seed, transactions, modes, rate, without = [], patienceMs, lifecycle, say }: FaultOptions,
-  world: World,
-  fleet: Fleet,
-  proxies: readonly FaultProxy[],
-  clearWeather: () => Promise<void>,
+  { seed, transactions, modes, rate, patienceMs, say }: FaultOptions,
+  { world, fleet, cast, proxies, enter }: Stage,
 ): Promise<SoakResult> {
   const began = performance.now();
-  const intentions = planOf(seed, transactions, world.relayers);
-  const wishing = new Wishing(fleet, seed);
-  const client = new Client(fleet, (intention, id) => lifecycle && wishing.consider(intention, id));
+  const phases = phasesOf(modes);
   await fleet.startMissing();
-  const share = Math.ceil(intentions.length / modes.length);
-  for (const [index, mode] of modes.entries()) {
-    say(`${mode}: ${share} transactions`);
-    for (const proxy of proxies) proxy.setRates(ratesOf(mode, rate, without));
-    await sendSlowly(client, intentions.slice(index * share, (index + 1) * share));
+  cast.watch();
+  const share = Math.ceil(cast.errands.length / phases.length);
+  for (const [index, phase] of phases.entries()) {
+    const errands = cast.errands.slice(index * share, (index + 1) * share);
+    say(`${phase.mode}, ${phase.endpoints} endpoints: ${errands.length} requests`);
+    enter(phase);
+    await sendSlowly(cast, errands);
   }
-  await wishing.done();
-  await clearWeather();
-  const relayerIds = world.relayers.map(({ relayerId }) => relayerId);
-  const open = await settle(await fleet.pick(), relayerIds, patienceMs / 2);
+  await cast.hush();
+  const open = await cast.settle(patienceMs / 2);
   if (open.length > 0) say(`${open.length} have no end yet, as ${JSON.stringify(open[0])}; the faults stop`);
   for (const proxy of proxies) proxy.setRates({});
-  if (open.length > 0) await settle(await fleet.pick(), relayerIds, patienceMs / 2);
+  if (open.length > 0) await cast.settle(patienceMs / 2);
 
-  const shown = await listAll(await fleet.pick(), relayerIds);
-  const addresses = world.relayers.map(({ address }) => address);
-  const chain = await readChain(world.anvil, addresses, [...intentions, ...wishing.replacements]);
-  const { wishes } = wishing;
-  const verdict = judge({ intentions, asked: client.asked, wishes, shown, chain });
+  const verdict = await cast.conclude();
   const injected = sumOf(proxies);
   const faults = fleet.deaths.byThemselves.map((words) => `a process ended by itself: ${words}`);
   if (injected.size === 0) faults.push('no fault was done');
@@ -113,7 +134,7 @@ async function run(
       ['seed', seed],
       ['faults of', `${modes.join(', ')}, each at ${rate}`],
       ['transactions', transactions],
-      ['wishes', lifecycle ? describeCounts(wishing.answers) : 'none'],
+      ...cast.lines(),
       ['requests to nodes', proxies.reduce((sum, { requests }) => sum + requests, 0)],
       ['faults done', [...injected.values()].reduce((sum, count) => sum + count, 0)],
       ['by kind', describeCounts(injected)],
@@ -128,17 +149,23 @@ async function run(
 
 /** A fault of a request befalls all calls that share it, so those of single calls are likelier. */
 function ratesOf(mode: FaultMode, rate: number, without: readonly Fault[]): FaultRates {
-  const ofCalls = NATURES[mode].filter((nature) => nature !== 'trouble');
+  const ofCalls = NATURES[mode].filter((nature) => nature === 'lag' || nature === 'lie');
   const none = Object.fromEntries(without.map((fault) => [fault, 0]));
-  return { ...ratesFor(['trouble'], rate), ...ratesFor(ofCalls, CALL_WEIGHT * rate), ...none };
+  return {
+    ...ratesFor(['trouble'], rate),
+    ...ratesFor(ofCalls, CALL_WEIGHT * rate),
+    // What a node has forgotten it does not know a moment later.
+    ...(NATURES[mode].includes('pruned') && ratesFor(['pruned'], 1)),
+    ...none,
+  };
 }
 
 /** So slowly that the weather and the faults meet many of them on their way. */
-async function sendSlowly(client: Client, intentions: readonly Intention[]): Promise<void> {
+async function sendSlowly({ client }: Cast, errands: readonly Errand[]): Promise<void> {
   const batch = 10;
-  for (let start = 0; start < intentions.length; start += batch) {
+  for (let start = 0; start < errands.length; start += batch) {
     const pause = new Promise((resolve) => setTimeout(resolve, 500));
-    await client.sendAll(intentions.slice(start, start + batch), WIDTH);
+    await client.sendAll(errands.slice(start, start + batch), WIDTH);
     await pause;
   }
 }

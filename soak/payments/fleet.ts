@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { LifeStep } from '../../src/engine/life-steps.ts';
 import { type RunningService, startService } from '../../test/support/service.ts';
 import type { World } from './world.ts';
@@ -15,6 +16,12 @@ export interface Deaths {
   /** The last words of processes that ended although nobody killed them. */
   readonly byThemselves: string[];
 }
+
+/** What `server.ts` says before it ends itself. */
+const END = /ends at step (\w+)/;
+/** How often an instance is started before it counts as unable to. */
+const STARTS = 10;
+const START_AGAIN_MS = 1_000;
 
 interface Slot {
   readonly instance: number;
@@ -94,6 +101,19 @@ export class Fleet {
     await this.#kill(victims[Math.floor(unit * victims.length)]);
   }
 
+  /**
+   * Stops one of those that run where it is, for so long: connections stay, and it hears of nothing.
+   * @param unit in [0, 1)
+   */
+  async freezeOne(unit: number, ms: number): Promise<void> {
+    const running = this.#slots.flatMap(({ service }) => service ?? []);
+    const service = running[Math.floor(unit * running.length)];
+    if (service === undefined) return;
+    process.kill(service.pid, 'SIGSTOP');
+    await Promise.race([sleep(ms), service.exited]);
+    if (this.#slots.some((slot) => slot.service === service)) process.kill(service.pid, 'SIGCONT');
+  }
+
   /** SIGKILL for those that would still end themselves. */
   async disarm(): Promise<void> {
     for (const slot of this.#slots.filter(({ armed }) => armed !== null)) await this.#kill(slot);
@@ -117,7 +137,7 @@ export class Fleet {
     await Promise.resolve();
   }
 
-  async #start(slot: Slot, last: LastStep | null): Promise<void> {
+  async #start(slot: Slot, last: LastStep | null, tries = 1): Promise<void> {
     slot.killed = false;
     slot.armed = last;
     const env = this.#world.environmentOf(slot.instance);
@@ -130,21 +150,29 @@ export class Fleet {
     } catch (error) {
       // It may come to its step before it says that it is ready.
       slot.armed = null;
+      // A database that is away at the moment ends a start.
+      if (this.#world.postgres !== null && tries < STARTS && !END.test(String(error))) {
+        await sleep(START_AGAIN_MS);
+        return await this.#start(slot, last, tries + 1);
+      }
       this.#note(String(error), null, false);
       return;
     }
     slot.service = service;
     this.#services.push(service);
-    void service.exited.then((code) => {
+    void service.exited.then(async (code) => {
+      const { killed } = slot;
       slot.service = null;
       slot.armed = null;
-      this.#note(service.output(), code, slot.killed);
+      // Its last words may be on their way.
+      await service.drained;
+      this.#note(service.output(), code, killed);
     });
     this.#wakeWaiting();
   }
 
   #note(output: string, code: number | null, wasKilled: boolean): void {
-    const step = /ends at step (\w+)/.exec(output)?.[1] as LifeStep | undefined;
+    const step = END.exec(output)?.[1] as LifeStep | undefined;
     if (step !== undefined) this.deaths.atStep.set(step, (this.deaths.atStep.get(step) ?? 0) + 1);
     else if (wasKilled && !this.#closed) this.deaths.atRandom += 1;
     else if (!wasKilled) this.deaths.byThemselves.push(`exit code ${code}: ${output.slice(-2_000)}`);

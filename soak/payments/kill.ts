@@ -1,15 +1,10 @@
 import { LIFE_STEPS, type LifeStep } from '../../src/engine/life-steps.ts';
 import { seededRandom } from '../../test/support/seeded.ts';
 import { describeCounts } from '../report.ts';
-import { readChain } from './chain-record.ts';
-import { Client } from './client.ts';
+import { Cast } from './cast.ts';
 import { Fleet, type LastStep } from './fleet.ts';
-import { type Intention, planOf } from './plan.ts';
 import type { SoakOptions, SoakResult } from './run.ts';
-import { listAll, settle } from './settling.ts';
-import { judge } from './verdict.ts';
-import { startWeather } from './weather.ts';
-import { Wishing } from './wishing.ts';
+import { startTroubles } from './troubles.ts';
 import { openWorld, type World } from './world.ts';
 
 export interface KillOptions extends SoakOptions {
@@ -31,44 +26,35 @@ const LATEST_OCCURRENCE = 8;
 export async function soakKills(options: KillOptions): Promise<SoakResult> {
   const world = await openWorld(options);
   const fleet = new Fleet(world);
-  const random = seededRandom(options.seed, 'weather');
-  const weather = startWeather(world.anvil, { blocks: world.blocks, changes: options.weather ?? true, random });
+  const cast = new Cast(world, fleet, options);
   try {
-    return await run(options, world, fleet, () => weather.clear());
+    return await run(options, world, fleet, cast);
   } finally {
     await fleet.close();
-    await weather.stop();
+    await cast.close();
     await world.close();
   }
 }
 
-async function run(
-  options: KillOptions,
-  world: World,
-  fleet: Fleet,
-  clearWeather: () => Promise<void>,
-): Promise<SoakResult> {
+async function run(options: KillOptions, world: World, fleet: Fleet, cast: Cast): Promise<SoakResult> {
   const began = performance.now();
-  const { seed, transactions, lifecycle } = options;
-  const intentions = planOf(seed, transactions, world.relayers);
-  const wishing = new Wishing(fleet, seed);
-  const client = new Client(fleet, (intention, id) => lifecycle && wishing.consider(intention, id));
+  const { seed, transactions, calm = false } = options;
   await fleet.startMissing();
-  await killWhileSending(options, fleet, client, intentions);
-  await wishing.done();
-  await clearWeather();
+  cast.watch();
+  const random = seededRandom(seed, 'troubles');
+  const troubles = calm ? null : startTroubles({ fleet, postgres: world.postgres, random });
+  try {
+    await killWhileSending(options, fleet, cast);
+  } finally {
+    await troubles?.stop();
+  }
   await fleet.disarm();
   await fleet.startMissing();
+  await cast.hush();
   options.say('no more kills; waiting for the ends');
-  const relayerIds = world.relayers.map(({ relayerId }) => relayerId);
-  await settle(await fleet.pick(), relayerIds, options.patienceMs);
+  await cast.settle(options.patienceMs);
 
-  const shown = await listAll(await fleet.pick(), relayerIds);
-  const addresses = world.relayers.map(({ address }) => address);
-  const chain = await readChain(world.anvil, addresses, [...intentions, ...wishing.replacements]);
-  const { asked } = client;
-  const { wishes } = wishing;
-  const verdict = judge({ intentions, asked, wishes, shown, chain });
+  const verdict = await cast.conclude();
   const { atRandom, atStep, byThemselves } = fleet.deaths;
   const unreached = LIFE_STEPS.filter((step) => !atStep.has(step));
   const faults = byThemselves.map((words) => `a process ended by itself: ${words}`);
@@ -84,9 +70,8 @@ async function run(
       ['kills', kills],
       ['at random', atRandom],
       ['at a step', describeCounts(atStep)],
-      ['answers never heard', asked.unknown.size],
-      ['refused', describeRefusals(asked.refused)],
-      ['wishes', lifecycle ? describeCounts(wishing.answers) : 'none'],
+      ['other trouble', describeCounts(troubles?.counts ?? new Map())],
+      ...cast.lines(),
       ['seconds', ((performance.now() - began) / 1000).toFixed(0)],
     ],
     verdict,
@@ -96,18 +81,14 @@ async function run(
 }
 
 /** Sends a share of the requests in each life, whatever becomes of it. Every other life may come to its step. */
-async function killWhileSending(
-  { seed, kills, say }: KillOptions,
-  fleet: Fleet,
-  client: Client,
-  intentions: readonly Intention[],
-): Promise<void> {
+async function killWhileSending({ seed, kills, say }: KillOptions, fleet: Fleet, cast: Cast): Promise<void> {
   const random = seededRandom(seed, 'kills');
   const tries = new Map<LifeStep, number>();
-  const share = Math.ceil(intentions.length / kills);
+  const { client, errands } = cast;
+  const share = Math.ceil(errands.length / kills);
   const sending: Promise<void>[] = [];
   for (let life = 0; life < kills; life += 1) {
-    sending.push(client.sendAll(intentions.slice(life * share, (life + 1) * share), WIDTH));
+    sending.push(client.sendAll(errands.slice(life * share, (life + 1) * share), WIDTH));
     const limit = fleet.isArmed ? STEP_LIFE_MS : RANDOM_LIFE_MS;
     if (!(await fleet.endsWithin(limit[0] + random() * (limit[1] - limit[0])))) await fleet.killOne(random());
     const mayArm = life % 2 === 0 && !fleet.isArmed && life < kills - 1;
@@ -126,10 +107,4 @@ function nextStep(fleet: Fleet, tries: Map<LifeStep, number>, random: () => numb
   const step = LIFE_STEPS.find((one) => weight(one) === least) ?? LIFE_STEPS[0];
   tries.set(step, triesOf(step) + 1);
   return { step, occurrence: 1 + (deathsAt(step) > 0 ? Math.floor(random() * LATEST_OCCURRENCE) : 0) };
-}
-
-function describeRefusals(refused: ReadonlyMap<number, string>): string {
-  const counts = new Map<string, number>();
-  for (const reason of refused.values()) counts.set(reason, (counts.get(reason) ?? 0) + 1);
-  return describeCounts(counts);
 }

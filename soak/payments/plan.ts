@@ -21,10 +21,22 @@ export interface Intention {
   readonly value: bigint;
   /** The body of the send request, but for `valid_until`. */
   readonly body: Readonly<Record<string, unknown>>;
-  /** What goes into `Idempotency-Key`. */
+  /** What goes into `Idempotency-Key`, or makes the keys of what is wished of it later. */
   readonly key: string;
   /** For how long after it is asked for it may be sent, in milliseconds; null: for ever. */
   readonly worthMs: number | null;
+}
+
+/** The plugin through which some errands go: it pays for each of its `payments` and returns their ids. */
+export const PAYER = 'payer';
+
+/** What a client asks for in one request. */
+export interface Errand {
+  /** Null: it is sent without one, and only once. */
+  readonly key: string | null;
+  /** A request for one transaction, or the call of a plugin that sends them. */
+  readonly way: 'api' | 'plugin';
+  readonly intentions: readonly Intention[];
 }
 
 const SPEEDS = ['fastest', 'fast', 'average', 'safeLow'] as const;
@@ -34,6 +46,35 @@ const WORTH_MS = [3_000, 30_000] as const;
 /** The requests of a run, the same for the same seed but for the accounts. */
 export function planOf(seed: number, count: number, relayers: readonly RelayerAccount[]): Intention[] {
   return Array.from({ length: count }, (_, index) => intention(seed, index, relayers));
+}
+
+/** What share goes through a plugin, and what share of the others has no key. */
+const THROUGH_PLUGIN = 0.2;
+const WITHOUT_KEY = 0.1;
+/** The most payments of one plugin call. */
+const MOST_PAYMENTS = 3;
+
+/** Puts the requests of a run into errands, about in their order; the same for the same seed. */
+export function errandsOf(seed: number, intentions: readonly Intention[]): Errand[] {
+  const errands: Errand[] = [];
+  let payments: Intention[] = [];
+  for (const intention of intentions) {
+    const unit = (purpose: string) => seededUnit(seed, 'errand', intention.index, purpose);
+    if (unit('way') >= THROUGH_PLUGIN) {
+      errands.push(errandOf(intention, unit('key') >= WITHOUT_KEY));
+      continue;
+    }
+    payments.push(intention);
+    if (payments.length < 1 + Math.floor(unit('size') * MOST_PAYMENTS)) continue;
+    errands.push({ key: payments[0]?.key ?? null, way: 'plugin', intentions: payments });
+    payments = [];
+  }
+  return payments.length === 0 ? errands : [...errands, ...payments.map((intention) => errandOf(intention))];
+}
+
+/** One request by itself. */
+export function errandOf(intention: Intention, keyed = true): Errand {
+  return { key: keyed ? intention.key : null, way: 'api', intentions: [intention] };
 }
 
 /** Replacements are numbered apart from the requests. */

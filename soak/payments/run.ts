@@ -10,10 +10,11 @@ export interface SoakOptions {
   seed: number;
   /** How long the end may take after the last request, in milliseconds. */
   patienceMs: number;
-  /** Whether fees jump and blocks stay away now and then; where absent they do. */
-  weather?: boolean;
-  /** Whether the client cancels and replaces some of what was accepted. */
-  lifecycle: boolean;
+  /**
+   * Whether nothing happens but what the soak is about: fees stay, blocks come and stay, nobody else has the keys, and
+   * nobody wishes anything of what was accepted. Where absent all of that happens.
+   */
+  calm?: boolean;
   /** Progress, a line at a time. */
   say(text: string): void;
 }

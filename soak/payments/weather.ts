@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Anvil } from '../../test/support/anvil.ts';
-import type { Blocks } from './world.ts';
+import { type Blocks, CONFIRMATIONS } from './world.ts';
 
-/** What happens on the network while a soak runs: fees that jump, blocks that do not come. */
+/** What happens on the network while a soak runs: fees that jump, blocks that do not come, or are taken back. */
 export interface Weather {
-  /** Blocks come and fees fall from now on. Safe to call twice. */
+  /** How often blocks were taken back. */
+  readonly reorganisations: number;
+  /** Blocks come and stay, and fees fall from now on. Safe to call twice. */
   clear(): Promise<void>;
   /** Clear, and no block is made for the sake of time any more. Safe to call twice. */
   stop(): Promise<void>;
@@ -12,6 +14,8 @@ export interface Weather {
 
 const CHANGE_MS = [1_500, 6_000] as const;
 const STILL_MS = [2_000, 8_000] as const;
+/** How much of the chain is taken back, by the time of an ordinary block. */
+const FORK_MS = [700, 2_200] as const;
 const GWEI = 1_000_000_000n;
 /** The highest base fee, in gwei. */
 const HIGHEST_FEE = 30;
@@ -32,6 +36,7 @@ export function startWeather(anvil: Anvil, { blocks, changes, random }: WeatherO
   const stopped = new AbortController();
   const between = ([least, most]: readonly [number, number]) => least + random() * (most - least);
   let isMining = true;
+  let reorganisations = 0;
 
   async function mining(on: boolean): Promise<void> {
     if (blocks === 'interval') await anvil.rpc('evm_setIntervalMining', [on ? 1 : 0]);
@@ -44,16 +49,34 @@ export function startWeather(anvil: Anvil, { blocks, changes, random }: WeatherO
     await anvil.rpc('anvil_setNextBlockBaseFeePerGas', [`0x${baseFee.toString(16)}`]);
   }
 
+  async function stillness(): Promise<void> {
+    await mining(false);
+    await pass(between(STILL_MS), fair.signal);
+    await mining(true);
+    await anvil.rpc('evm_mine');
+  }
+
+  /** Takes the latest blocks back, with what was in them, and puts a longer chain there. Nothing that is final. */
+  async function reorganise(): Promise<void> {
+    const height = async () => Number(await anvil.rpc('eth_blockNumber'));
+    const [before, snapshot] = [await height(), await anvil.rpc('evm_snapshot')];
+    await pass(between(FORK_MS), fair.signal);
+    await mining(false);
+    const depth = (await height()) - before;
+    if (depth > 0 && depth < CONFIRMATIONS) {
+      await anvil.rpc('evm_revert', [snapshot]);
+      await anvil.rpc('anvil_mine', [`0x${(depth + 1).toString(16)}`]);
+      reorganisations += 1;
+    }
+    await mining(true);
+  }
+
   async function change(): Promise<void> {
     while (await pass(between(CHANGE_MS), fair.signal)) {
-      if (random() < 0.5) {
-        await jump();
-        continue;
-      }
-      await mining(false);
-      await pass(between(STILL_MS), fair.signal);
-      await mining(true);
-      await anvil.rpc('evm_mine');
+      const kind = random();
+      if (kind < 0.4) await jump();
+      else if (kind < 0.7) await reorganise();
+      else await stillness();
     }
   }
 
@@ -70,6 +93,9 @@ export function startWeather(anvil: Anvil, { blocks, changes, random }: WeatherO
     await changing;
   };
   return {
+    get reorganisations() {
+      return reorganisations;
+    },
     clear,
     async stop() {
       stopped.abort();
@@ -80,10 +106,5 @@ export function startWeather(anvil: Anvil, { blocks, changes, random }: WeatherO
 
 /** @returns false when it was ended before the time was over */
 async function pass(ms: number, signal: AbortSignal): Promise<boolean> {
-  try {
-    await sleep(ms, undefined, { signal });
-    return true;
-  } catch {
-    return false;
-  }
+  return await sleep(ms, true, { signal }).catch(() => false);
 }

@@ -2,7 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { seededUnit } from '../../test/support/seeded.ts';
 import type { Fleet } from './fleet.ts';
 import { type Intention, replacementOf } from './plan.ts';
-import type { Wishes } from './verdict.ts';
+
+/** Something that a client wanted of an accepted transaction, and what it was answered at the end. */
+export interface Wish {
+  readonly kind: 'cancel' | 'replace';
+  readonly relayerId: string;
+  /** What is to take the place, where something is. */
+  readonly replacement?: Intention;
+  answer: 'taken' | 'refused' | 'unheard';
+}
 
 /** What share of the accepted is canceled, and what share replaced. */
 const CANCELED = 0.12;
@@ -19,8 +27,8 @@ const NOT_YET: ReadonlySet<number> = new Set([409, 429]);
  * wish is noted before it is sent, as its answer may be lost.
  */
 export class Wishing {
-  readonly canceled = new Set<string>();
-  readonly replaced = new Map<string, Intention>();
+  /** By the transaction's id: at most one for each. */
+  readonly wishes = new Map<string, Wish>();
   /** How often each status was the answer. */
   readonly answers = new Map<string, number>();
   readonly #fleet: Pick<Fleet, 'pick'>;
@@ -32,13 +40,9 @@ export class Wishing {
     this.#seed = seed;
   }
 
-  get wishes(): Wishes {
-    return { canceled: this.canceled, replaced: this.replaced };
-  }
-
   /** Everything that was to take the place of something. */
   get replacements(): Intention[] {
-    return [...this.replaced.values()];
+    return [...this.wishes.values()].flatMap(({ replacement }) => replacement ?? []);
   }
 
   /** Decides by the plan what the client still wants of an accepted request. */
@@ -46,14 +50,16 @@ export class Wishing {
     const unit = (purpose: string) => seededUnit(this.#seed, 'wish', intention.index, purpose);
     const chance = unit('kind');
     const afterMs = unit('moment') ** 2 * LATEST_MS;
-    const path = `/api/v1/relayers/${intention.relayerId}/transactions/${id}`;
+    const { relayerId } = intention;
     if (chance < CANCELED) {
-      this.canceled.add(id);
-      this.#running.push(this.#ask('DELETE', path, `${intention.key}-cancel`, afterMs));
+      const wish: Wish = { kind: 'cancel', relayerId, answer: 'unheard' };
+      this.wishes.set(id, wish);
+      this.#running.push(this.#ask(wish, id, `${intention.key}-cancel`, afterMs));
     } else if (chance < CANCELED + REPLACED && intention.kind === 'payment') {
       const replacement = replacementOf(this.#seed, intention);
-      this.replaced.set(id, replacement);
-      this.#running.push(this.#ask('PUT', path, replacement.key, afterMs, replacement.body));
+      const wish: Wish = { kind: 'replace', relayerId, replacement, answer: 'unheard' };
+      this.wishes.set(id, wish);
+      this.#running.push(this.#ask(wish, id, replacement.key, afterMs));
     }
   }
 
@@ -63,12 +69,14 @@ export class Wishing {
   }
 
   /** A wish whose answer was lost, or that is still under way, is sent again under its key. */
-  async #ask(method: string, path: string, key: string, afterMs: number, body?: object): Promise<void> {
+  async #ask(wish: Wish, id: string, key: string, afterMs: number): Promise<void> {
     await sleep(afterMs);
+    const method = wish.kind === 'cancel' ? 'DELETE' : 'PUT';
+    const body = wish.replacement?.body;
     for (let tries = 0; tries < TRIES; tries += 1) {
       const { url, apiKey } = await this.#fleet.pick();
       try {
-        const response = await fetch(`${url}${path}`, {
+        const response = await fetch(`${url}/api/v1/relayers/${wish.relayerId}/transactions/${id}`, {
           method,
           headers: {
             authorization: `Bearer ${apiKey}`,
@@ -81,7 +89,10 @@ export class Wishing {
         await response.text();
         const answer = `${method} ${response.status}`;
         this.answers.set(answer, (this.answers.get(answer) ?? 0) + 1);
-        if (response.status < 500 && !NOT_YET.has(response.status)) return;
+        if (response.status < 500 && !NOT_YET.has(response.status)) {
+          wish.answer = response.ok ? 'taken' : 'refused';
+          return;
+        }
       } catch {
         // It may have been heard: the key makes the next one the same wish.
       }

@@ -4,7 +4,10 @@ import { type Anvil, startAnvil } from '../../test/support/anvil.ts';
 import { type Postgres, startPostgres } from '../../test/support/postgres.ts';
 import { declareRelayers, type RelayerAccount } from '../../test/support/relayer-accounts.ts';
 import { createWorkspace } from '../../test/support/workspace.ts';
-import { COUNTER, REVERTER } from './plan.ts';
+import { COUNTER, PAYER, REVERTER } from './plan.ts';
+
+/** The depth from which a block is final; the weather takes less back. */
+export const CONFIRMATIONS = 3;
 
 export type Database = 'sqlite' | 'postgres';
 /** Whether a block comes each second or with each transaction. */
@@ -21,6 +24,8 @@ export interface WorldOptions {
 export interface World {
   readonly anvil: Anvil;
   readonly database: Database;
+  /** Null where the database is embedded. */
+  readonly postgres: { readonly server: Postgres; readonly url: string } | null;
   readonly blocks: Blocks;
   readonly relayers: readonly RelayerAccount[];
   /** How many instances work at the same time. */
@@ -30,6 +35,12 @@ export interface World {
   /** Safe to call twice. */
   close(): Promise<void>;
 }
+
+const PAYER_SOURCE = `export const handler = async ({ api, params: { payments } }) => {
+  const ids = [];
+  for (const { relayerId, body } of payments) ids.push((await api.useRelayer(relayerId).sendTransaction(body)).id);
+  return ids;
+};`;
 
 /** Two of the relayers share an account, and with it a lane and its nonces. */
 const RELAYERS = 4;
@@ -60,7 +71,8 @@ async function open(
   const urls = (await endpoints?.(anvil.url)) ?? [anvil.url];
   const workspace = await createWorkspace({
     rpcUrl: anvil.url,
-    network: { rpc_urls: urls, required_confirmations: 2, average_blocktime_ms: 1_000 },
+    pluginFiles: { [`${PAYER}.ts`]: PAYER_SOURCE },
+    network: { rpc_urls: urls, required_confirmations: CONFIRMATIONS, average_blocktime_ms: 1_000 },
   });
   opened.push(() => rm(workspace.dir, { recursive: true, force: true, maxRetries: 5 }));
   const relayers = await declareRelayers(workspace, anvil, { relayers: RELAYERS, accounts: ACCOUNTS });
@@ -71,19 +83,19 @@ async function open(
     STORAGE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
     RATE_LIMIT_REQUESTS_PER_SECOND: '1000000',
     RATE_LIMIT_BURST_SIZE: '1000000',
+    // What has no key to name it is gone this soon after its end, in hours.
+    TRANSACTION_EXPIRATION_HOURS: '0.01',
     // An endpoint that holds an answer back for ever must not take most of a soak's time.
     RPC_TIMEOUT_MS: '2000',
     PROVIDER_PAUSE_DURATION_SECS: '5',
     LOG_LEVEL: 'info',
   };
-  if (database === 'postgres') {
-    const postgres = await startDurablePostgres();
-    opened.push(() => postgres.stop());
-    shared['DATABASE_URL'] = await postgres.createDatabase();
-  }
+  const postgres = database === 'postgres' ? await openPostgres(opened) : null;
+  if (postgres !== null) shared['DATABASE_URL'] = postgres.url;
   return {
     anvil,
     database,
+    postgres,
     blocks,
     relayers,
     instances: database === 'postgres' ? 2 : 1,
@@ -92,6 +104,8 @@ async function open(
   };
 }
 
-function startDurablePostgres(): Promise<Postgres> {
-  return startPostgres({ durable: true });
+async function openPostgres(opened: (() => Promise<unknown>)[]): Promise<NonNullable<World['postgres']>> {
+  const server = await startPostgres({ durable: true });
+  opened.push(() => server.stop());
+  return { server, url: await server.createDatabase() };
 }

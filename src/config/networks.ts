@@ -2,7 +2,7 @@ import type { Network } from '../domain/network.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { ChainSchemas, KnownChains } from './chain-schemas.ts';
 import { check } from './check.ts';
-import { givesUrlsOnly, type NetworkEntry, networkEntrySchema, parseNetworkEntry } from './network-entry.ts';
+import { givesUrlsOnly, type NetworkEntry, parseNetworkEntry } from './network-entry.ts';
 import { type InheritedNetwork, inherit } from './network-inheritance.ts';
 import type { Findings } from './problems.ts';
 
@@ -102,6 +102,6 @@ function finish(
     findings.problem(at.file, path, 'missing: where the network is reached, as an array of URLs');
     return undefined;
   }
-  const settings = check(chain.networkSchema, fields, at, findings, Object.keys(networkEntrySchema.shape));
+  const settings = check(chain.networkSchema, fields, at, findings);
   return settings === undefined ? undefined : { type: chain.type, name, rpcUrls, settings };
 }

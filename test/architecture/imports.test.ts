@@ -58,7 +58,6 @@ const broken: Readonly<Record<string, readonly (readonly [from: string, to: stri
     ['sandbox/capability-contract.ts', 'sandbox/driver/slot.ts'],
   ],
   'call-table-stands-alone': [['sandbox/call-table.ts', 'sandbox/protocol.ts']],
-  'language-names-stand-alone': [['sandbox/language-names.ts', 'sandbox/protocol.ts']],
   'guest-stands-alone': [
     ['sandbox/guest/a.ts', 'node:fs'],
     ['sandbox/guest/b.ts', 'zod'],
@@ -116,8 +115,6 @@ const kept: readonly (readonly [from: string, to: string])[] = [
   ['src/plugin-host/y.ts', 'sandbox/protocol.ts'],
   ['src/plugin-host/x.ts', 'sandbox/capability-contract.ts'],
   ['src/plugin-host/w.ts', 'sandbox/call-table.ts'],
-  ['sandbox/process/z.ts', 'sandbox/language-names.ts'],
-  ['sandbox/guest/z.ts', 'sandbox/language-names.ts'],
   ['src/plugin-host/pool.ts', 'piscina'],
   ['src/observability/metrics.ts', 'prom-client'],
   ['src/store/z.ts', 'node:sqlite'],

@@ -16,8 +16,7 @@ const small: SoakOptions = {
   blocks: 'automine',
   seed: 4,
   patienceMs: 60_000,
-  weather: false,
-  lifecycle: false,
+  calm: true,
   say: (text) => t.comment(text),
 };
 

@@ -2,8 +2,9 @@
 import t, { type Test } from 'tap';
 import type { ChainEntry } from '../../soak/payments/chain-record.ts';
 import { type Intention, planOf, replacementOf } from '../../soak/payments/plan.ts';
-import { type Evidence, isKept, judge, type Shown, type Verdict } from '../../soak/payments/verdict.ts';
+import { type Evidence, isKept, judge, markOf, type Shown, type Verdict } from '../../soak/payments/verdict.ts';
 import { describeRun } from '../../soak/report.ts';
+import type { Wished } from '../support/model/judge.ts';
 
 const ACCOUNT = '0x00000000000000000000000000000000000000aa';
 const relayers = [{ relayerId: 'relayer-0', address: ACCOUNT, privateKey: '0x01' }];
@@ -40,9 +41,13 @@ function goodRun() {
       accepted: new Map(intentions.map(({ index }) => [index, new Set([`id-${index}`])])),
       unknown: new Set<number>(),
       refused: new Map<number, string>(),
+      validUntil: new Map<number, number>(),
     },
-    wishes: { canceled: new Set<string>(), replaced: new Map<string, Intention>() },
+    wishes: new Map<string, Wished[]>(),
+    replacements: [] as Intention[],
     shown,
+    endedAt: new Map<string, number>(),
+    foreign: new Set<string>(),
     chain: {
       entries,
       accounts: new Map([[ACCOUNT, { mined: COUNT, pending: COUNT }]]),
@@ -84,7 +89,7 @@ t.test('a run in which all went well', (t) => {
 });
 
 t.test('lost', (t) => {
-  finds(t, 'lost', (run) => void run.shown.splice(3, 1), /does not know it/);
+  finds(t, 'lost', (run) => void run.shown.splice(3, 1), /the service does not know it/);
   finds(t, 'lost', (run) => void (at(run, 'payment').shown.status = 'submitted'), /without an end/);
   t.end();
 });
@@ -96,12 +101,12 @@ t.test('doubled', (t) => {
     run.chain.effects.set(index, 2n);
     run.chain.accounts.set(ACCOUNT, { mined: COUNT + 1, pending: COUNT + 1 });
   };
-  finds(t, 'doubled', again, /1 accepted, 2 in blocks/);
+  finds(t, 'doubled', again, /in blocks 2 times/);
   finds(t, 'doubled', (run) => void run.chain.effects.set(at(run, 'count').index, 2n), /executed 1 times, 2 effects/);
   finds(t, 'doubled', (run) => void run.asked.accepted.get(5)?.add('id-6'), /one key, 2 transactions/);
   const foreign = (run: Run) => void (at(run, 'payment').entry.to = '0x00000000000000000000000000000000000000ff');
   finds(t, 'doubled', foreign, /nobody asked for/);
-  finds(t, 'doubled', (run) => void run.asked.accepted.delete(at(run, 'payment').index), /0 accepted, 1 in blocks/);
+  finds(t, 'doubled', (run) => void run.asked.accepted.delete(at(run, 'payment').index), /nobody asked for/);
   t.end();
 });
 
@@ -118,10 +123,11 @@ t.test('states that the chain contradicts', (t) => {
   finds(t, 'wrong', (run) => void (at(run, 'payment').shown.status = 'failed'), /but it executed/);
   finds(t, 'wrong', (run) => void (at(run, 'revert').shown.status = 'confirmed'), /no such effect/);
   finds(t, 'wrong', (run) => void (at(run, 'payment').shown.hash = hashOf(77_777)), /no such effect/);
-  finds(t, 'wrong', (run) => void (at(run, 'payment').shown.status = 'canceled'), /but it is in a block/);
-  finds(t, 'wrong', (run) => void (at(run, 'payment').shown.status = 'expired'), /but it is in a block/);
-  finds(t, 'wrong', (run) => void (at(run, 'payment').shown.nonce = 12_345), /but mined under nonce/);
-  finds(t, 'wrong', (run) => void (at(run, 'revert').shown.hash = at(run, 'payment').shown.hash), /hash is another's/);
+  finds(t, 'wrong', (run) => void (at(run, 'payment').shown.status = 'canceled'), /but it executed/);
+  finds(t, 'wrong', (run) => void (at(run, 'revert').shown.status = 'expired'), /but it is in a block/);
+  finds(t, 'wrong', (run) => void (at(run, 'payment').shown.nonce = 12_345), /but the chain has it with/);
+  finds(t, 'wrong', (run) => void (at(run, 'revert').shown.hash = at(run, 'payment').shown.hash), /what reverted is/);
+  finds(t, 'wrong', (run) => void (at(run, 'payment').shown.nonce = at(run, 'revert').shown.nonce), /several .* show/);
   const unasked = (run: Run) => {
     const { index, entry, shown } = at(run, 'payment');
     Object.assign(entry, { to: ACCOUNT, value: 0n, data: '0x' });
@@ -129,17 +135,26 @@ t.test('states that the chain contradicts', (t) => {
     run.chain.effects.set(index, 0n);
   };
   finds(t, 'wrong', unasked, /nobody asked for that/);
-  t.end();
-});
-
-t.test('given up without a reason', (t) => {
   const givenUp = (run: Run) => {
     const { index, entry, shown } = at(run, 'payment');
     Object.assign(entry, { to: ACCOUNT, value: 0n, data: '0x' });
     Object.assign(shown, { status: 'failed', status_reason: 'a node said so' });
     run.chain.effects.set(index, 0n);
   };
-  finds(t, 'givenUp', givenUp, /failed, nonce \d+, .* a node said so/);
+  finds(t, 'wrong', givenUp, /failed, .* a node said so; but nothing reverted, interfered or refused it/);
+  t.end();
+});
+
+t.test('what a stranger took with the same key', (t) => {
+  const run = goodRun();
+  const { index, entry, shown } = at(run, 'payment');
+  Object.assign(entry, { to: '0x00000000000000000000000000000000000000ff' });
+  Object.assign(shown, { status: 'failed', status_reason: 'consumed externally' });
+  run.chain.effects.set(index, 0n);
+  run.foreign.add(entry.hash);
+  t.ok(isKept(judge(run)), describeRun([], judge(run)));
+  shown.nonce = 12_345;
+  t.notOk(isKept(judge(run)), 'another nonce');
   t.end();
 });
 
@@ -149,7 +164,7 @@ t.test('what the client asked for is no fault', (t) => {
   Object.assign(entry, { to: ACCOUNT, value: 0n, data: '0x' });
   shown.status = 'canceled';
   run.chain.effects.set(index, 0n);
-  run.wishes.canceled.add(shown.id);
+  run.wishes.set(shown.id, [{ kind: 'cancel', answer: 'done' }]);
   t.ok(isKept(judge(run)), describeRun([], judge(run)));
 
   const other = goodRun();
@@ -158,7 +173,11 @@ t.test('what the client asked for is no fault', (t) => {
   for (const one of [original.entry, original.shown]) one.to = replacement.to;
   other.chain.effects.set(original.index, 0n).set(replacement.index, 1n);
   t.notOk(isKept(judge(other)), 'a receiver that nobody named');
-  other.wishes.replaced.set(original.shown.id, replacement);
+  const effect = markOf(replacement);
+  other.replacements.push(replacement);
+  other.wishes.set(original.shown.id, [{ kind: 'replace', effect, answer: 'refused' }]);
+  t.notOk(isKept(judge(other)), 'one that the client was told is refused');
+  other.wishes.set(original.shown.id, [{ kind: 'replace', effect, answer: 'done' }]);
   t.ok(isKept(judge(other)), describeRun([], judge(other)));
   t.end();
 });

@@ -45,7 +45,6 @@ export class GuestHost {
         this.outcomes.push(JSON.parse(text) as Outcome);
         return '';
       case 'retire':
-      case 'changed':
         this.retired = true;
         return '';
       case 'timer': {

@@ -18,7 +18,6 @@ export function partWorld(ask: AskForFetch = () => Promise.reject(new TypeError(
       const answer = answerCryptoQuestion(JSON.stringify(question));
       return answer === '' ? undefined : answer.slice(1);
     },
-    subtle: () => undefined,
     streams: () => {
       streams ??= createStreamClasses();
       return streams;

@@ -28,9 +28,6 @@ export function fixArrayBuffer(global: typeof globalThis): void {
   defineProperty(global, 'ArrayBuffer', { value: FixedArrayBuffer, writable: true, configurable: true });
 }
 
-/** As a getter is made by the language: without a `prototype` that could be changed. */
-const { speciesOf } = {
-  speciesOf(this: unknown): unknown {
-    return this;
-  },
-};
+function speciesOf(this: unknown): unknown {
+  return this;
+}

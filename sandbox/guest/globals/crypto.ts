@@ -6,16 +6,9 @@ const INTEGER_KINDS = /^(Big)?(Ui|I)nt\d+(Clamped)?Array$/;
 const kindOf = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag)
   ?.get as () => string | undefined;
 
-/**
- * The part of Web Cryptography that needs no keys; `randomBytes` gives so many as characters, at most 65536, and `subtle`
- * the other part.
- */
-export function createCrypto(randomBytes: (bytes: number) => string, subtle: () => unknown): object {
+/** The part of Web Cryptography that needs no keys; `randomBytes` gives so many as characters, at most 65536. */
+export function createCrypto(randomBytes: (bytes: number) => string): object {
   return {
-    get subtle(): unknown {
-      return subtle();
-    },
-
     getRandomValues<T>(array: T): T {
       const kind = ArrayBuffer.isView(array) ? kindOf.call(array) : undefined;
       if (kind === undefined || !INTEGER_KINDS.test(kind)) {

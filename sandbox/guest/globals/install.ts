@@ -1,18 +1,17 @@
 import type { CallEnd } from '../call-end.ts';
 import type { CapabilityCalls } from '../capability-calls.ts';
-import type { GlobalNames } from '../global-names.ts';
 import type { HostLink } from '../host-link.ts';
 import { LazyParts, PART_GLOBALS } from '../lazy-parts.ts';
+import { defineLazily } from '../lazy-property.ts';
 import type { PartName } from '../part-name.ts';
 import type { Part, PartWorld } from '../part-world.ts';
 import { PLUGIN_ERROR_CLASS, PluginError } from '../plugin-error.ts';
 import { defineProperty, NativeTypeError, stringSlice, toText } from '../primordials.ts';
-import type { ReachableObjects } from '../reachable-objects.ts';
 import { createConsole, type GuestConsole } from './console.ts';
 import { createPerformance } from './performance.ts';
 import { createProcess } from './process.ts';
 import type { StreamClasses } from './streams.ts';
-import { TimerHandle, Timers } from './timers.ts';
+import { Timers } from './timers.ts';
 
 /** Characters of one `process.stdout.write` that become a log line. */
 const LONGEST_WRITE = 8192;
@@ -30,9 +29,6 @@ export interface WorldParts {
   link: HostLink;
   end: CallEnd;
   calls: Pick<CapabilityCalls, 'ofRunning'>;
-  names: Pick<GlobalNames, 'define'>;
-  /** Is told of all that plugins reach. */
-  objects: Pick<ReachableObjects, 'add' | 'addNoted'>;
   /** Loads a part of the runtime. */
   load(name: PartName): Part;
 }
@@ -42,15 +38,13 @@ export interface WorldParts {
  * there as an accessor until a plugin first looks at it.
  */
 export function installGlobals(global: object, parts: WorldParts): World {
-  const { link, end, names, objects } = parts;
+  const { link, end } = parts;
   const timers = new Timers(link, end);
   const timerFunctions = timers.globals();
-  defineProperty(global, 'global', { value: global, writable: true, enumerable: false, configurable: true });
-  names.define([PLUGIN_ERROR_CLASS], () => objects.add(PluginError));
-  names.define(Object.keys(timerFunctions) as (keyof typeof timerFunctions)[], (name) => {
-    objects.add(TimerHandle);
-    return objects.add(timerFunctions[name]);
-  });
+  const names: Record<string | symbol, unknown> = { ...timerFunctions, global, [PLUGIN_ERROR_CLASS]: PluginError };
+  for (const name of Reflect.ownKeys(names)) {
+    defineProperty(global, name, { value: names[name], writable: true, enumerable: false, configurable: true });
+  }
 
   const now = () => link.now();
   const line = (level: 'log' | 'error') => (text: unknown) =>
@@ -60,13 +54,13 @@ export function installGlobals(global: object, parts: WorldParts): World {
   const make = {
     console() {
       console ??= createConsole(link);
-      return objects.addNoted(console.console);
+      return console.console;
     },
-    process: () => objects.addNoted(createProcess(timers, line('log'), line('error'), now, granted)),
-    performance: () => objects.add(createPerformance(now)),
+    process: () => createProcess(timers, line('log'), line('error'), now, granted),
+    performance: () => createPerformance(now),
   };
-  names.define(['console', 'process', 'performance'], (name) => make[name]());
-  installParts(parts, timerFunctions.setTimeout);
+  defineLazily(global, ['console', 'process', 'performance'], (name) => make[name as keyof typeof make]());
+  installParts(global, parts, timerFunctions.setTimeout);
   return {
     console: { reset: () => console?.reset() },
     timers,
@@ -76,12 +70,7 @@ export function installGlobals(global: object, parts: WorldParts): World {
   };
 }
 
-function installParts(world: WorldParts, setTimer: PartWorld['setTimer']): void {
-  const { link, end, calls, names, objects } = world;
-  const load = (name: PartName): Part => {
-    const part = world.load(name);
-    return (given) => objects.add(part(given));
-  };
+function installParts(global: object, { link, end, calls, load }: WorldParts, setTimer: PartWorld['setTimer']): void {
   const parts: LazyParts = new LazyParts(load, () => ({
     classes: {
       get URL() {
@@ -106,12 +95,15 @@ function installParts(world: WorldParts, setTimer: PartWorld['setTimer']): void 
     },
     random: (bytes) => link.random(bytes),
     compute: (question) => link.crypto(question),
-    subtle: () => parts.get('subtle')['subtle'],
     streams: () => parts.get('streams') as unknown as StreamClasses,
     loadedStreams: () => parts.peek('streams') as StreamClasses | undefined,
   }));
   for (const part of Object.keys(PART_GLOBALS) as PartName[]) {
-    names.define(PART_GLOBALS[part], (name) => parts.get(part)[name]);
+    defineLazily(global, PART_GLOBALS[part], (name) => {
+      const value = parts.get(part)[name];
+      if (name === 'crypto') defineLazily(value as object, ['subtle'], () => parts.get('subtle')['subtle']);
+      return value;
+    });
   }
 }
 

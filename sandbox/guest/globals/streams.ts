@@ -93,8 +93,6 @@ export function createStreamClasses() {
     ...polyfill,
     TextDecoderStream,
     TextEncoderStream,
-    /** Leads to the classes that have no name. */
-    sample: new ReadableStream().values(),
 
     isStream: (value: unknown): value is ByteStream => value instanceof ReadableStream,
 

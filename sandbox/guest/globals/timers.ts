@@ -103,7 +103,7 @@ export class Timers {
 }
 
 /** What `setTimeout` returns: an object as in Node, which is also a number as in browsers. */
-export class TimerHandle {
+class TimerHandle {
   readonly #id: number;
   readonly #timers: Timers;
 

@@ -7,7 +7,7 @@ import { structuredClone } from '../globals/structured-clone.ts';
 import type { PartWorld } from '../part-world.ts';
 
 /** Events and aborting, and what else throws a DOMException. */
-export function part({ report, setTimer, random, subtle }: PartWorld): Record<string, unknown> {
+export function part({ report, setTimer, random }: PartWorld): Record<string, unknown> {
   const events = createEventClasses(report);
   return {
     DOMException,
@@ -16,6 +16,6 @@ export function part({ report, setTimer, random, subtle }: PartWorld): Record<st
     structuredClone,
     atob,
     btoa,
-    crypto: createCrypto(random, subtle),
+    crypto: createCrypto(random),
   };
 }

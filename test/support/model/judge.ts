@@ -127,7 +127,7 @@ function faultOfEnd(one: Case, shown: Shown, own: readonly Execution[], truth: T
   if (shown.status === 'confirmed') {
     if (seen?.succeeded !== true || seen.hash !== shown.hash) return 'the chain has no such effect';
     if (seen.effect !== shown.effect) return `what executed is ${seen.effect}`;
-    return undefined;
+    return seen.anchor === shown.anchor ? undefined : `the chain has it with ${seen.anchor}`;
   }
   if (seen?.succeeded === true) return `it executed: ${describe(seen)}`;
   if (shown.status === 'failed') {

@@ -76,21 +76,6 @@ t.test('time inside is counted from the isolate’s beginning, coarsely', async 
   t.ok((JSON.parse(json) as boolean[]).every(Boolean), 'no step below a tenth of a millisecond');
 });
 
-t.test('an isolate that an earlier call has changed begins no other', async (t) => {
-  const isolate = isolateOf('RegExp.prototype.planted = 1; return 1;');
-  const said: string[] = [];
-  isolate.attach((op) => {
-    said.push(op);
-    return '';
-  });
-  t.equal(isolate.enter('invoke', contextText({}), 1000), null);
-  t.match(isolate, { sound: true, isChanged: false });
-  t.equal(isolate.enter('invoke', contextText({}), 1000), null);
-  t.match(isolate, { sound: false, isChanged: true });
-  t.same(said, ['done'], 'nothing of the second has run');
-  isolate.dispose();
-});
-
 t.test('a module that does not evaluate is an error with its reason', async (t) => {
   const escapeOf = (code: string) => {
     try {
@@ -169,7 +154,7 @@ t.test('an isolate takes little more than its plugin', (t) => {
   const bytes = isolate.measureHeap();
   isolate.dispose();
   // An empty context alone takes 0.67 MB; a thousand isolates that wait have to fit 2048 MB.
-  t.ok(bytes < 1_400_000, `${bytes} bytes of heap`);
+  t.ok(bytes < 1_300_000, `${bytes} bytes of heap`);
   t.end();
 });
 

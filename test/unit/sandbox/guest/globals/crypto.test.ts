@@ -4,10 +4,7 @@ import { HostLink } from '../../../../../sandbox/guest/host-link.ts';
 import { GuestHost } from '../../../../support/guest-host.ts';
 
 const host = new GuestHost();
-const crypto = createCrypto(
-  (bytes) => new HostLink(host.call).random(bytes),
-  () => 'the other part',
-) as Crypto;
+const crypto = createCrypto((bytes) => new HostLink(host.call).random(bytes)) as Crypto;
 
 t.test('fills integer arrays with the bytes of the host', (t) => {
   host.randomBytes = [1, 2, 255];

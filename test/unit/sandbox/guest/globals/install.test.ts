@@ -1,7 +1,6 @@
 import t from 'tap';
 import { CallEnd } from '../../../../../sandbox/guest/call-end.ts';
 import { CapabilityCalls } from '../../../../../sandbox/guest/capability-calls.ts';
-import { GlobalNames } from '../../../../../sandbox/guest/global-names.ts';
 import { installGlobals } from '../../../../../sandbox/guest/globals/install.ts';
 import { HostLink } from '../../../../../sandbox/guest/host-link.ts';
 import { PART_GLOBALS } from '../../../../../sandbox/guest/lazy-parts.ts';
@@ -16,28 +15,22 @@ type Web = Pick<
   'URL' | 'URLSearchParams' | 'EventTarget' | 'Event' | 'AbortSignal' | 'DOMException'
 > & { fetch: object };
 
-/** What else it is given: nobody seals anything here. */
-const unsealed = (global: object) => ({
-  names: new GlobalNames(global, () => {}),
-  objects: { add: <T>(object: T) => object, addNoted: <T>(object: T) => object },
-});
-
 t.test('puts the web APIs on the global object, and nothing else', (t) => {
   const host = new GuestHost();
   const link = new HostLink(host.call);
   const end = new CallEnd(link);
   const global: Record<string | symbol, unknown> = {};
   const loaded: string[] = [];
-  const made: Record<string, (world: PartWorld) => Record<string, unknown>> = {
+  const made: Record<string, () => Record<string, unknown>> = {
     buffer: () => ({ Buffer: 'made' }),
     subtle: () => ({ subtle: 'made' }),
-    dom: ({ subtle }: PartWorld) => ({ crypto: { subtle: subtle() } }),
+    dom: () => ({ crypto: {} }),
   };
   const load = (name: string) => {
     loaded.push(name);
     return made[name] ?? (() => ({}));
   };
-  const world = installGlobals(global, { ...unsealed(global), link, end, calls: new CapabilityCalls(link, end), load });
+  const world = installGlobals(global, { link, end, calls: new CapabilityCalls(link, end), load });
   const lazy: string[] = Object.values(PART_GLOBALS).flat();
   const names = Object.getOwnPropertyNames(global);
   t.strictSame(
@@ -82,7 +75,6 @@ t.test('gives the parts what their APIs are made of', (t) => {
   const parts = { dom: makeDom, url: makeUrl, web: ({ classes }: PartWorld) => ({ fetch: classes }) };
   const global: Record<string, unknown> = {};
   installGlobals(global, {
-    ...unsealed(global),
     link,
     end,
     calls: new CapabilityCalls(link, end),
@@ -108,8 +100,7 @@ t.test('the environment that is granted is that of the process, and groups and c
   const link = new HostLink(host.call);
   const end = new CallEnd(link);
   const global: Record<string, unknown> = {};
-  const calls = new CapabilityCalls(link, end);
-  const world = installGlobals(global, { ...unsealed(global), link, end, calls, load: () => () => ({}) });
+  const world = installGlobals(global, { link, end, calls: new CapabilityCalls(link, end), load: () => () => ({}) });
   world.console.reset();
   world.grant({ GRANTED: 'yes' });
   t.strictSame((global['process'] as NodeJS.Process).env, { GRANTED: 'yes' });

@@ -1,0 +1,127 @@
+import { seededRandom, seededUnit } from '../../test/support/seeded.ts';
+import { type Stranger, startStranger } from '../../test/support/stranger.ts';
+import { describeCounts, type Line } from '../report.ts';
+import { readChain } from './chain-record.ts';
+import { Chronicle, outcomesOf } from './chronicle.ts';
+import { Client } from './client.ts';
+import type { Fleet } from './fleet.ts';
+import { type Errand, errandsOf, type Intention, planOf } from './plan.ts';
+import type { SoakOptions } from './run.ts';
+import { settle } from './settling.ts';
+import { judge, type Shown, type Verdict } from './verdict.ts';
+import { startWeather, type Weather } from './weather.ts';
+import { Wishing } from './wishing.ts';
+import type { World } from './world.ts';
+
+/** What share of the errands is sent once more after all has ended. */
+const REPEATED = 0.1;
+/** How long what such a repeat may have begun in error may take. */
+const AFTERMATH_MS = 20_000;
+
+/** Everybody who has a part in a run beside the service: the client, its second thoughts, strangers, the network. */
+export class Cast {
+  readonly errands: readonly Errand[];
+  readonly client: Client;
+  readonly #intentions: readonly Intention[];
+  readonly #world: World;
+  readonly #fleet: Fleet;
+  readonly #seed: number;
+  readonly #wishing: Wishing;
+  readonly #chronicle: Chronicle;
+  readonly #weather: Weather;
+  readonly #stranger: Stranger | null;
+  #repeated = 0;
+
+  constructor(world: World, fleet: Fleet, { seed, transactions, calm = false }: SoakOptions) {
+    this.#world = world;
+    this.#fleet = fleet;
+    this.#seed = seed;
+    this.#intentions = planOf(seed, transactions, world.relayers);
+    this.errands = errandsOf(seed, this.#intentions);
+    this.#wishing = new Wishing(fleet, seed);
+    this.client = new Client(fleet, (intention, id) => calm || this.#wishing.consider(intention, id));
+    this.#chronicle = new Chronicle(fleet, this.#relayerIds);
+    const { anvil, blocks, relayers } = world;
+    this.#weather = startWeather(anvil, { blocks, changes: !calm, random: seededRandom(seed, 'weather') });
+    this.#stranger = calm ? null : startStranger(anvil, relayers, seededRandom(seed, 'stranger'));
+  }
+
+  get #relayerIds(): string[] {
+    return this.#world.relayers.map(({ relayerId }) => relayerId);
+  }
+
+  /** Begins to watch what the service shows. */
+  watch(): void {
+    this.#chronicle.start();
+  }
+
+  /** Nothing is wished any more, the weather is fair, and strangers stay away. */
+  async hush(): Promise<void> {
+    await this.#wishing.done();
+    await this.#stranger?.stop();
+    await this.#weather.clear();
+  }
+
+  /** Waits for the ends; resolves with what has none within the given milliseconds. */
+  async settle(withinMs: number): Promise<Shown[]> {
+    return await settle(await this.#fleet.pick(), this.#relayerIds, withinMs);
+  }
+
+  /** Repeats some of what was sent, and judges everything by what the chain says. */
+  async conclude(): Promise<Verdict> {
+    const wrong = await this.#repeatSome();
+    await this.settle(AFTERMATH_MS);
+    await this.#chronicle.stop();
+    await this.#chronicle.look();
+    const { wishes, replacements } = this.#wishing;
+    const intentions = this.#intentions;
+    const addresses = this.#world.relayers.map(({ address }) => address);
+    const verdict = judge({
+      intentions,
+      asked: this.client.asked,
+      wishes: await outcomesOf(await this.#fleet.pick(), wishes),
+      replacements,
+      shown: [...this.#chronicle.shown.values()],
+      endedAt: this.#chronicle.endedBy,
+      chain: await readChain(this.#world.anvil, addresses, [...intentions, ...replacements]),
+      foreign: this.#stranger?.hashes ?? new Set(),
+    });
+    return { ...verdict, wrong: [...verdict.wrong, ...wrong, ...this.#chronicle.undone] };
+  }
+
+  /** What they did, for the report. */
+  lines(): Line[] {
+    const { unknown, refused } = this.client.asked;
+    const refusals = new Map<string, number>();
+    for (const reason of refused.values()) refusals.set(reason, (refusals.get(reason) ?? 0) + 1);
+    const calls = this.errands.filter(({ way }) => way === 'plugin');
+    const payments = calls.reduce((sum, { intentions }) => sum + intentions.length, 0);
+    return [
+      ['through a plugin', `${payments} in ${calls.length} calls`],
+      ['without a key', this.errands.filter(({ key }) => key === null).length],
+      ['sent again after the end', this.#repeated],
+      ['answers never heard', unknown.size],
+      ['refused', describeCounts(refusals)],
+      ['wishes', describeCounts(this.#wishing.answers)],
+      ['reorganisations', this.#weather.reorganisations],
+      ['sent by a stranger', this.#stranger?.hashes.size ?? 0],
+    ];
+  }
+
+  /** Safe to call twice. */
+  async close(): Promise<void> {
+    await this.#stranger?.stop();
+    await this.#weather.stop();
+    await this.#chronicle.stop();
+  }
+
+  async #repeatSome(): Promise<string[]> {
+    const { accepted } = this.client.asked;
+    const isAccepted = ({ intentions }: Errand) => intentions.every(({ index }) => accepted.has(index));
+    const some = this.errands.filter(
+      (errand) => errand.key !== null && isAccepted(errand) && seededUnit(this.#seed, 'repeat', errand.key) < REPEATED,
+    );
+    this.#repeated = some.length;
+    return await this.client.repeatAll(some);
+  }
+}

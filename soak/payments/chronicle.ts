@@ -1,0 +1,98 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Wished } from '../../test/support/model/judge.ts';
+import type { RunningService } from '../../test/support/service.ts';
+import type { Fleet } from './fleet.ts';
+import { listAll } from './settling.ts';
+import { markOf, type Shown } from './verdict.ts';
+import type { Wish } from './wishing.ts';
+
+const EVERY_MS = 3_000;
+const FINAL = ['confirmed', 'failed', 'canceled', 'expired'];
+
+/** What the API showed in the course of a run: what has ended is gone from it after a while. */
+export class Chronicle {
+  /** The last of each. */
+  readonly shown = new Map<string, Shown>();
+  /** When it was first seen to have ended, in milliseconds since the epoch. */
+  readonly endedBy = new Map<string, number>();
+  /** Ends that became something else. */
+  readonly undone: string[] = [];
+  readonly #fleet: Pick<Fleet, 'pick'>;
+  readonly #relayerIds: readonly string[];
+  readonly #stopped = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(fleet: Pick<Fleet, 'pick'>, relayerIds: readonly string[]) {
+    this.#fleet = fleet;
+    this.#relayerIds = relayerIds;
+  }
+
+  /** Looks again and again, whoever answers. */
+  start(): void {
+    this.#running = this.#watch();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    await this.#running;
+  }
+
+  /** Looks once; rejects when nobody answers. */
+  async look(): Promise<void> {
+    const all = await listAll(await this.#fleet.pick(), this.#relayerIds);
+    const now = Date.now();
+    for (const one of all) this.#note(one, now);
+  }
+
+  #note(one: Shown, now: number): void {
+    const before = this.shown.get(one.id);
+    if (before !== undefined && FINAL.includes(before.status)) {
+      if (before.status !== one.status) this.undone.push(`${one.id} was ${before.status}, and is ${one.status} later`);
+      return;
+    }
+    this.shown.set(one.id, one);
+    if (FINAL.includes(one.status)) this.endedBy.set(one.id, now);
+  }
+
+  async #watch(): Promise<void> {
+    const { signal } = this.#stopped;
+    while (!signal.aborted) {
+      await this.look().catch(() => undefined);
+      await sleep(EVERY_MS, undefined, { signal }).catch(() => undefined);
+    }
+  }
+}
+
+interface Timeline {
+  events: { at: string; event: string; decision?: string }[];
+}
+
+/** What came of the wishes by the service's own account of each transaction, and what the client was told. */
+export async function outcomesOf(
+  service: RunningService,
+  wishes: ReadonlyMap<string, Wish>,
+): Promise<Map<string, Wished[]>> {
+  const outcomes = new Map<string, Wished[]>();
+  for (const [id, wish] of wishes) {
+    const { status, body } = await service.request(
+      'GET',
+      `/api/v1/relayers/${wish.relayerId}/transactions/${id}/timeline`,
+    );
+    const events = status === 200 ? (body.data as Timeline).events : [];
+    const { kind, replacement } = wish;
+    outcomes.set(id, [{ kind, ...(replacement && { effect: markOf(replacement) }), answer: answerTo(wish, events) }]);
+  }
+  return outcomes;
+}
+
+/** A refusal that the client heard binds, whatever the service says later. */
+function answerTo({ kind, answer }: Wish, events: Timeline['events']): Wished['answer'] {
+  const has = (event: string) => events.some((one) => one.event === event);
+  if (answer === 'refused' || has(`${kind}_refused`)) return 'refused';
+  if (!has(`${kind}_requested`)) return answer === 'unheard' ? 'unheard' : 'open';
+  const done = kind === 'cancel' ? 'canceled' : 'replaced';
+  if (events.some(({ decision }) => decision === done)) return 'done';
+  // Of what was to have no effect already a cancel changes nothing.
+  const isOver = kind === 'cancel' && events.some(({ decision }) => decision === 'expired' || decision === 'refused');
+  return isOver ? 'done' : 'open';
+}

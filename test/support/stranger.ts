@@ -1,0 +1,62 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Wallet } from 'ethers';
+import type { Anvil } from './anvil.ts';
+import type { RelayerAccount } from './relayer-accounts.ts';
+
+/** Somebody else who sends with the accounts' keys, straight to the node. */
+export interface Stranger {
+  /** Hashes of what the node took, in lower case. */
+  readonly hashes: ReadonlySet<string>;
+  /** Safe to call twice. */
+  stop(): Promise<void>;
+}
+
+const PAUSE_MS = [4_000, 12_000] as const;
+const CHAIN_ID = 31_337;
+const TIP = 2_000_000_000n;
+/** Enough for every base fee that the weather makes. */
+const MOST = 200_000_000_000n;
+
+/** Now and then takes the next nonce of one of the accounts. */
+export function startStranger(anvil: Anvil, accounts: readonly RelayerAccount[], random: () => number): Stranger {
+  const stopped = new AbortController();
+  const hashes = new Set<string>();
+
+  async function send(): Promise<void> {
+    const account = accounts[Math.floor(random() * accounts.length)];
+    if (account === undefined) return;
+    const { address, privateKey } = account;
+    const nonce = Number(await anvil.rpc('eth_getTransactionCount', [address, random() < 0.5 ? 'pending' : 'latest']));
+    const raw = await new Wallet(privateKey).signTransaction({
+      chainId: CHAIN_ID,
+      type: 2,
+      nonce,
+      to: Wallet.createRandom().address,
+      value: 1n,
+      gasLimit: 21_000n,
+      maxFeePerGas: MOST,
+      maxPriorityFeePerGas: TIP,
+    });
+    hashes.add(String(await anvil.rpc('eth_sendRawTransaction', [raw])).toLowerCase());
+  }
+
+  async function go(): Promise<void> {
+    while (await pass(PAUSE_MS[0] + random() * (PAUSE_MS[1] - PAUSE_MS[0]), stopped.signal)) {
+      // The nonce may be taken by now, or the other one pays more.
+      await send().catch(() => undefined);
+    }
+  }
+
+  const going = go();
+  return {
+    hashes,
+    async stop() {
+      stopped.abort();
+      await going;
+    },
+  };
+}
+
+async function pass(ms: number, signal: AbortSignal): Promise<boolean> {
+  return await sleep(ms, true, { signal }).catch(() => false);
+}
