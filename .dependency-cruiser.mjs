@@ -227,6 +227,7 @@ export default {
     owner('undici', npm('undici'), '^(src/egress|test|bench|demo)/'),
     owner('ethers', npm('ethers'), '^(src/chains/evm|src/signers|test|bench|demo|plugins)/'),
     owner('fastify', npm('(fastify|@fastify|fastify-type-provider-zod)'), '^(src/http|test|bench)/'),
+    owner('fast-check', npm('fast-check'), '^test/support/properties\\.ts$'),
     owner('esbuild', npm('esbuild'), '^(src/plugin-host|test|bench)/'),
   ],
   options: {

@@ -2,6 +2,7 @@
  * `npm run soak -- kill` and `npm run soak -- faults`: many transactions through the real server, on a real node and a
  * real database, while processes are killed or endpoints do wrong. At the end the chain itself is asked what came of
  * each accepted transaction. `npm run soak -- calls`: plugin calls of every kind, and what the server holds after them.
+ * `npm run soak -- properties`: the properties of the tests, from another seed and with many more runs.
  * Ends with 1 when a promise was broken, or when nothing was tried.
  */
 import { writeFile } from 'node:fs/promises';
@@ -11,13 +12,14 @@ import { FAULT_MODES, type FaultMode, soakFaults } from './payments/faults.ts';
 import { soakKills } from './payments/kill.ts';
 import type { SoakOptions, SoakResult } from './payments/run.ts';
 import { isKept } from './payments/verdict.ts';
+import { soakProperties } from './properties.ts';
 import { describeLines, describeRun } from './report.ts';
 
-const USAGE = `npm run soak -- kill|faults|calls [options]
+const USAGE = `npm run soak -- kill|faults|calls|properties [options]
   --transactions <number>       default 1000
   --database sqlite|postgres    default sqlite; postgres has two instances at a time
   --blocks interval|automine    default interval: one a second
-  --seed <number>               default: another one each time
+  --seed <number>               default: another one each time; that of a failure draws the same again
   --calm                        nobody else has the keys, nothing is taken back, fees stay, nobody changes his mind
   --patience <seconds>          how long the last may take to end, default 300
   --kills <number>              kill: default one for each 15 transactions
@@ -25,15 +27,19 @@ const USAGE = `npm run soak -- kill|faults|calls [options]
   --log <file>                  where to write what the server's processes wrote
   --rate <0 to 1>               faults: how likely each is for a request, default 0.02
   --calls <number>              calls: default 100000
-  --concurrency <number>        calls: how many at a time, default 64`;
+  --concurrency <number>        calls: how many at a time, default 64
+  --times <number>              properties: how many times as many runs as in npm test, default 20
+  --only <part of a path>       properties: only the test files whose path has it in it`;
 
 class UsageError extends Error {}
+
+type Given = ReturnType<typeof readArguments>;
 
 const say = (text: string) => void process.stdout.write(`${text}\n`);
 
 try {
   const given = readArguments();
-  process.exitCode = (await (given.positionals[0] === 'calls' ? calls(given) : transactions(given))) ? 0 : 1;
+  process.exitCode = (await soakOf(given.positionals[0])(given)) ? 0 : 1;
 } catch (error) {
   say(
     error instanceof UsageError ? `${error.message}\n${USAGE}` : String(error instanceof Error ? error.stack : error),
@@ -41,7 +47,22 @@ try {
   process.exitCode = 1;
 }
 
-async function transactions(given: ReturnType<typeof readArguments>): Promise<boolean> {
+function soakOf(name: string | undefined): (given: Given) => Promise<boolean> {
+  if (name === 'properties') return properties;
+  return name === 'calls' ? calls : transactions;
+}
+
+async function properties({ values }: Given): Promise<boolean> {
+  const times = number(values.times ?? '20');
+  if (times < 1 || !Number.isInteger(times)) throw new UsageError('nothing would be tried');
+  return await soakProperties({ seed: seedOf(values), times, only: values.only ?? '', say });
+}
+
+function seedOf({ seed }: Given['values']): number {
+  return number(seed ?? String(Date.now() % 1_000_000));
+}
+
+async function transactions(given: Given): Promise<boolean> {
   const { lines, verdict, faults, output } = await soak(given);
   if (given.values.log !== undefined) await writeFile(given.values.log, output);
   const good = isKept(verdict) && faults.length === 0;
@@ -53,7 +74,7 @@ async function transactions(given: ReturnType<typeof readArguments>): Promise<bo
   return good;
 }
 
-async function calls({ values }: ReturnType<typeof readArguments>): Promise<boolean> {
+async function calls({ values }: Given): Promise<boolean> {
   const wanted = number(values.calls ?? '100000');
   const concurrency = number(values.concurrency ?? '64');
   if (wanted < 1 || concurrency < 1) throw new UsageError('nothing would be tried');
@@ -65,14 +86,14 @@ async function calls({ values }: ReturnType<typeof readArguments>): Promise<bool
   return faults.length === 0;
 }
 
-async function soak({ values, positionals }: ReturnType<typeof readArguments>): Promise<SoakResult> {
+async function soak({ values, positionals }: Given): Promise<SoakResult> {
   const [script] = positionals;
   const transactions = number(values.transactions ?? '1000');
   const options: SoakOptions = {
     transactions,
     database: oneOf(values.database ?? 'sqlite', ['sqlite', 'postgres']),
     blocks: oneOf(values.blocks ?? 'interval', ['interval', 'automine']),
-    seed: number(values.seed ?? String(Date.now() % 1_000_000)),
+    seed: seedOf(values),
     patienceMs: number(values.patience ?? '300') * 1_000,
     calm: values.calm ?? false,
     say,
@@ -110,6 +131,8 @@ function readArguments() {
         log: text,
         calls: text,
         concurrency: text,
+        times: text,
+        only: text,
         calm: { type: 'boolean' },
       },
     });

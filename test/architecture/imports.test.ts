@@ -88,6 +88,7 @@ const broken: Readonly<Record<string, readonly (readonly [from: string, to: stri
     ['src/services/d.ts', 'ethers'],
   ],
   'only-owner-imports-fastify': [['src/services/e.ts', 'fastify']],
+  'only-owner-imports-fast-check': [['test/unit/src/engine/q.test.ts', 'fast-check']],
   'only-owner-imports-esbuild': [['src/http/d.ts', 'esbuild']],
 };
 

@@ -9,14 +9,14 @@ import { describeHistory, drawHistories, type History, liveThrough } from '../su
 import { isFaultless } from '../support/model/judge.ts';
 import { sequenceWorlds } from '../support/model/sequence-world.ts';
 import type { WorldKind } from '../support/model/world.ts';
-import { propertySeed, runsOf } from '../support/seeded.ts';
+import { runsOf } from '../support/properties.ts';
 
 /** Worlds mostly wait, so several live at once. */
 const AT_ONCE = 16;
 const WORLDS = 40;
 
 async function judgeHealthy<Event>(kind: WorldKind<Event>): Promise<{ accepted: number; broken: string[] }> {
-  const histories = drawHistories(kind, runsOf(WORLDS), propertySeed());
+  const histories = drawHistories(kind, runsOf(WORLDS));
   const broken: string[] = [];
   let accepted = 0;
   const live = async (history: History<Event>) => {

@@ -3,13 +3,14 @@
  * relayers that were paused are back and others are paused, parallel effects come in another order, and what a dead run
  * had asked for still happens. Whatever the plugin is, what its last run was told of is all that was done.
  */
-import fc from 'fast-check';
+
 import t from 'tap';
 import { EngineWorld } from '../support/engine-world.ts';
 import { type Cut, KeyedProgram, type Program, RELAYERS } from '../support/keyed-program.ts';
+import { fc, propertySeed, runsOf } from '../support/properties.ts';
 import { seededRandom } from '../support/seeded.ts';
 
-const SEED = 20_261_122;
+const SEED = propertySeed();
 /** No plugin that asks for the same in each run may depend on it. */
 const NEVER_MS = 10 * 60_000;
 /** For those that do not: whether it is long enough decides only how often they are ended. */
@@ -118,11 +119,10 @@ t.test('whatever a plugin does, and wherever it is cut off, its last run is told
     return ids.length === accepted.length;
   };
   await fc.assert(fc.asyncProperty(program, fc.array(cut, { minLength: 1, maxLength: 4 }), holds), {
-    numRuns: 150,
-    seed: SEED,
+    numRuns: runsOf(150),
     endOnFailure: true,
   });
-  t.ok(seen.cut > 50 && seen.paid > 100, JSON.stringify(seen));
+  t.ok(seen.cut > 25 && seen.paid > 25, JSON.stringify(seen));
 });
 
 t.test('a plugin that asks for something else in each run pays no more than it could in one', async (t) => {
@@ -147,10 +147,9 @@ t.test('a plugin that asks for something else in each run pays no more than it c
   };
   await t.resolves(
     fc.assert(fc.asyncProperty(program, fc.array(cut, { minLength: 1, maxLength: 4 }), holds), {
-      numRuns: 150,
-      seed: SEED,
+      numRuns: runsOf(150),
       endOnFailure: true,
     }),
   );
-  t.ok(seen.ended > 20 && seen.paid > 50, JSON.stringify(seen));
+  t.ok(seen.ended > 10 && seen.paid > 10, JSON.stringify(seen));
 });

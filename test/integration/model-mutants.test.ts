@@ -9,7 +9,6 @@ import { isFaultless } from '../support/model/judge.ts';
 import { mutants } from '../support/model/mutants.ts';
 import { sequenceWorlds } from '../support/model/sequence-world.ts';
 import type { Mutant, WorldKind } from '../support/model/world.ts';
-import { propertySeed } from '../support/seeded.ts';
 
 /** Worlds mostly wait, so several live at once. */
 const AT_ONCE = 8;
@@ -27,7 +26,7 @@ async function firstFault<Event>(kind: WorldKind<Event>, mutant: Mutant): Promis
     found = Object.values(outcome.faults).flat()[0] as string;
     caught.abort();
   };
-  const histories = drawHistories(kind, WORLDS, propertySeed());
+  const histories = drawHistories(kind, WORLDS);
   for await (const _ of sideBySide(histories, AT_ONCE, live));
   return found;
 }

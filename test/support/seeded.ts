@@ -16,16 +16,3 @@ export function seededRandom(seed: number, name: string): () => number {
     return seededUnit(seed, name, drawn);
   };
 }
-
-/** `<seed>:<how many times as many runs>`, as `npm run soak -- properties` sets it. */
-const PROPERTIES = 'ISOLAYER_PROPERTIES';
-
-/** What properties are drawn with: the same in each `npm test`, so that a change is what makes it fail. */
-export function propertySeed(): number {
-  return Number(process.env[PROPERTIES]?.split(':')[0] ?? 1);
-}
-
-/** How many runs of a property there are where a test asks for so many. */
-export function runsOf(count: number): number {
-  return count * Number(process.env[PROPERTIES]?.split(':')[1] ?? 1);
-}

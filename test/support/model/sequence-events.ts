@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import type { Fault } from '../fake-chain.ts';
+import { fc } from '../properties.ts';
 
 /** What can happen in a world whose accounts count their transactions. */
 export type SequenceEvent =

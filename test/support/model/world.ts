@@ -1,6 +1,6 @@
-import type fc from 'fast-check';
 import type { ChainClient } from '../../../src/chains/chain.ts';
 import type { Store } from '../../../src/store/store.ts';
+import type { fc } from '../properties.ts';
 import type { Case, Truth } from './judge.ts';
 
 /** A world in which an engine lives through a history. One class for each way in which chains can be. */

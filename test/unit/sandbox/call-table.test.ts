@@ -1,8 +1,8 @@
 import v8 from 'node:v8';
 import vm from 'node:vm';
-import fc from 'fast-check';
 import t from 'tap';
 import { CallTable } from '../../../sandbox/call-table.ts';
+import { fc, runsOf } from '../../support/properties.ts';
 
 t.test('it holds what a Map would hold, whatever comes and goes', (t) => {
   const call = fc.oneof(fc.integer({ min: 0, max: 40 }), fc.integer({ min: 0xffff_ff00, max: 0xffff_ffff }));
@@ -38,7 +38,7 @@ t.test('it holds what a Map would hold, whatever comes and goes', (t) => {
       }
       return !table.has(41) || map.has(41);
     }),
-    { numRuns: 300 },
+    { numRuns: runsOf(300) },
   );
   t.pass('for every sequence that was tried');
   t.end();

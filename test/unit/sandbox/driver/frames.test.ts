@@ -1,10 +1,10 @@
 /** Threat: a child that writes lengths and kinds of its own choice, to fill or to confuse the thread that reads. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import fc from 'fast-check';
 import t from 'tap';
 import { encodeFrame, FrameDecoder, ProtocolViolation, payloadCaps } from '../../../../sandbox/driver/frames.ts';
 import { FIXED_LIMITS, UP } from '../../../../sandbox/protocol.ts';
+import { fc } from '../../../support/properties.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;

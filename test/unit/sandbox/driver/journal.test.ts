@@ -2,12 +2,12 @@
 import { spawnSync } from 'node:child_process';
 import { fstatSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { Journal, openJournal } from '../../../../sandbox/driver/journal.ts';
 import type { Launcher } from '../../../../sandbox/driver/launch.ts';
 import { Journal as Notes } from '../../../../sandbox/process/journal.ts';
 import { JOURNAL_BYTES } from '../../../../sandbox/protocol.ts';
+import { fc } from '../../../support/properties.ts';
 
 const launcher = (coreDumpsOff: boolean): Launcher => ({
   confinement: {

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { isJson } from '../../../../sandbox/driver/json-check.ts';
+import { fc, runsOf } from '../../../support/properties.ts';
 
 /** Whether a text is what JSON.stringify writes, or at least JSON without blanks. */
 function oracle(text: string): boolean {
@@ -15,7 +15,7 @@ function oracle(text: string): boolean {
 t.test('every text that JSON.stringify writes is JSON', (t) => {
   const found = fc.check(
     fc.property(fc.jsonValue({ noUnicodeString: false }), (value) => isJson(JSON.stringify(value))),
-    { numRuns: 2000 },
+    { numRuns: runsOf(2000) },
   );
   t.equal(found.counterexample, null);
   t.end();
@@ -52,7 +52,7 @@ t.test('agrees with JSON.parse on texts that are nearly JSON', (t) => {
       const text = parts.join('');
       return isJson(text) === oracle(text);
     }),
-    { numRuns: 20_000 },
+    { numRuns: runsOf(20_000) },
   );
   const edges = [
     '',

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { describeFailure } from '../../../../sandbox/guest/failure.ts';
+import { fc } from '../../../support/properties.ts';
 
 const described = (thrown: unknown) => describeFailure(thrown, 1000).outcome;
 

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { toJsonText } from '../../../../sandbox/guest/json-text.ts';
+import { fc, runsOf } from '../../../support/properties.ts';
 
 const LIMIT = 1_000_000;
 
@@ -24,7 +24,7 @@ t.test('writes what JSON.stringify writes', (t) => {
       const expected = JSON.stringify(value);
       return expected === undefined || textOf(value) === expected;
     }),
-    { numRuns: 500 },
+    { numRuns: runsOf(500) },
   );
   const special = [
     [undefined, () => 1, Symbol('s'), null, Number.NaN, -0],

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { literalLength, matchesPattern } from '../../../../sandbox/guest/key-pattern.ts';
+import { fc, runsOf } from '../../../support/properties.ts';
 
 t.test('patterns mean what they mean in Redis', (t) => {
   const cases: [pattern: string, matching: string[], others: string[]][] = [
@@ -43,7 +43,7 @@ t.test('stars and question marks agree with a regular expression', (t) => {
       const oracle = new RegExp(`^${pattern.replaceAll('*', '.*').replaceAll('?', '.')}$`);
       return matchesPattern(key, pattern) === oracle.test(key);
     }),
-    { numRuns: 2000 },
+    { numRuns: runsOf(2000) },
   );
   t.equal(found.counterexample, null);
   t.end();

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { formatValue, logLine, uncaughtLine } from '../../../../sandbox/guest/log-line.ts';
+import { fc } from '../../../support/properties.ts';
 
 t.test('joins arguments with a space', (t) => {
   t.equal(logLine([]), '');

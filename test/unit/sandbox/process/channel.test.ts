@@ -2,7 +2,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import fc from 'fast-check';
 import t from 'tap';
 import { encodeFrame, FrameDecoder, payloadCaps } from '../../../../sandbox/driver/frames.ts';
 import { openJournal } from '../../../../sandbox/driver/journal.ts';
@@ -10,6 +9,7 @@ import { probeLauncher } from '../../../../sandbox/driver/launch.ts';
 import { FrameReader } from '../../../../sandbox/process/channel.ts';
 import { DOWN, UP } from '../../../../sandbox/protocol.ts';
 import { nativeAddon } from '../../../../src/plugin-host/child-program.ts';
+import { fc } from '../../../support/properties.ts';
 
 type Frame = [kind: number, call: number, text: string];
 const CHANNEL = JSON.stringify(import.meta.resolve('../../../../sandbox/process/channel.ts'));

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { canonicalJson } from '../../../../src/domain/canonical-json.ts';
+import { fc, runsOf } from '../../../support/properties.ts';
 
 t.test('one text for all spellings of a value', (t) => {
   const spelt = (text: string) => canonicalJson(JSON.parse(text));
@@ -21,7 +21,7 @@ t.test('it means what it was made from', (t) => {
       t.equal(canonicalJson(JSON.parse(canonicalJson(value))), canonicalJson(value));
       return JSON.stringify(JSON.parse(canonicalJson(value))).length === text.length;
     }),
-    { numRuns: 200 },
+    { numRuns: runsOf(200) },
   );
   t.end();
 });

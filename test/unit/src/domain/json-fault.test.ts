@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { findJsonFault } from '../../../../src/domain/json-fault.ts';
+import { fc, runsOf } from '../../../support/properties.ts';
 
 t.test('each kind of fault is named at its place', (t) => {
   const faults: [text: string, fault: string][] = [
@@ -37,7 +37,7 @@ t.test('any damaged JSON gets a place inside of it, and never more than a line o
       const width = lines[Number(line) - 1]?.length;
       t.ok(width !== undefined && Number(column) >= 1 && Number(column) <= width + 1, JSON.stringify(text));
     }),
-    { numRuns: 300 },
+    { numRuns: runsOf(300) },
   );
   t.end();
 });

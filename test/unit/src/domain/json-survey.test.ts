@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { surveyJson } from '../../../../src/domain/json-survey.ts';
+import { fc, runsOf } from '../../../support/properties.ts';
 
 const ANY = Number.POSITIVE_INFINITY;
 const survey = (text: string) => surveyJson(text, ANY, ANY);
@@ -20,7 +20,7 @@ t.test('it finds what a walk over the value finds, however the text is written',
     const { depth, values } = walked(value);
     return found.depth === depth && found.values === values;
   });
-  t.doesNotThrow(() => fc.assert(property, { numRuns: 300 }));
+  t.doesNotThrow(() => fc.assert(property, { numRuns: runsOf(300) }));
 });
 
 t.test('texts are passed over, whatever is in them', async (t) => {

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { parseLargeJson } from '../../../../src/egress/large-json.ts';
+import { fc, runsOf } from '../../../support/properties.ts';
 
 const PIECE = 128 * 1024;
 const never = async () => {};
@@ -80,7 +80,7 @@ t.test('any value, and any value with a piece cut out, is read as JSON.parse rea
         seen += 1;
       }
     }),
-    { numRuns: 60 },
+    { numRuns: runsOf(60) },
   );
   t.ok(seen >= 120);
 });

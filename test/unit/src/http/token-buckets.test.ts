@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { TokenBuckets } from '../../../../src/http/token-buckets.ts';
+import { fc } from '../../../support/properties.ts';
 
 /** A clock that goes when it is told to. */
 class HandClock {

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { ListContents, type LongList, type Place } from '../../../../src/store/list-contents.ts';
+import { fc, runsOf } from '../../../support/properties.ts';
 
 /** A list in memory, which notes how long each look into it was. */
 class Entries implements LongList {
@@ -64,7 +64,7 @@ t.test('every entry is found where it is, and no look is longer than a stride', 
     const isShort = entries.looks.every((look) => look <= 8);
     return isShort && opening.total === entries.size && entries.entryAt(opening) === entries.idAt(offset);
   });
-  await t.resolves(fc.assert(property, { numRuns: 500 }));
+  await t.resolves(fc.assert(property, { numRuns: runsOf(500) }));
 });
 
 t.test('beyond one stride the table of contents serves for a minute', async (t) => {

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { HOUR_MS, type Spent } from '../../../../src/domain/spending.ts';
+import { fc, runsOf } from '../../../support/properties.ts';
 import { storeFor } from '../../../support/store.ts';
 import { spendingContract } from '../../../support/store-contract/spending.ts';
 
@@ -116,6 +116,6 @@ t.test(
       return true;
     };
     const course = fc.array(happening, { maxLength: 40 });
-    await t.resolves(fc.assert(fc.asyncProperty(course, holds), { numRuns: 150, seed: 20_261_122 }));
+    await t.resolves(fc.assert(fc.asyncProperty(course, holds), { numRuns: runsOf(150) }));
   },
 );

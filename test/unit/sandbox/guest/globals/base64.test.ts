@@ -1,12 +1,12 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { atob, btoa } from '../../../../../sandbox/guest/globals/base64.ts';
+import { fc, runsOf } from '../../../../support/properties.ts';
 
 t.test('agrees with the engine', (t) => {
   const bytes = fc.uint8Array({ maxLength: 50 }).map((array) => String.fromCharCode(...array));
   fc.assert(
     fc.property(bytes, (text) => btoa(text) === globalThis.btoa(text) && atob(btoa(text)) === text),
-    { numRuns: 300 },
+    { numRuns: runsOf(300) },
   );
   for (const text of ['', 'YQ==', 'YQ', ' Y Q = = ', 'YWI=', 'YWJj', '/+8=', null]) {
     t.equal(atob(text), globalThis.atob(String(text)), String(text));

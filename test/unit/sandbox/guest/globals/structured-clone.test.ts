@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import fc from 'fast-check';
 import t from 'tap';
 import { structuredClone } from '../../../../../sandbox/guest/globals/structured-clone.ts';
+import { fc, runsOf } from '../../../../support/properties.ts';
 
 t.test('copies what the engine copies', (t) => {
   const anything = fc.anything({
@@ -15,7 +15,7 @@ t.test('copies what the engine copies', (t) => {
   fc.assert(
     // Compared without being printed: an invalid date has no text that could be shown of it.
     fc.property(anything, (value) => isDeepStrictEqual(structuredClone(value), globalThis.structuredClone(value))),
-    { numRuns: 200, examples: [[new Date(Number.NaN)]] },
+    { numRuns: runsOf(200), examples: [[new Date(Number.NaN)]] },
   );
   for (const value of [
     /a/gi,

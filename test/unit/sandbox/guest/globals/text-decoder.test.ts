@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { TextDecoder } from '../../../../../sandbox/guest/globals/text-decoder.ts';
+import { fc, runsOf } from '../../../../support/properties.ts';
 
 t.test('agrees with the engine for each encoding, whole and in pieces', (t) => {
   for (const label of ['utf-8', 'utf-16le', 'windows-1252']) {
@@ -14,7 +14,7 @@ t.test('agrees with the engine for each encoding, whole and in pieces', (t) => {
           decode(new TextDecoder(label, { ignoreBOM })) === decode(new globalThis.TextDecoder(label, { ignoreBOM }))
         );
       }),
-      { numRuns: 300 },
+      { numRuns: runsOf(300) },
     );
   }
   const all = Uint8Array.from({ length: 256 }, (_, index) => index);

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { Utf8Decoder } from '../../../../../sandbox/guest/globals/utf8-decoder.ts';
+import { fc, runsOf } from '../../../../support/properties.ts';
 
 t.test('agrees with the engine, whole and in pieces', (t) => {
   const lead = fc.constantFrom(
@@ -30,7 +30,7 @@ t.test('agrees with the engine, whole and in pieces', (t) => {
       const joined = pieces.decode(all.subarray(0, cut), false) + pieces.decode(all.subarray(cut), true);
       return whole === expected && joined === expected;
     }),
-    { numRuns: 2000 },
+    { numRuns: runsOf(2000) },
   );
   t.pass('agreed');
   t.end();

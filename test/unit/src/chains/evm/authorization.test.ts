@@ -1,5 +1,4 @@
 import { hashAuthorization, SigningKey, verifyAuthorization, Wallet } from 'ethers';
-import fc from 'fast-check';
 import t from 'tap';
 import {
   authorityOf,
@@ -9,6 +8,7 @@ import {
   type StoredAuthorization,
   storedAuthorizationListSchema,
 } from '../../../../../src/chains/evm/authorization.ts';
+import { fc, runsOf } from '../../../../support/properties.ts';
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 const CODE = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
@@ -38,7 +38,7 @@ t.test('the authority is found as ethers finds it, whatever was signed', async (
     );
     return authorityOf(parsed(given)) === oracle.toLowerCase();
   });
-  fc.assert(property, { numRuns: 50 });
+  fc.assert(property, { numRuns: runsOf(50) });
   t.equal(authorityOf(parsed(authorization(1n, 2n))), wallet.address.toLowerCase());
 });
 

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { integerUpTo, readInteger, rlpInteger } from '../../../../../src/chains/evm/integer.ts';
+import { fc, runsOf } from '../../../../support/properties.ts';
 
 t.test('every form of an integer is read exactly', async (t) => {
   const property = fc.property(fc.bigInt({ min: 0n, max: (1n << 256n) - 1n }), (value) =>
@@ -8,7 +8,7 @@ t.test('every form of an integer is read exactly', async (t) => {
       (text) => readInteger(text) === value,
     ),
   );
-  fc.assert(property, { numRuns: 200 });
+  fc.assert(property, { numRuns: runsOf(200) });
   t.equal(readInteger(''), 0n);
   t.equal(readInteger(Number.MAX_SAFE_INTEGER), 9_007_199_254_740_991n);
   for (const wrong of [2 ** 53, 1.5, '1e3', '-1', ' 1', '0x', `0x1${'0'.repeat(64)}`, null, true, {}, [1]]) {

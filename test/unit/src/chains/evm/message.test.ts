@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { TypedDataEncoder, verifyMessage, verifyTypedData } from 'ethers';
-import fc from 'fast-check';
 import t from 'tap';
 import { addressOf } from '../../../../../src/chains/evm/address.ts';
 import { signMessage, signTypedData } from '../../../../../src/chains/evm/message.ts';
 import { createKeySigner } from '../../../../../src/signers/key-signer.ts';
+import { fc, runsOf } from '../../../../support/properties.ts';
 
 const signer = createKeySigner('test', randomBytes(32));
 const address = addressOf(await signer.publicKey('secp256k1'));
@@ -19,7 +19,7 @@ t.test('a text is signed as its UTF-8 bytes, whatever it looks like', async (t) 
     const isWhole = sig === `${r}${s}${Number(v).toString(16)}`;
     return isForm && isWhole && verifyMessage(message, `0x${sig}`).toLowerCase() === address;
   });
-  await fc.assert(property, { numRuns: 200 });
+  await fc.assert(property, { numRuns: runsOf(200) });
   t.same(Object.keys(await signMessage({ message: 'x' }, account, signer)), ['r', 's', 'v', 'sig']);
 });
 

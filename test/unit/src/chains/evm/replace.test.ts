@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import t from 'tap';
 import type { NewVersion, VersionPreparation } from '../../../../../src/chains/chain.ts';
 import { voidRequest } from '../../../../../src/chains/evm/empty-version.ts';
@@ -19,6 +18,7 @@ import type { Transaction } from '../../../../../src/domain/transaction.ts';
 import { RpcError } from '../../../../../src/egress/rpc-client.ts';
 import { startAnvil } from '../../../../support/anvil.ts';
 import { openRpc, signerOf, storedTransaction } from '../../../../support/evm.ts';
+import { fc, runsOf } from '../../../../support/properties.ts';
 
 const FROM = '0x00000000000000000000000000000000000000a1';
 const TO = '0x00000000000000000000000000000000000000b0';
@@ -524,7 +524,7 @@ t.test(
           }
         },
       ),
-      { numRuns: 2_000 },
+      { numRuns: runsOf(2_000) },
     );
     t.ok(ready > 500, `${ready} of them were ready`);
   },

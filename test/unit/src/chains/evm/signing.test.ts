@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { Transaction as EthersTransaction, Wallet } from 'ethers';
-import fc from 'fast-check';
 import t from 'tap';
 import { addressOf } from '../../../../../src/chains/evm/address.ts';
 import { readFields } from '../../../../../src/chains/evm/schema.ts';
 import { shownSignature, signDigest, signTransaction, unsignedBytes } from '../../../../../src/chains/evm/signing.ts';
 import { createKeySigner } from '../../../../../src/signers/key-signer.ts';
 import { storedTransaction } from '../../../../support/evm.ts';
+import { fc, runsOf } from '../../../../support/properties.ts';
 
 const signer = createKeySigner('test', randomBytes(32));
 const from = addressOf(await signer.publicKey('secp256k1'));
@@ -109,7 +109,7 @@ for (const type of [0, 1, 2, 4] as const) {
         shown.sig === `${shown.r}${shown.s}${shown.v.toString(16).padStart(2, '0')}`
       );
     });
-    await fc.assert(property, { numRuns: 60 });
+    await fc.assert(property, { numRuns: runsOf(60) });
     t.pass('60 transactions');
   });
 }

@@ -1,7 +1,7 @@
 import { encodeBase58 } from 'ethers';
-import fc from 'fast-check';
 import t from 'tap';
 import { addressOf, isAddress } from '../../../../../src/chains/solana/address.ts';
+import { fc } from '../../../../support/properties.ts';
 
 /** The public key of RFC 8032 section 7.1, test 1. */
 const RFC_8032_KEY = Buffer.from('d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a', 'hex');
