@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Json } from '../domain/json.ts';
 import { createBatchSize } from './batch-size.ts';
 import { createConcurrencyLimit, type VisitEnd } from './concurrency-limit.ts';
@@ -18,7 +19,7 @@ export interface LineSettings extends RequestSettings {
 /** What a line is made of. */
 export interface LineParts extends RequestParts {
   /** Learns what speaks against the endpoint, once for each request. */
-  pool: Pick<EndpointPool, 'failed' | 'hold' | 'limited' | 'heldForMs'>;
+  pool: Pick<EndpointPool, 'failed' | 'hold' | 'limited' | 'leaves' | 'bore' | 'heldForMs' | 'isWorthWaiting'>;
   settings: LineSettings;
 }
 
@@ -66,7 +67,8 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
   let waiting: WaitingRead[] = [];
   let isCollecting = false;
   let isDraining = false;
-  let isClosed = false;
+  const closing = new AbortController();
+  const isClosed = () => closing.signal.aborted;
 
   /**
    * `setImmediate` runs after all that the loop's turn brought, so it collects the calls of continuations of any depth;
@@ -84,7 +86,7 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
   async function drain(): Promise<void> {
     isDraining = true;
     for (let head = waiting[0]; head !== undefined; head = waiting[0]) {
-      const reason = refusal();
+      const reason = await turn(head.expiresAt);
       if (reason !== undefined) {
         for (const read of waiting.splice(0)) read.reject(reason);
         break;
@@ -106,13 +108,16 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
     isDraining = false;
   }
 
-  /** Why nothing may leave now. */
-  function refusal(): RpcError | undefined {
-    if (isClosed) return closed();
-    const ms = pool.heldForMs(endpoint);
-    if (ms === 0) return undefined;
-    const seconds = Math.ceil(ms / 1000);
-    return new RpcError('limited', `${endpoint.name}: not sent, it is asked too much and left alone for ${seconds} s`);
+  /** Waits until something may leave. Resolves at once with the reason where that is not to be waited for. */
+  async function turn(expiresAt: number): Promise<RpcError | undefined> {
+    for (let ms = pool.heldForMs(endpoint); ms > 0 && !isClosed(); ms = pool.heldForMs(endpoint)) {
+      if (!pool.isWorthWaiting(endpoint) || clock.elapsed() + ms > expiresAt) {
+        const text = `not sent, it is asked too much and left alone for ${Math.ceil(ms / 1000)} s`;
+        return new RpcError('limited', `${endpoint.name}: ${text}`);
+      }
+      await sleep(Math.ceil(ms), undefined, { signal: closing.signal }).catch(() => {});
+    }
+    return isClosed() ? closed() : undefined;
   }
 
   /** Their time is over in the order in which they came. */
@@ -154,7 +159,7 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
   }
 
   function repeat(reads: WaitingRead[], isAlone: boolean): void {
-    if (isClosed) {
+    if (isClosed()) {
       for (const read of reads) read.reject(closed());
       return;
     }
@@ -164,6 +169,7 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
   }
 
   async function ask(texts: readonly CallText[]): Promise<BatchReading> {
+    pool.leaves(endpoint);
     const reading = await request.send(texts);
     const isAnswered = reading.kind === 'answers' && reading.answers.some(({ status }) => status === 'fulfilled');
     if (texts.length > 1 && isAnswered) batches.answered();
@@ -175,6 +181,7 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
     if (blame?.status === 'rejected') pool.failed(endpoint, (blame.reason as RpcError).message);
     const limit = answers.find((answer) => answer.status === 'rejected' && asksForLess(answer.reason));
     if (limit?.status === 'rejected') pool.limited(endpoint, (limit.reason as RpcError).message);
+    else if (answers.some(({ status }) => status === 'fulfilled')) pool.bore(endpoint);
   }
 
   function noRoom(): RpcError {
@@ -196,7 +203,7 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
     },
     read: (method, params, { bestEffort = false, isLong = false } = {}) =>
       new Promise((resolve, reject) => {
-        if (isClosed) throw closed();
+        if (isClosed()) throw closed();
         const expiresAt = clock.elapsed() + settings.timeoutMs;
         const text = request.textOf(method, params);
         // What may well fail must not take others with it.
@@ -214,11 +221,14 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
       let most = Number.POSITIVE_INFINITY;
       while (rest.length > 0) {
         const count = (free: number) => fitting(rest, Math.min(free, batches.most, most));
-        const visit = await limit.enter(count, settings.timeoutMs);
-        const reason = visit === undefined && !isClosed ? noRoom() : refusal();
-        if (visit === undefined || reason !== undefined) {
-          visit?.leave('other');
-          return giveUp(reason ?? noRoom());
+        const expiresAt = clock.elapsed() + settings.timeoutMs;
+        const reason = await turn(expiresAt);
+        if (reason !== undefined) return giveUp(reason);
+        const visit = await limit.enter(count, expiresAt - clock.elapsed());
+        if (visit === undefined) return giveUp(isClosed() ? closed() : noRoom());
+        if (isClosed() || pool.heldForMs(endpoint) > 0) {
+          visit.leave('other');
+          continue;
         }
         const batch = rest.slice(0, visit.places);
         const reading = await ask(batch);
@@ -239,7 +249,7 @@ export function createEndpointLine(parts: LineParts): EndpointLine {
     },
 
     close() {
-      isClosed = true;
+      closing.abort();
       for (const read of waiting.splice(0)) read.reject(closed());
     },
   };

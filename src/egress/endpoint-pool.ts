@@ -8,7 +8,11 @@ export interface PoolSettings {
   /** What lies back longer is forgotten: failures, and that it was behind for a moment. */
   failureMemoryMs: number;
   pauseMs: number;
-  /** The first pause after an endpoint said that it is asked too much, and not until when; doubles up to `limitCapMs`. */
+  /**
+   * The pause after an endpoint said that it is asked too much, and not until when; also the time between two requests
+   * from then on. It doubles with each further refusal in a row, up to `limitCapMs`, and shrinks with each request that
+   * is served.
+   */
   limitMs: number;
   limitCapMs: number;
 }
@@ -33,8 +37,12 @@ export interface EndpointPool {
   caughtUp(endpoint: Endpoint): void;
   /** The endpoint asked to be left alone for so long (`Retry-After`). */
   hold(endpoint: Endpoint, ms: number): void;
-  /** The endpoint said that it is asked too much, and not until when: it is left alone, the longer the oftener it says so. */
+  /** The endpoint said that it is asked too much, and not until when: it is left alone, and asked at a slower pace then. */
   limited(endpoint: Endpoint, reason: string): void;
+  /** A request leaves for the endpoint: the next one has to wait as long as its pace asks. */
+  leaves(endpoint: Endpoint): void;
+  /** The endpoint answered a request without saying that it is asked too much: it bears this pace. */
+  bore(endpoint: Endpoint): void;
   /**
    * Leaves an endpoint out of the order for a while, because what it would answer is not to be had. False, and
    * nothing done, when it is the only one that is left.
@@ -43,8 +51,10 @@ export interface EndpointPool {
   /** Whether nothing speaks against the endpoint at the moment. */
   isReady(endpoint: Endpoint): boolean;
   stateOf(endpoint: Endpoint): EndpointState;
-  /** Milliseconds for which this endpoint is left alone as it asked; without one, until there is one that is not. */
+  /** Milliseconds for which nothing may leave for this endpoint; without one, until there is one for which something may. */
   heldForMs(endpoint?: Endpoint): number;
+  /** Whether to wait for this endpoint is the best that a call can do: no other is ready, and this one is not gone. */
+  isWorthWaiting(endpoint: Endpoint): boolean;
   readonly contact: Contact;
   /** Whether the contact has been lost for so long that to ask again at once is of little use. */
   isGone(): boolean;
@@ -70,8 +80,11 @@ interface Health {
   pausedUntil: number;
   heldUntil: number;
   asideUntil: number;
-  /** How often in a row it said that it is asked too much. */
-  limits: number;
+  /** The time between two requests; 0 is full speed. */
+  paceMs: number;
+  /** Its last word on its pace was that it is asked too much. */
+  isRefusing: boolean;
+  nextAt: number;
   isInTrouble: boolean;
   /** What was last told of it. */
   told: Exclude<EndpointNews['kind'], 'back'> | undefined;
@@ -85,6 +98,15 @@ const BY_WEIGHT: readonly Health['told'][] = [undefined, 'behind', 'limited', 'p
 /** Nodes are a block behind each other now and then; only who stays so is spoken of. */
 const BEHIND_FOR_MS = 30_000;
 
+/**
+ * What is left of the pace after a request that was served. With doubling at the second refusal in a row a pace settles
+ * where about half of the requests are refused: all of a plan's rate is used, and where a third is refused whatever the
+ * pace is, it goes back to full speed.
+ */
+const PACE_LEFT = 0.7;
+/** The part of the first pause below which the pace is full speed again. */
+const LEAST_PACE = 0.1;
+
 /** An endpoint that fails now and then is not gone. */
 const GONE_AFTER_MS = 5_000;
 
@@ -93,7 +115,9 @@ const NEW_HEALTH: Readonly<Health> = {
   pausedUntil: 0,
   heldUntil: 0,
   asideUntil: 0,
-  limits: 0,
+  paceMs: 0,
+  isRefusing: false,
+  nextAt: 0,
   isInTrouble: false,
   told: undefined,
   behindSince: undefined,
@@ -149,8 +173,14 @@ export function createEndpointPool(
   }
 
   const heldMs = (endpoint: Endpoint) => Math.max(0, healthOf(endpoint).heldUntil - clock.elapsed());
+  const waitMs = (endpoint: Endpoint) => Math.max(heldMs(endpoint), healthOf(endpoint).nextAt - clock.elapsed());
   const isAside = (endpoint: Endpoint) => healthOf(endpoint).asideUntil > clock.elapsed();
-  const restsUntil = (endpoint: Endpoint) => Math.max(healthOf(endpoint).pausedUntil, healthOf(endpoint).heldUntil);
+  const restsUntil = (endpoint: Endpoint) => {
+    const { pausedUntil, heldUntil, nextAt } = healthOf(endpoint);
+    return Math.max(pausedUntil, heldUntil, nextAt);
+  };
+  const isReady = (endpoint: Endpoint) => !isAside(endpoint) && restsUntil(endpoint) <= clock.elapsed();
+  const isGone = () => contact.isLost && clock.elapsed() - lostAt >= GONE_AFTER_MS;
 
   return {
     endpoints,
@@ -178,12 +208,9 @@ export function createEndpointPool(
       const { told } = health;
       contact.servedAt = clock.elapsed();
       // What was under way when it asked to be left alone, or showed to be unfit, says nothing of that.
-      if (heldMs(endpoint) === 0 && !isAside(endpoint)) {
-        health.limits = 0;
-        noteTrouble(endpoint, false);
-      }
+      if (heldMs(endpoint) === 0 && !isAside(endpoint)) noteTrouble(endpoint, false);
       if (told === undefined || told === 'behind') return;
-      if (!isAside(endpoint) && restsUntil(endpoint) <= clock.elapsed()) tellBack(endpoint);
+      if (isReady(endpoint) && health.paceMs === 0) tellBack(endpoint);
     },
     lagged(endpoint, reason) {
       const now = clock.elapsed();
@@ -207,9 +234,25 @@ export function createEndpointPool(
       // The many answers to one burst are one refusal.
       if (heldMs(endpoint) > 0) return;
       const health = healthOf(endpoint);
-      health.limits += 1;
-      const most = Math.min(settings.limitMs * 2 ** Math.min(health.limits - 1, 20), settings.limitCapMs);
-      holdFor(endpoint, Math.ceil(most * (1 - random() / 4)), reason);
+      const factor = health.isRefusing ? 2 : 1;
+      health.isRefusing = true;
+      health.paceMs = Math.min(health.paceMs === 0 ? settings.limitMs : health.paceMs * factor, settings.limitCapMs);
+      holdFor(endpoint, Math.ceil(health.paceMs * (1 - random() / 4)), reason);
+    },
+    leaves(endpoint) {
+      const health = healthOf(endpoint);
+      if (health.paceMs > 0) health.nextAt = clock.elapsed() + Math.ceil(health.paceMs);
+    },
+    bore(endpoint) {
+      const health = healthOf(endpoint);
+      // What was under way when it refused says nothing of the pace since.
+      if (health.paceMs === 0 || heldMs(endpoint) > 0) return;
+      health.isRefusing = false;
+      health.paceMs *= PACE_LEFT;
+      if (health.paceMs < settings.limitMs * LEAST_PACE) health.paceMs = 0;
+      // A call that takes several requests may be long under way at such a pace: the endpoint is there all the same.
+      contact.servedAt = clock.elapsed();
+      if (!isAside(endpoint)) noteTrouble(endpoint, false);
     },
     setAside(endpoint, ms, reason) {
       if (endpoints.every((other) => other === endpoint || isAside(other))) return false;
@@ -225,13 +268,14 @@ export function createEndpointPool(
       if (heldMs(endpoint) > 0) return 'limited';
       return healthOf(endpoint).pausedUntil > now ? 'paused' : 'ready';
     },
-    isReady: (endpoint) => !isAside(endpoint) && restsUntil(endpoint) <= clock.elapsed(),
+    isReady,
     heldForMs(endpoint) {
-      if (endpoint !== undefined) return heldMs(endpoint);
-      return Math.min(...endpoints.filter((one) => !isAside(one)).map(heldMs));
+      if (endpoint !== undefined) return waitMs(endpoint);
+      return Math.min(...endpoints.filter((one) => !isAside(one)).map(waitMs));
     },
+    isWorthWaiting: (endpoint) => !isGone() && !endpoints.some((other) => other !== endpoint && isReady(other)),
     contact,
-    isGone: () => contact.isLost && clock.elapsed() - lostAt >= GONE_AFTER_MS,
+    isGone,
   };
 }
 

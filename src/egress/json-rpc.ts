@@ -18,7 +18,7 @@ import {
   type RpcClient,
   RpcError,
 } from './rpc-client.ts';
-import { judgeFailure, type RpcVerdict, speaksAgainst } from './rpc-verdict.ts';
+import { asksForLess, judgeFailure, type RpcVerdict, speaksAgainst } from './rpc-verdict.ts';
 
 /** How long and how often endpoints are tried. Times in milliseconds. */
 export interface RpcSettings extends PoolSettings, LineSettings {
@@ -40,7 +40,7 @@ const DEFAULT_RPC_SETTINGS: RpcSettings = {
   failureThreshold: 3,
   failureMemoryMs: 60_000,
   pauseMs: 60_000,
-  limitMs: 500,
+  limitMs: 200,
   limitCapMs: 5_000,
   maxAnswerBytes: 16 * 1_048_576,
   startConcurrency: 16,
@@ -123,16 +123,25 @@ export function createRpcClient(parts: RpcClientParts): WatchedRpcClient {
     parse: ParseAnswer<T>,
     options?: ReadOptions,
   ): Promise<T> {
-    const startedAt = clock.elapsed();
-    try {
-      const answer = await line.read(method, params, options);
-      const parsed = parseAnswer(line.endpoint, method, answer, parse, options);
-      report(line, method, startedAt);
-      return parsed;
-    } catch (error) {
-      report(line, method, startedAt, error);
-      throw error;
+    const until = clock.elapsed() + settings.timeoutMs;
+    for (;;) {
+      const startedAt = clock.elapsed();
+      try {
+        const answer = await line.read(method, params, options);
+        const parsed = parseAnswer(line.endpoint, method, answer, parse, options);
+        report(line, method, startedAt);
+        return parsed;
+      } catch (error) {
+        report(line, method, startedAt, error);
+        if (options?.bestEffort === true || !isSoonOver(error, line, until)) throw error;
+      }
     }
+  }
+
+  /** Whether the endpoint only said that it is asked too much, and can be asked again in time: the line waits until then. */
+  function isSoonOver(error: unknown, { endpoint }: EndpointLine, until: number): boolean {
+    if (!asksForLess(error) || !pool.isWorthWaiting(endpoint)) return false;
+    return clock.elapsed() + pool.heldForMs(endpoint) < until;
   }
 
   function readerOf(line: EndpointLine, options?: ReadOptions): ReadOne {

@@ -123,7 +123,15 @@ export class Scenario {
       http,
       clock,
       random: Math.random,
-      settings: { timeoutMs: 1_000, tries: 1, baseDelayMs: 1, maxDelayMs: 2, pauseMs: 20 },
+      settings: {
+        timeoutMs: 1_000,
+        tries: 1,
+        baseDelayMs: 1,
+        maxDelayMs: 2,
+        pauseMs: 20,
+        limitMs: 10,
+        limitCapMs: 200,
+      },
     });
     this.#connections = {
       clientOf: (relayer) => connections.clientOf(relayer),

@@ -12,6 +12,8 @@ async function open(t: Test, handler: DoubleHandler, settings: Partial<LineSetti
   let failures = 0;
   const limits: string[] = [];
   let heldMs = 0;
+  let isOnly = false;
+  let borne = 0;
   let id = 0;
   const line = createEndpointLine({
     endpoint: createEndpoint({ url: `${double.url}/v3/0123456789abcdef`, weight: 100 }),
@@ -21,7 +23,10 @@ async function open(t: Test, handler: DoubleHandler, settings: Partial<LineSetti
       failed: () => (failures += 1),
       hold: () => undefined,
       limited: (_, reason) => limits.push(reason),
+      leaves: () => undefined,
+      bore: () => (borne += 1),
       heldForMs: () => heldMs,
+      isWorthWaiting: () => isOnly,
     },
     settings: {
       timeoutMs: 5_000,
@@ -46,8 +51,10 @@ async function open(t: Test, handler: DoubleHandler, settings: Partial<LineSetti
     double,
     failures: () => failures,
     limits,
-    hold: (ms: number) => {
+    borne: () => borne,
+    hold: (ms: number, only = false) => {
       heldMs = ms;
+      isOnly = only;
     },
     sizes: () => double.requests.map((calls) => calls.length),
     readMany: (count: number) => Promise.all(Array.from({ length: count }, (_, n) => line.read('read', [n]))),
@@ -313,6 +320,32 @@ t.test('nothing leaves while the endpoint is left alone, not even what waited fo
   t.equal(failures(), 0, 'what was not asked speaks against nobody');
   hold(0);
   t.equal(await line.read('read', [7]), 7);
+});
+
+t.test('where no other endpoint is ready, reads and offers wait until it may be asked again', async (t) => {
+  const { line, double, hold, borne } = await open(t, echo, { timeoutMs: 60_000 });
+  hold(20, true);
+  const [read, offered] = [line.read('read', [1]), line.offer('send', [[2]])];
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  t.equal(double.calls.length, 0);
+  hold(0, true);
+  t.equal(await read, 1);
+  t.match(await offered, [{ value: 2 }]);
+  t.equal(borne(), 2, 'one word for each request');
+  hold(60_001, true);
+  await t.rejects(
+    line.read('read', [3]),
+    { name: 'RpcError', kind: 'limited' },
+    'longer than it would wait for an answer',
+  );
+  t.match(await line.offer('send', [[4]]), [{ reason: { kind: 'limited' } }]);
+  hold(50_000, true);
+  const [late, lateOffer] = [t.rejects(line.read('read', [5]), /closing/), line.offer('send', [[6]])];
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  line.close();
+  await late;
+  t.match(await lateOffer, [{ reason: { message: /closing/ } }]);
+  t.equal(double.calls.length, 2);
 });
 
 t.test('file descriptor growth: ten thousand calls keep to a few connections, with batches and without', async (t) => {

@@ -118,25 +118,68 @@ t.test('of two pauses the longer one holds, whichever was asked for last', async
   t.equal(pool.stateOf(a), 'ready');
 });
 
-t.test('one that says it is asked too much is left alone, the longer the oftener it says so', async (t) => {
+t.test('one that says it is asked too much is left alone, the longer the oftener it says so in a row', async (t) => {
   const { pool, clock, endpoint, news } = poolOf({ a: 100 });
   const a = endpoint('a');
-  const pauses: number[] = [];
-  for (let count = 0; count < 8; count += 1) {
+  const refuse = () => {
     pool.limited(a, 'http://a answered with HTTP status 429');
     pool.limited(a, 'a further answer to the same burst');
-    pauses.push(pool.heldForMs(a));
+    const pause = pool.heldForMs(a);
     // What was under way is no word about the pause.
+    pool.bore(a);
     pool.served(a);
-    clock.time += pool.heldForMs(a);
-  }
+    clock.time += pause;
+    return pause;
+  };
+  const pauses = Array.from({ length: 8 }, refuse);
   t.strictSame(pauses, [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
   t.match(news, [{ kind: 'limited', reason: 'http://a answered with HTTP status 429', forMs: 1_000 }]);
   t.equal(news.length, 1);
+  pool.bore(a);
   pool.served(a);
-  t.match(news[1], { kind: 'back' });
-  pool.limited(a, 'http://a answered with HTTP status 429');
-  t.equal(pool.heldForMs(a), 1_000, 'it served meanwhile');
+  t.strictSame([refuse(), refuse()], [21_000, 30_000], 'only the second in a row asks for a slower pace');
+  t.equal(news.length, 1, 'it comes and goes');
+});
+
+t.test(
+  'one that has refused is asked one by one, faster with each that is served, and at last as before',
+  async (t) => {
+    const { pool, clock, contacts, endpoint, news, order } = poolOf({ a: 100, b: 1 });
+    const [a, b] = [endpoint('a'), endpoint('b')];
+    pool.leaves(a);
+    t.ok(pool.isReady(a), 'at full speed');
+    pool.limited(a, 'http://a answered with HTTP status 429');
+    t.notOk(pool.isWorthWaiting(a), 'the other one is ready');
+    pool.failed(b, 'http://b: no answer');
+    t.strictSame(contacts, [true]);
+    const gaps: number[] = [];
+    do {
+      clock.time += pool.heldForMs(a);
+      t.ok(pool.isReady(a));
+      pool.leaves(a);
+      gaps.push(pool.heldForMs(a));
+      t.equal(pool.stateOf(a), 'ready');
+      t.equal(order().at(-1), gaps.at(-1) === 0 ? 'b' : 'a');
+      pool.bore(a);
+      t.strictSame(contacts, [true, false], 'it is there, though no call may have come to its end');
+      pool.served(a);
+    } while (gaps.at(-1) !== 0);
+    t.strictSame(gaps, [1_000, 700, 490, 343, 241, 169, 118, 0]);
+    t.match(news.slice(1), [{ kind: 'back' }]);
+  },
+);
+
+t.test('to wait for an endpoint is best where no other is ready, and while it is not gone', async (t) => {
+  const { pool, clock, endpoint } = poolOf({ a: 100, b: 100 });
+  const [a, b] = [endpoint('a'), endpoint('b')];
+  pool.limited(a, '429');
+  t.notOk(pool.isWorthWaiting(a));
+  pool.limited(b, '429');
+  t.ok(pool.isWorthWaiting(a));
+  clock.time = 5_000;
+  pool.limited(a, '429');
+  pool.limited(b, '429');
+  t.notOk(pool.isWorthWaiting(a), 'for 5 s none has served');
 });
 
 t.test('the contact is lost when the last word of all was trouble, and told once each way', async (t) => {

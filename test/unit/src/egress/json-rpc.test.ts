@@ -159,6 +159,41 @@ t.test('an endpoint that answers 429 without a time is asked less and less, on e
   t.match(await rpc.offerAll('eth_sendRawTransaction', ['0x02']), [{ reason: { kind: 'limited' } }]);
 });
 
+/** What a plan of 30 a minute lets through, a hundred times faster: 30 at once, then one in 20 ms. */
+function plan(): () => boolean {
+  let [left, at] = [30, performance.now()];
+  return () => {
+    const now = performance.now();
+    left = Math.min(30, left + (now - at) / 20);
+    at = now;
+    if (left < 1) return false;
+    left -= 1;
+    return true;
+  };
+}
+
+t.test(
+  'where calls are refused by a plan or by chance, every call comes to its end, and few are in vain',
+  async (t) => {
+    let count = 0;
+    for (const allows of [plan(), () => (count += 1) % 3 > 0]) {
+      let refused = 0;
+      const handler: DoubleHandler = ({ params }) => {
+        if (allows()) return { result: params[0] };
+        refused += 1;
+        return { status: 429 };
+      };
+      const settings = { timeoutMs: 60_000, limitMs: 4, limitCapMs: 50, tries: 1 };
+      const { rpc, reports } = await open(t, [handler], { settings });
+      const look = (n: number) =>
+        rpc.onOne(async (read) => [await read('eth_chainId', [n], String), await read('eth_blockNumber', [n], String)]);
+      for (let n = 0; n < 50; n += 1) t.same(await look(n), [String(n), String(n)]);
+      t.ok(refused > 2 && refused < 200, `${refused} refused`);
+      t.equal(reports.length, 100 + refused, 'each is counted');
+    }
+  },
+);
+
 t.test('of more endpoints than one round takes the one that answers is found', async (t) => {
   const away: DoubleHandler = () => ({ status: 500 });
   const handlers = [away, away, away, away, away, away, says('0x1')];
