@@ -1,31 +1,35 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { runtimeFiles } from '../../sandbox/confinement/runtime-files.ts';
 import { syscallFilter } from '../../sandbox/confinement/syscall-filter.ts';
 import { knowsOption, toolPath } from '../../sandbox/confinement/tool.ts';
 import { unnamedFile } from '../../sandbox/confinement/unnamed-file.ts';
 import { emptyRoot, fileRules } from '../../sandbox/confinement/wall.ts';
+import type { BundlerFile } from './bundler-files.ts';
+import { isInside } from './plugin-file.ts';
 
 const MIB = 1_048_576;
 const FILTER_FD = 4;
 
-/** The program itself, its packages, and the guest runtime, which is bundled as well. */
-const OWN_FILES = ['src', 'sandbox', 'node_modules', 'package.json'].map((name) =>
-  join(import.meta.dirname, '../..', name),
-);
-
 /** What Node counts as its data without using it: the range of addresses for compiled code. */
 const RESERVED_BYTES = 512 * MIB;
 
+/** What keeps the files of the machine from the bundler and esbuild, beside Node's permission model. */
+export type BundlerWall = 'bubblewrap' | 'landlock';
+
 /** How the bundler's process is held on this system. */
 export interface BundlerHold {
-  /** The programs that restrict themselves and become the next; none where the system has none that works. */
+  /** None where the system has none that works. */
+  wall: BundlerWall | null;
+  /** The programs that restrict themselves and become the next, up to the wall. */
   prefix: readonly string[];
-  /** The system-call filter that a program of the prefix takes. */
+  /** The program that is the wall. */
+  enclose: (files: readonly BundlerFile[]) => string[];
+  /** The system-call filter that the wall takes. */
   filter: Buffer | undefined;
-  /** Flags of Node's permission model. */
-  flags: readonly string[];
+  /** Plugins folders, absolute and without symbolic links. */
+  roots: readonly string[];
   /** What Node may take for its own objects, in bytes. */
   memoryBytes: number;
 }
@@ -34,47 +38,69 @@ export interface BundlerHold {
  * Held by the system itself, as far as it can: the process ends with the server, gets no memory far beyond the limit in
  * the time in which nobody looks, and opens no file but those that builds are made of. The best hold comes first; one
  * that does not start is followed by the next.
- * @param folders where plugins lie, as absolute paths
+ * @param roots where plugins lie, absolute and without symbolic links
  */
 export function bundlerHolds(
   memoryBytes: number,
-  folders: readonly string[],
+  roots: readonly string[],
   platform: NodeJS.Platform = process.platform,
 ): [BundlerHold, ...BundlerHold[]] {
-  const readable = [...OWN_FILES, ...folders];
-  const flags = ['--permission', '--allow-child-process', ...readable.map((file) => `--allow-fs-read=${file}`)];
-  const bare = { prefix: [], filter: undefined, flags, memoryBytes };
+  const bare = { wall: null, prefix: [], enclose: () => [], filter: undefined, roots, memoryBytes };
   if (platform !== 'linux') return [bare];
   const [setpriv, prlimit, choom, bwrap] = ['setpriv', 'prlimit', 'choom', 'bwrap'].map(toolPath);
-  const limits = [
+  const prefix = [
     ...(setpriv === undefined ? [] : [setpriv, '--pdeathsig', 'KILL', '--no-new-privs']),
     ...(prlimit === undefined ? [] : [prlimit, '--core=0', `--data=${memoryBytes + RESERVED_BYTES}`]),
     // When the machine runs out of memory, this goes before the service; what it starts inherits it.
     ...(choom === undefined ? [] : [choom, '-n', '1000', '--']),
   ];
-  const files = [...runtimeFiles(), ...readable];
-  const filter = syscallFilter(process.arch);
-  const seccomp = filter === undefined ? [] : ['--seccomp', `${FILTER_FD}`];
-  const walls = [
-    ...(bwrap === undefined
-      ? []
-      : [{ prefix: [bwrap, ...emptyRoot(files, ['net', 'ipc', 'uts']), ...seccomp, '--'], filter }]),
-    ...(setpriv !== undefined && knowsOption(setpriv, '--landlock-access')
-      ? [{ prefix: [setpriv, ...fileRules(files)], filter: undefined }]
-      : []),
-  ];
-  const walled = walls.map(({ prefix, filter }) => ({ ...bare, prefix: [...limits, ...prefix], filter }));
-  const limited = { ...bare, prefix: limits };
+  const limited = { ...bare, prefix };
+  const walled: BundlerHold[] = [];
+  if (bwrap !== undefined) {
+    const filter = syscallFilter(process.arch);
+    walled.push({ ...limited, wall: 'bubblewrap', enclose: bubblewrap(bwrap, filter !== undefined), filter });
+  }
+  if (setpriv !== undefined && knowsOption(setpriv, '--landlock-access')) {
+    walled.push({ ...limited, wall: 'landlock', enclose: landlock(setpriv) });
+  }
   const [best = limited, ...others] = walled;
   return best === limited ? [limited, bare] : [best, ...others, limited, bare];
 }
 
-/** Starts it with an environment of nothing, at the head of a group of its own, with one channel as descriptor 3. */
-export function launchBundler({ prefix, filter, flags, memoryBytes }: BundlerHold): ChildProcess {
+function bubblewrap(tool: string, hasFilter: boolean): BundlerHold['enclose'] {
+  const seccomp = hasFilter ? ['--seccomp', `${FILTER_FD}`] : [];
+  return (files) => {
+    const readable = [...runtimeFiles(), ...files.map(({ target }) => target)];
+    // One that lies in a folder that is readable is there already.
+    const links = files.filter(({ path, target }) => path !== target && !readable.some((one) => isInside(one, path)));
+    return [tool, ...emptyRoot(readable, ['net', 'ipc', 'uts'], links), ...seccomp, '--'];
+  };
+}
+
+function landlock(tool: string): BundlerHold['enclose'] {
+  return (files) => {
+    const folders = files.filter(({ isFolder }) => isFolder);
+    // The bundler finds packages, and that their folder is a link, by the names in the folder above.
+    const above = folders.filter(({ path }) => basename(path) === 'node_modules').map(({ path }) => dirname(path));
+    const readable = [...runtimeFiles(), ...files.map(({ target }) => target)];
+    return [tool, ...fileRules(readable, [...new Set([...folders.map(({ target }) => target), ...above])])];
+  };
+}
+
+/**
+ * Starts it with an environment of nothing, at the head of a group of its own, with one channel as descriptor 3.
+ * @param files what it may read
+ */
+export function launchBundler(hold: BundlerHold, files: readonly BundlerFile[]): ChildProcess {
+  const { prefix, enclose, filter, memoryBytes } = hold;
+  const readable = new Set(files.flatMap(({ path, target }) => [path, target]));
   const [command, ...args] = [
     ...prefix,
+    ...enclose(files),
     process.execPath,
-    ...flags,
+    '--permission',
+    '--allow-child-process',
+    ...[...readable].map((file) => `--allow-fs-read=${file}`),
     `--max-old-space-size=${Math.ceil(memoryBytes / MIB)}`,
     '--disable-sigusr1',
     '--disable-warning=SecurityWarning',

@@ -1,6 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { Socket } from 'node:net';
+import { isDeepStrictEqual } from 'node:util';
 import type { BuildJob, BuildRequest } from './build-request.ts';
+import { type BundlerFile, bundlerFiles } from './bundler-files.ts';
 import { encodeFrame, type Frame, FrameReader } from './bundler-frames.ts';
 import { type BundlerHold, launchBundler } from './bundler-launch.ts';
 import { BUNDLE_BYTES, MAP_BYTES, MESSAGE_BYTES, MOST_FILES } from './bundler-limits.ts';
@@ -31,7 +33,8 @@ export class BundlerLife {
   /** Resolves when the process is gone and each of its builds is settled. */
   readonly gone: Promise<void>;
   readonly #process: ChildProcess;
-  readonly #memoryBytes: number;
+  readonly #hold: BundlerHold;
+  readonly #files: readonly BundlerFile[];
   readonly #reader = new FrameReader({ message: MESSAGE_BYTES, bytes: BUNDLE_BYTES + MAP_BYTES });
   readonly #channel: Socket;
   readonly #pending = new Map<number, Pending>();
@@ -45,8 +48,9 @@ export class BundlerLife {
 
   constructor(hold: BundlerHold) {
     this.gone = this.#finished.promise;
-    this.#memoryBytes = hold.memoryBytes;
-    this.#process = launchBundler(hold);
+    this.#hold = hold;
+    this.#files = bundlerFiles(hold.roots);
+    this.#process = launchBundler(hold, this.#files);
     const channel = this.#process.stdio[3];
     if (!(channel instanceof Socket)) throw new Error('the bundler was started without its channel');
     this.#channel = channel;
@@ -64,6 +68,16 @@ export class BundlerLife {
   /** Why it ends; undefined as long as builds may be given to it. */
   get reason(): LossReason | undefined {
     return this.#reason;
+  }
+
+  /** Whether it sees other folders than there are now, as when packages were installed meanwhile. */
+  get isOutdated(): boolean {
+    return !isDeepStrictEqual(bundlerFiles(this.#hold.roots), this.#files);
+  }
+
+  /** The hold, once it has proved to work. */
+  get hold(): BundlerHold | undefined {
+    return this.#isReady ? this.#hold : undefined;
   }
 
   /**
@@ -104,7 +118,7 @@ export class BundlerLife {
 
   #look(): void {
     const { pid } = this.#process;
-    if (pid !== undefined && !this.#hasExited && familyMemory(pid) > this.#memoryBytes) this.end('memory');
+    if (pid !== undefined && !this.#hasExited && familyMemory(pid) > this.#hold.memoryBytes) this.end('memory');
   }
 
   #receive(chunk: Buffer): void {

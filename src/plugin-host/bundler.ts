@@ -32,6 +32,7 @@ export class Bundler {
   private readonly limits: BundlerLimits;
   private hold: BundlerHold;
   private readonly otherHolds: BundlerHold[];
+  private proven: BundlerHold | undefined;
   /** The process for all builds. */
   private shared: BundlerLife | undefined;
   private running = 0;
@@ -78,6 +79,11 @@ export class Bundler {
     }
   }
 
+  /** How the system holds the process; undefined until one has worked. */
+  get heldBy(): BundlerHold | undefined {
+    return this.proven;
+  }
+
   /** Ends the processes, and with them the builds under way; a later build would start another one. */
   async close(): Promise<void> {
     this.timesClosed++;
@@ -91,6 +97,7 @@ export class Bundler {
     try {
       return await attempt(() => this.living());
     } finally {
+      this.proven = this.shared?.hold ?? this.proven;
       this.running -= 1;
       if (this.running === 0) this.idle = setTimeout(() => void this.endShared(), this.limits.idleMs).unref();
     }
@@ -139,6 +146,8 @@ export class Bundler {
   }
 
   private living(): BundlerLife {
+    // Builds under way do not end for the sake of one that begins.
+    if (this.running === 1 && this.shared?.isOutdated === true) this.shared.end('closed');
     if (this.shared !== undefined && this.shared.reason === undefined) return this.shared;
     // What restricts the process may be what does not work here.
     if (this.shared?.reason === 'unstarted') this.hold = this.otherHolds.shift() ?? this.hold;

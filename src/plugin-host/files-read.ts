@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
+import { basename } from 'node:path';
 
 /** Absolute paths of files with what tells one state of a file from another. */
 export type FilesRead = Map<string, string>;
@@ -21,11 +22,13 @@ interface FileState {
 /**
  * The bytes of a file, and its state.
  * @param allowed whether a file may be read, by its path without symbolic links
+ * @param mayBeShared whether it may have a second name: one that somebody else's file got here is a way out like a link
  * @returns the reason instead, where it is not allowed, too large or no ordinary file
  */
 export async function readSource(
   path: string,
   allowed: (file: string) => boolean,
+  mayBeShared: (file: string) => boolean,
 ): Promise<{ bytes: Buffer; state: string } | string> {
   if (!allowed(path)) return LEADS_OUT;
   let handle: FileHandle | undefined;
@@ -38,6 +41,9 @@ export async function readSource(
     const real = await realpath(path);
     const there = await stat(real, { bigint: true });
     if (!allowed(real) || there.dev !== opened.dev || there.ino !== opened.ino) return LEADS_OUT;
+    if (opened.nlink > 1n && !mayBeShared(real)) {
+      return `The file ${basename(real)} has ${opened.nlink} names (hard links): replace it by a copy of its own`;
+    }
     const size = Number(opened.size);
     if (size > FILE_BYTES) return `The file has ${size} bytes, more than ${FILE_BYTES}`;
     return { bytes: await firstBytes(handle, size), state: stateOf(opened) };

@@ -1,12 +1,14 @@
 import { readdirSync, realpathSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
-import { basename, dirname, join, normalize, relative, sep } from 'node:path';
+import { basename, dirname, join, normalize, parse, relative, resolve as resolvePath, sep } from 'node:path';
 import type { Plugin } from 'esbuild';
+import { packageFolders, targetOf } from './bundler-files.ts';
 import { MOST_FILES } from './bundler-limits.ts';
 import { fileState, LEADS_OUT, readSource } from './files-read.ts';
 import { globImports } from './glob-imports.ts';
 import { guestLoader, unknownKind } from './guest-syntax.ts';
-import { isWithin, packageFiles } from './package-files.ts';
+import { isReadByBundler, isWithin, leadsAway, packageFiles } from './package-files.ts';
 import { throwingPatterns } from './package-patterns.ts';
 import { isInside } from './plugin-file.ts';
 
@@ -39,6 +41,7 @@ const HARMLESS_DATA = /^data:(?:application\/json|(?:image|font)\/[\w.+-]{1,100}
 /** URLs, of which the bundler opens no file. */
 const URL_START = /^(?:data:|https?:\/\/)/i;
 
+const LINK_AWAY = 'The import is a link that leads out of the plugins folder, or to nothing';
 const DATA_REFUSED = 'Cannot import a data: URL, except for JSON, images and fonts';
 
 const SOURCE_MAP = 'sourceMappingURL=';
@@ -59,15 +62,17 @@ export function importWall(
 ): Plugin {
   const { root } = places;
   const modulesDir = realpathSync(places.modulesDir);
-  const packages = packageFolders(root);
+  const guestDir = dirname(modulesDir);
+  const packages = packagesOf(root);
   const provided = providedModules(modulesDir);
-  const allowed = (file: string) =>
-    isInside(root, file) || isInside(dirname(modulesDir), file) || packages.some((folder) => isInside(folder, file));
+  const allowed = (file: string) => isWithin([root, guestDir, ...packages], file);
 
   /** As imports spell them, before a link is followed. */
-  const inside = [root, dirname(modulesDir), ...packages, ...foldersAbove(root)];
+  const inside = [root, guestDir, ...packages, ...packageFolders(root)];
   const isOfPackage = (file: string) =>
     file.includes(`${sep}node_modules${sep}`) || packages.some((folder) => isInside(folder, file));
+  // Package managers share the files of packages between folders by a second name.
+  const mayBeShared = (file: string) => isOfPackage(file) || isInside(guestDir, file);
 
   return {
     name: 'import-wall',
@@ -116,6 +121,9 @@ export function importWall(
         // Resolved here, an author's file is taken for CommonJS or ESM by what it says, not by the "type" of the
         // package.json that happens to lie above the plugins folder.
         const found = await resolve();
+        if (found.errors.length > 0 && (await isLinkAway(resolvePath(resolveDir, args.path), allowed))) {
+          return { errors: [{ text: LINK_AWAY }] };
+        }
         if (found.errors.length > 0 || found.path.includes(`${sep}node_modules${sep}`)) return undefined;
         return { path: found.path, sideEffects: found.sideEffects };
       });
@@ -123,7 +131,7 @@ export function importWall(
       let left = BUILD_BYTES;
       let files = 0;
       build.onLoad({ filter: /^\// }, async ({ path }) => {
-        const source = await readSource(path, allowed);
+        const source = await readSource(path, allowed, mayBeShared);
         if (typeof source === 'string') return { errors: [{ text: source }] };
         onRead(path, source.state);
         if (++files > mostFiles) return { errors: [{ text: `The bundle is made of more than ${mostFiles} files` }] };
@@ -164,9 +172,26 @@ function leadsOut(specifier: string, resolveDir: string, inside: readonly string
   return !isWithin(inside, target.replace(/(?<=.)\/$/, ''));
 }
 
-/** The file's name says enough: it is found on the way to the import that the error is at. */
-function refusedText(file: string): string {
-  return `The ${basename(file)} of "${basename(dirname(file))}" leads out of the plugins folder, or is no ordinary file`;
+/** The name says enough: it is found on the way to the import that the error is at. */
+function refusedText(path: string): string {
+  const name = basename(path);
+  if (isReadByBundler(path)) {
+    return `The ${name} of "${basename(dirname(path))}" leads out of the plugins folder, or is no ordinary file`;
+  }
+  const remedy = 'put the packages into it, or into a node_modules folder above the plugins folder';
+  return `"${name}" is a link that leads out of the plugins folder, or to nothing${name === 'node_modules' ? `: ${remedy}` : ''}`;
+}
+
+/**
+ * Whether an import that cannot be resolved means a link to what may not be read.
+ * @param path absolute, perhaps without the file's extension
+ */
+async function isLinkAway(path: string, allowed: (file: string) => boolean): Promise<boolean> {
+  const base = basename(path);
+  const names = await readdir(dirname(path)).catch(() => []);
+  const meant = names.filter((name) => name === base || parse(name).name === base);
+  for (const name of meant) if (await leadsAway(join(dirname(path), name), allowed)) return true;
+  return false;
 }
 
 function longestLine(bytes: Buffer): number {
@@ -190,25 +215,14 @@ function withoutSourceMap(bytes: Buffer): Buffer {
   return bytes;
 }
 
-/** Every `node_modules` that Node's own resolution would look into. */
-function foldersAbove(root: string): string[] {
-  const folders: string[] = [];
-  for (let folder = root; ; folder = dirname(folder)) {
-    folders.push(join(folder, 'node_modules'));
-    if (folder === dirname(folder)) return folders;
-  }
-}
-
-/** Those of them that there are, without symbolic links. */
-function packageFolders(root: string): string[] {
-  return foldersAbove(root).flatMap((folder) => {
-    try {
-      return [realpathSync(folder)];
-    } catch {
-      // Most folders have none.
-      return [];
-    }
-  });
+/**
+ * Where packages lie, without symbolic links. The operator's own folders, which are above the plugins folder, may be
+ * links to anywhere; what lies in it, its authors have made.
+ */
+function packagesOf(root: string): string[] {
+  const [own, ...above] = packageFolders(root).map(targetOf);
+  const others = above.filter((folder) => folder !== undefined);
+  return own !== undefined && isWithin([root, ...others], own) ? [own, ...others] : others;
 }
 
 /** Specifier to file: `relayer-sdk.ts` is the public SDK, a file named like a Node module stands in for it. */

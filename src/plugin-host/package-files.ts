@@ -1,4 +1,4 @@
-import { realpath, stat } from 'node:fs/promises';
+import { lstat, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isInside } from './plugin-file.ts';
 
@@ -11,11 +11,11 @@ export function isReadByBundler(file: string): boolean {
 }
 
 /**
- * Looks, before the bundler does, at what it would read by itself on its way to an import. Each folder is looked at
- * once.
+ * Looks, before the bundler does, at the folders on its way to an import, and at what it would read there by itself.
+ * Each folder is looked at once.
  * @param watched whether a folder is one in which plugins or packages lie
  * @param allowed whether a file may be read, by its path without symbolic links
- * @returns by specifier and the importer's folder, the first file that the bundler must not open
+ * @returns by specifier and the importer's folder, the first file or folder that the bundler must not open
  */
 export function packageFiles(
   watched: (folder: string) => boolean,
@@ -29,6 +29,7 @@ export function packageFiles(
     if (before !== undefined) return before;
     const first = ofFolder(dirname(folder)).then(async (above) => {
       if (above !== undefined) return above;
+      if (await leadsAway(folder, allowed)) return folder;
       // Of Yarn's files only those of the folder that the build runs in are read, and it is the topmost one watched.
       const names = watched(dirname(folder)) ? ['package.json'] : OWN_READS;
       for (const name of names) if (!(await mayBeRead(join(folder, name), allowed))) return join(folder, name);
@@ -64,13 +65,24 @@ function foldersOf(specifier: string, resolveDir: string): string[] {
 
 /** Whether nothing is there, or an ordinary file that may be read: to open a pipe would be to wait for its writer. */
 async function mayBeRead(file: string, allowed: (file: string) => boolean): Promise<boolean> {
-  try {
-    const real = await realpath(file);
-    const state = await stat(real);
-    return state.isDirectory() || (state.isFile() && allowed(real));
-  } catch {
-    return true;
-  }
+  if (await leadsAway(file, allowed)) return false;
+  const state = await stat(file).catch(() => undefined);
+  return state === undefined || state.isDirectory() || state.isFile();
+}
+
+/**
+ * Whether this is a link to what may not be read. What confines the bundler hides that, so that a link to nothing cannot
+ * be told from it.
+ * @param path a folder of it that is a link is not what is asked for
+ */
+export async function leadsAway(path: string, allowed: (file: string) => boolean): Promise<boolean> {
+  const isLink = await lstat(path).then(
+    (state) => state.isSymbolicLink(),
+    () => false,
+  );
+  if (!isLink) return false;
+  const target = await realpath(path).catch(() => undefined);
+  return target === undefined || !allowed(target);
 }
 
 /** Whether a folder is one of these, or lies below one. */

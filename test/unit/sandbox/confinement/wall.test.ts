@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { runtimeFiles } from '../../../../sandbox/confinement/runtime-files.ts';
 import { toolPath } from '../../../../sandbox/confinement/tool.ts';
@@ -44,8 +44,23 @@ t.test('an empty root has what was put there, to read', async (t) => {
   t.notMatch(found['listed'], 'secret');
 });
 
+t.test('an empty root has links as they are', async (t) => {
+  const target = join(folder, 'real');
+  writeFileSync(target, 'behind a link');
+  const root = emptyRoot([...runtimeFiles(), target], ['pid', 'net'], [{ path: given, target }]);
+  const found = seen(t, 'bwrap', [...root, '--']);
+  if (found !== undefined) t.match(found, { given: 'behind a link', secret: 'ENOENT' });
+});
+
 t.test('rules for files let nothing else be opened', async (t) => {
   const found = seen(t, 'setpriv', fileRules([...runtimeFiles(), given]));
   if (found === undefined) return;
   t.same(found, { given: 'given', secret: 'EACCES', listed: 'EACCES', written: 'EACCES', made: 'EACCES' });
+});
+
+t.test('rules for files let folders be listed, and no more', async (t) => {
+  const found = seen(t, 'setpriv', fileRules([...runtimeFiles(), given], [dirname(folder)]));
+  if (found === undefined) return;
+  t.match(found, { given: 'given', secret: 'EACCES', written: 'EACCES', made: 'EACCES' });
+  t.match(found['listed'], basename(folder));
 });

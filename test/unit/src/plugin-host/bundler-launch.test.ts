@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { accessSync, readFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import t from 'tap';
+import { bundlerFiles } from '../../../../src/plugin-host/bundler-files.ts';
 import { bundlerHolds, launchBundler } from '../../../../src/plugin-host/bundler-launch.ts';
 import { descendantsOf } from '../../../support/processes.ts';
 
@@ -12,20 +13,20 @@ const patient = { timeout: 60_000 };
 t.test('elsewhere than on Linux only Node itself holds it', async (t) => {
   const [only, ...others] = bundlerHolds(MEMORY_BYTES, ['/plugins'], 'darwin');
   t.same(others, []);
-  t.match(only, { prefix: [], memoryBytes: MEMORY_BYTES });
-  t.ok(only.flags.includes('--permission') && only.flags.includes('--allow-fs-read=/plugins'), only.flags.join(' '));
+  t.match(only, { wall: null, prefix: [], roots: ['/plugins'], memoryBytes: MEMORY_BYTES });
+  t.same(only.enclose([]), []);
 });
 
-t.test('the last hold is the weakest, and each has the permission model', async (t) => {
+t.test('the last hold is the weakest', async (t) => {
   const holds = bundlerHolds(MEMORY_BYTES, ['/plugins'], 'linux');
   t.same(holds.at(-1)?.prefix, []);
-  for (const { flags } of holds) t.ok(flags.includes('--permission'));
+  t.equal(holds.at(-1)?.wall, null);
 });
 
 t.test('the process sees nothing of the environment, leads its own group and is limited', patient, async (t) => {
   if (process.platform !== 'linux') return void t.pass('this system does not tell');
   const [hold] = bundlerHolds(MEMORY_BYTES, []);
-  const child = launchBundler(hold);
+  const child = launchBundler(hold, bundlerFiles([]));
   const started = child.pid ?? 0;
   const channel = child.stdio[3];
   if (!(channel instanceof Socket)) throw new Error('no channel');
@@ -38,7 +39,10 @@ t.test('the process sees nothing of the environment, leads its own group and is 
     (await descendantsOf(started)).find(({ command }) => command.startsWith(process.execPath))?.pid ?? started;
   // bwrap says where it put the process.
   t.match(readFileSync(`/proc/${pid}/environ`, 'utf8'), /^(PWD=\/\0)?$/);
-  t.match(readFileSync(`/proc/${pid}/cmdline`, 'utf8'), /--max-old-space-size=600\0.*bundler-process\.ts/);
+  t.match(
+    readFileSync(`/proc/${pid}/cmdline`, 'utf8'),
+    /\0--permission\0.*--max-old-space-size=600\0.*bundler-process\.ts/,
+  );
   const has = (tool: string) => hold.prefix.some((part) => part.endsWith(`/${tool}`));
   if (has('choom')) t.equal(readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8'), '1000\n', 'it goes before the service');
   if (has('prlimit')) {

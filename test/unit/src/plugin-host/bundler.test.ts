@@ -167,7 +167,7 @@ t.test('where what restricts the process does not work, it starts without', pati
     const limits = { timeoutMs: 60_000, memoryBytes: 768 * MIB, idleMs: 60_000 };
     const { job, folder } = open(t);
     const [best, ...others] = bundlerHolds(limits.memoryBytes, [folder.path]);
-    const bundler = new Bundler(limits, [{ ...best, prefix, filter: undefined }, best, ...others]);
+    const bundler = new Bundler(limits, [{ ...best, prefix, enclose: () => [], filter: undefined }, best, ...others]);
     const builds = ['k(11);', 'l(12);'].map((text) => bundler.build(job(text)));
     for (const built of await Promise.all(builds)) t.match(built, { kind: 'built' });
     await bundler.close();
