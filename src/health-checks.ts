@@ -34,7 +34,8 @@ export function healthChecks(parts: CheckedParts): Record<string, HealthCheck> {
     },
     networks: async () => networksOf(await store.read.allRelayers(), engine.unreached()),
     plugins: () => {
-      const { threads, processes, running, queued, confinement, startFailure, plugins } = pluginHost.status();
+      const { threads, processes, running, queued, plugins, startFailure, ...walls } = pluginHost.status();
+      const held = { confinement: { ...walls.confinement }, bundler: { ...walls.bundler } };
       const unfit = plugins
         .filter(({ state }) => state !== 'serving')
         .map(({ id, state, reason }) => ({ id, state, reason }));
@@ -42,7 +43,7 @@ export function healthChecks(parts: CheckedParts): Record<string, HealthCheck> {
       // Without plugins nobody waits for a process.
       const status = isStuck && plugins.length > 0 ? 'unhealthy' : isStuck || unfit.length > 0 ? 'degraded' : 'healthy';
       const error = isStuck ? { error: `No process for plugins starts: ${startFailure}` } : {};
-      return { status, ...error, threads, processes, running, queued, confinement: { ...confinement }, unfit };
+      return { status, ...error, threads, processes, running, queued, ...held, unfit };
     },
   };
 }

@@ -6,6 +6,7 @@ import { syscallFilter } from '../../sandbox/confinement/syscall-filter.ts';
 import { knowsOption, toolPath } from '../../sandbox/confinement/tool.ts';
 import { unnamedFile } from '../../sandbox/confinement/unnamed-file.ts';
 import { emptyRoot, fileRules } from '../../sandbox/confinement/wall.ts';
+import { type BundlerConfinement, UNCONFINED } from './bundler-confinement.ts';
 import type { BundlerFile } from './bundler-files.ts';
 import { isInside } from './plugin-file.ts';
 
@@ -15,18 +16,14 @@ const FILTER_FD = 4;
 /** What Node counts as its data without using it: the range of addresses for compiled code. */
 const RESERVED_BYTES = 512 * MIB;
 
-/** What keeps the files of the machine from the bundler and esbuild, beside Node's permission model. */
-export type BundlerWall = 'bubblewrap' | 'landlock';
-
 /** How the bundler's process is held on this system. */
 export interface BundlerHold {
-  /** None where the system has none that works. */
-  wall: BundlerWall | null;
-  /** The programs that restrict themselves and become the next, up to the wall. */
+  confinement: BundlerConfinement;
+  /** The programs that restrict themselves and become the next. */
   prefix: readonly string[];
-  /** The program that is the wall. */
+  /** The last of them, which keeps files from it; none where the system has none. */
   enclose: (files: readonly BundlerFile[]) => string[];
-  /** The system-call filter that the wall takes. */
+  /** The system-call filter that this one takes. */
   filter: Buffer | undefined;
   /** Plugins folders, absolute and without symbolic links. */
   roots: readonly string[];
@@ -45,7 +42,7 @@ export function bundlerHolds(
   roots: readonly string[],
   platform: NodeJS.Platform = process.platform,
 ): [BundlerHold, ...BundlerHold[]] {
-  const bare = { wall: null, prefix: [], enclose: () => [], filter: undefined, roots, memoryBytes };
+  const bare = { confinement: UNCONFINED, prefix: [], enclose: () => [], filter: undefined, roots, memoryBytes };
   if (platform !== 'linux') return [bare];
   const [setpriv, prlimit, choom, bwrap] = ['setpriv', 'prlimit', 'choom', 'bwrap'].map(toolPath);
   const prefix = [
@@ -54,14 +51,23 @@ export function bundlerHolds(
     // When the machine runs out of memory, this goes before the service; what it starts inherits it.
     ...(choom === undefined ? [] : [choom, '-n', '1000', '--']),
   ];
-  const limited = { ...bare, prefix };
+  const confinement = {
+    ...UNCONFINED,
+    ...{ pdeathsig: setpriv !== undefined, no_new_privs: setpriv !== undefined },
+    ...{ core_dumps_off: prlimit !== undefined, memory_limited: prlimit !== undefined, oom_first: choom !== undefined },
+  };
+  const limited = { ...bare, prefix, confinement };
   const walled: BundlerHold[] = [];
   if (bwrap !== undefined) {
     const filter = syscallFilter(process.arch);
-    walled.push({ ...limited, wall: 'bubblewrap', enclose: bubblewrap(bwrap, filter !== undefined), filter });
+    const hasFilter = filter !== undefined;
+    walled.push({
+      ...{ ...limited, enclose: bubblewrap(bwrap, hasFilter), filter },
+      confinement: { ...confinement, namespaces: true, files_hidden: true, syscalls_filtered: hasFilter },
+    });
   }
   if (setpriv !== undefined && knowsOption(setpriv, '--landlock-access')) {
-    walled.push({ ...limited, wall: 'landlock', enclose: landlock(setpriv) });
+    walled.push({ ...limited, enclose: landlock(setpriv), confinement: { ...confinement, files_hidden: true } });
   }
   const [best = limited, ...others] = walled;
   return best === limited ? [limited, bare] : [best, ...others, limited, bare];

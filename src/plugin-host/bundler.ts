@@ -1,4 +1,5 @@
 import type { BuildJob } from './build-request.ts';
+import type { BundlerConfinement } from './bundler-confinement.ts';
 import type { BundlerHold } from './bundler-launch.ts';
 import { type BuildResult, BundlerLife } from './bundler-life.ts';
 import { BundlerLost } from './bundler-lost.ts';
@@ -79,9 +80,9 @@ export class Bundler {
     }
   }
 
-  /** How the system holds the process; undefined until one has worked. */
-  get heldBy(): BundlerHold | undefined {
-    return this.proven;
+  /** How far the process is confined; undefined until one has worked. */
+  get confinement(): BundlerConfinement | undefined {
+    return this.proven?.confinement;
   }
 
   /** Ends the processes, and with them the builds under way; a later build would start another one. */

@@ -3,6 +3,7 @@ import { dirname, join, parse } from 'node:path';
 import { RUNTIME_PART } from '../../sandbox/protocol.ts';
 import type { RuntimeJob } from './build-request.ts';
 import { Bundler } from './bundler.ts';
+import type { BundlerConfinement } from './bundler-confinement.ts';
 import { bundlerHolds } from './bundler-launch.ts';
 import type { BuildResult } from './bundler-life.ts';
 import { BUNDLE_BYTES } from './bundler-limits.ts';
@@ -24,6 +25,8 @@ export interface Compiler {
   runtime(): Promise<string>;
   /** The program of a sandbox process, see {@link childProgram}. */
   child(): Promise<string>;
+  /** How far the bundler's own process is confined; undefined until it has built something. */
+  readonly confinement: BundlerConfinement | undefined;
   /** Ends the bundler's own process, and builds under way with it; a later build would start it again. */
   close(): Promise<void>;
 }
@@ -124,6 +127,10 @@ export function createCompiler(deps: CompilerDeps): Compiler {
       const file = join(sandboxDir, 'process', 'main.ts');
       const built = await bundler.build({ kind: 'child', base: dirname(sandboxDir), file });
       return childProgram(codeOf(built), nativeAddon());
+    },
+
+    get confinement() {
+      return bundler.confinement;
     },
 
     close: () => bundler.close(),

@@ -262,6 +262,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
       queued: admission.queued,
       uses: uses(),
       confinement: slots.confinement,
+      bundler: compiler?.confinement,
       startFailure: slots.stuck,
       plugins: (catalog?.list() ?? []).map((plugin) => statusOf(plugin, quarantine)),
     }),

@@ -2,6 +2,7 @@ import type { Confinement, Json } from '../../sandbox/protocol.ts';
 import type { Claim } from '../domain/idempotency.ts';
 import type { WireObject } from '../domain/json.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
+import type { BundlerConfinement } from './bundler-confinement.ts';
 import type { Totals } from './usage.ts';
 
 /** Runs plugins. Everything about processes, threads and isolates lies behind it. */
@@ -72,6 +73,8 @@ export interface PluginHostStatus {
   uses: ProcessUse[];
   /** What the operating system grants the children; undefined until the first has started. */
   confinement: Confinement | undefined;
+  /** The same for the bundler; undefined until it has built something. */
+  bundler: BundlerConfinement | undefined;
   /** Why no process starts, while that is so: the latest attempts have failed, and none that is ready is left. */
   startFailure: string | null;
   plugins: PluginStatus[];

@@ -7,6 +7,7 @@ import { environmentSchema } from '../../src/config/environment.ts';
 import { logEndpoint } from '../../src/observability/endpoint-log.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
+import { bundlerHolds } from '../../src/plugin-host/bundler-launch.ts';
 import { runTyped } from '../support/command.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -32,6 +33,7 @@ t.test('the table of restrictions has each that /ready shows, and the tool that 
   const { missing, ...shown } = (await probeLauncher('darwin', '')).confinement;
   const part = /### What confines plugin processes\n([^]*?)\n#/.exec(guide)?.[1] ?? '';
   const rows = [...part.matchAll(/^\| `(\w+)` \|.*\| (.*) \|$/gm)];
+  for (const key of Object.keys(bundlerHolds(0, [], 'darwin')[0].confinement)) t.match(part, `\`${key}\``);
   t.strictSame(rows.map(([, name = '']) => name).toSorted(), Object.keys(shown).toSorted());
   const tools = ['setpriv', 'prlimit', 'choom', 'unshare', 'bwrap'];
   for (const [, name = '', takes = ''] of rows) {

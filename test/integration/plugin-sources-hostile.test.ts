@@ -85,6 +85,9 @@ t.test('sources that take memory without end fail by themselves', { timeout: 300
     mended = await service.call('wrong');
   }
   t.match(mended.body, { data: 'mended' });
+  const { body } = await service.request('GET', '/api/v1/ready');
+  const bundler = { permission: true, files_hidden: Boolean, memory_limited: Boolean };
+  t.match(body, { components: { plugins: { confinement: { permission: true }, bundler } } });
   const family = await descendantsOf(service.pid);
   t.equal(await service.stop(), 0);
   t.strictSame(await survivors(family, 10_000), []);

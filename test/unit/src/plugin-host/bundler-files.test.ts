@@ -22,7 +22,7 @@ async function built(bundler: Bundler, root: string, text: string, folder: Plugi
 }
 
 for (const hold of bundlerHolds(limits.memoryBytes, [])) {
-  const name = `${hold.wall ?? 'no wall'}, ${hold.prefix.length === 0 ? 'no limits' : 'limits'}`;
+  const name = [...hold.prefix, hold.enclose([])[0] ?? 'no wall'].join(' ');
   t.test(name, { timeout: 120_000 }, async (t) => {
     const place = new PluginFolder({
       'plugins/a.ts': '',
@@ -41,10 +41,10 @@ for (const hold of bundlerHolds(limits.memoryBytes, [])) {
     const said = (text: string) => built(bundler, root, text, place);
     const used = (specifier: string) => said(`import x from '${specifier}';\nexport const handler = () => x;`);
 
-    t.equal(bundler.heldBy, undefined, 'nobody knows yet');
+    t.equal(bundler.confinement, undefined, 'nobody knows yet');
     t.match(await used('beside/sub'), 'Could not resolve "beside/sub"');
     if ((await said('first();')).includes('first') === false) return void t.pass('it does not start here');
-    t.equal(bundler.heldBy?.wall, hold.wall);
+    t.strictSame(bundler.confinement, hold.confinement);
     symlinkSync(join(place.path, 'deps'), join(place.path, 'node_modules'));
     t.match(await used('beside/sub'), '"beside"', "the operator's packages, installed meanwhile, may lie anywhere");
     place.remove('node_modules');

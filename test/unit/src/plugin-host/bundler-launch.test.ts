@@ -13,14 +13,19 @@ const patient = { timeout: 60_000 };
 t.test('elsewhere than on Linux only Node itself holds it', async (t) => {
   const [only, ...others] = bundlerHolds(MEMORY_BYTES, ['/plugins'], 'darwin');
   t.same(others, []);
-  t.match(only, { wall: null, prefix: [], roots: ['/plugins'], memoryBytes: MEMORY_BYTES });
+  t.match(only, {
+    confinement: { permission: true, files_hidden: false },
+    prefix: [],
+    roots: ['/plugins'],
+    memoryBytes: MEMORY_BYTES,
+  });
   t.same(only.enclose([]), []);
 });
 
 t.test('the last hold is the weakest', async (t) => {
   const holds = bundlerHolds(MEMORY_BYTES, ['/plugins'], 'linux');
   t.same(holds.at(-1)?.prefix, []);
-  t.equal(holds.at(-1)?.wall, null);
+  t.match(holds.at(-1)?.confinement, { files_hidden: false, memory_limited: false });
 });
 
 t.test('the process sees nothing of the environment, leads its own group and is limited', patient, async (t) => {
@@ -43,7 +48,11 @@ t.test('the process sees nothing of the environment, leads its own group and is 
     readFileSync(`/proc/${pid}/cmdline`, 'utf8'),
     /\0--permission\0.*--max-old-space-size=600\0.*bundler-process\.ts/,
   );
-  const has = (tool: string) => hold.prefix.some((part) => part.endsWith(`/${tool}`));
+  const tools = [...hold.prefix, ...hold.enclose([]).slice(0, 1)];
+  const has = (tool: string) => tools.some((part) => part.endsWith(`/${tool}`));
+  t.equal(hold.confinement.oom_first, has('choom'));
+  t.equal(hold.confinement.memory_limited, has('prlimit'));
+  t.equal(hold.confinement.namespaces, has('bwrap'));
   if (has('choom')) t.equal(readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8'), '1000\n', 'it goes before the service');
   if (has('prlimit')) {
     t.match(readFileSync(`/proc/${pid}/limits`, 'utf8'), /Max data size +1166016512 /);

@@ -15,6 +15,7 @@ const LONG_MS = 60_000;
 
 /** "Compiles" by reading: a source that says `broken` fails, `uses <file>` makes that file an input. */
 class ReadingCompiler implements Compiler {
+  readonly confinement = undefined;
   compiled: string[] = [];
   /** What the builds of a source that says `slow` wait for. */
   readonly slow = Promise.withResolvers<void>();

@@ -20,6 +20,7 @@ const compiler: Compiler = {
   filesChanged: () => Promise.resolve(),
   runtime: () => Promise.resolve(''),
   child: () => Promise.resolve(''),
+  confinement: undefined,
   close: () => Promise.resolve(),
 };
 
