@@ -75,8 +75,10 @@ export class RelayerChecks {
       const since = elapsed();
       const findings = await inTime(timing.checkMs, asked);
       if (findings !== undefined) return findings;
+      // Where nobody watches the endpoints, they count as serving for ever: that is no word of this moment.
       const heardAt = contacts.contactOf(relayer)?.servedAt ?? Number.NEGATIVE_INFINITY;
-      if (heardAt < since) return { ...unusable(pinned, silence(timing.checkMs)), isSilence: true };
+      if (heardAt < since || heardAt === Number.POSITIVE_INFINITY)
+        return { ...unusable(pinned, silence(timing.checkMs)), isSilence: true };
     }
   }
 

@@ -1,4 +1,5 @@
 import { IDEMPOTENCY_KEEP_MS } from '../domain/idempotency.ts';
+import type { Timestamp } from '../domain/transaction.ts';
 import type { Log } from '../observability/log.ts';
 import type { Store, Writer } from '../store/store.ts';
 import { type HeldLease, LeaseKeeper } from './lease-keeper.ts';
@@ -14,6 +15,8 @@ export interface RetentionTiming {
   restMs: number;
 }
 
+/** What two clocks drift apart within a day while nobody sets either, and more. */
+const MOST_DRIFT_MS = 60_000;
 const LONGEST_EVERY_MS = 600_000;
 const SHORTEST_EVERY_MS = 1_000;
 
@@ -43,6 +46,8 @@ export class Retention {
   readonly #timing: RetentionTiming;
   readonly #leases: LeaseKeeper;
   readonly #pause = new Pause();
+  /** How far the store's clock was ahead of the one that nobody sets, as seen within the last day. */
+  #leads: { at: number; ms: number }[] = [];
   #running: Promise<void> | null = null;
   #closed = false;
 
@@ -67,6 +72,7 @@ export class Retention {
   }
 
   async #run(): Promise<void> {
+    await this.#provedNow().catch(() => undefined);
     for (;;) {
       await this.#pause.last(this.#timing.everyMs);
       if (this.#closed) return;
@@ -81,16 +87,30 @@ export class Retention {
     }
   }
 
+  /**
+   * The store's time as far as a clock that nobody sets bears it out, for what is deleted is gone for good: a step ahead
+   * counts once it has lasted a day.
+   */
+  async #provedNow(): Promise<{ now: Timestamp; isDoubted: boolean }> {
+    const { store, elapsed } = this.#deps;
+    const told = await store.now();
+    const at = elapsed();
+    this.#leads = [...this.#leads.filter((lead) => at - lead.at < IDEMPOTENCY_KEEP_MS), { at, ms: told - at }];
+    const now = Math.floor(at + Math.min(...this.#leads.map(({ ms }) => ms)));
+    return { now, isDoubted: told - now > MOST_DRIFT_MS };
+  }
+
   async #round(lease: HeldLease): Promise<void> {
-    const { store, keepMs, log } = this.#deps;
-    const now = await store.now();
+    const { keepMs, log } = this.#deps;
+    const { now, isDoubted } = await this.#provedNow();
     const before = now - keepMs;
     // First, for a transaction stays as long as the key that names it.
     const unkeyed = now - IDEMPOTENCY_KEEP_MS;
     const keys = await this.#inBatches(lease, (writer, limit) => writer.pruneKeys(unkeyed, limit));
     const transactions = await this.#inBatches(lease, (writer, limit) => writer.pruneTransactions(before, limit));
     const events = await this.#inBatches(lease, (writer, limit) => writer.pruneOutbox(before, limit));
-    const values = await this.#inBatches(lease, (writer, limit) => writer.kvPrune(limit));
+    // The store judges these by its clock alone.
+    const values = isDoubted ? 0 : await this.#inBatches(lease, (writer, limit) => writer.kvPrune(limit));
     if (transactions + events + values + keys > 0) {
       log.info({ transactions, events, values, keys }, 'pruned what had ended');
     }

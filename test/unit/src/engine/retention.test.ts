@@ -7,8 +7,13 @@ import { keyedEffect } from '../../../support/keyed-effect.ts';
 const HOUR = 3_600_000;
 const hasty: RetentionTiming = { everyMs: 5, batch: 2, restMs: 1 };
 
-function retentionOf(t: Test, world: EngineWorld, store: Store = world.store, keepMs = 0): Retention {
-  const retention = new Retention({ store, keepMs, elapsed: () => performance.now(), log: world.log, timing: hasty });
+function retentionOf(
+  t: Test,
+  world: EngineWorld,
+  store: Store = world.store,
+  { keepMs = 0, elapsed = () => performance.now() } = {},
+): Retention {
+  const retention = new Retention({ store, keepMs, elapsed, log: world.log, timing: hasty });
   t.teardown(() => retention.close());
   return retention;
 }
@@ -64,7 +69,7 @@ t.test('what ended lately stays', async (t) => {
     rounds += 1;
     return world.store.writeUnder(lease, body);
   };
-  retentionOf(t, world, { ...world.store, writeUnder }, HOUR).start();
+  retentionOf(t, world, { ...world.store, writeUnder }, { keepMs: HOUR }).start();
   await world.until('it has looked twice', async () => rounds > 6);
   t.equal(await totalOf(world), 1);
 });
@@ -133,7 +138,12 @@ t.test('an idempotency key goes when its day is over, and only then the transact
     return (await world.store.now()) + ahead;
   };
   ahead = 23 * HOUR;
-  retentionOf(t, world, { ...world.store, now }, 4 * HOUR).start();
+  retentionOf(
+    t,
+    world,
+    { ...world.store, now },
+    { keepMs: 4 * HOUR, elapsed: () => performance.now() + ahead },
+  ).start();
   await world.until('it has looked twice', async () => rounds > 2);
   t.match(await claim(), { kind: 'claimed', claim: { token: 2 } }, 'a young one stays');
   t.equal(await totalOf(world), 1, 'as does what it names, though it ended long ago');
@@ -143,4 +153,22 @@ t.test('an idempotency key goes when its day is over, and only then the transact
   const again = await claim();
   t.match(again, { kind: 'claimed', claim: { token: 1 } });
   t.notSame(again, first);
+});
+
+t.test('a clock that goes far ahead makes nothing old, unless it stays there for a day', async (t) => {
+  const world = await EngineWorld.open(t);
+  await confirmed(world, 1);
+  await world.store.write((writer) => writer.kvSet('plugin', 'short', '1', { forMs: -1 }));
+  let [passed, rounds] = [0, 0];
+  const now = async () => {
+    rounds += 1;
+    return (await world.store.now()) + passed + (rounds === 1 ? 0 : 9 * HOUR);
+  };
+  const elapsed = () => performance.now() + passed;
+  retentionOf(t, world, { ...world.store, now }, { keepMs: HOUR, elapsed }).start();
+  await world.until('it has looked twice', async () => rounds > 3);
+  t.equal(await totalOf(world), 1);
+  t.notMatch(world.logLines.join(''), /pruned/, 'nor is a value of a plugin');
+  passed = 24 * HOUR;
+  await world.until('all are gone', async () => /"transactions":1.*"values":1/.test(world.logLines.join('')));
 });
