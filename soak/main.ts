@@ -21,8 +21,8 @@ const USAGE = `npm run soak -- kill|faults|calls|properties [options]
   --blocks interval|automine    default interval: one a second
   --seed <number>               default: another one each time; that of a failure draws the same again
   --calm                        nobody else has the keys, nothing is taken back, fees stay, nobody changes his mind
-  --patience <seconds>          how long the last may take to end, default 300
-  --kills <number>              kill: default one for each 15 transactions
+  --patience <seconds>          how long the last may take to end, default 180
+  --kills <number>              kill: at the most; default one for each 15 transactions
   --mode trouble|lag|lies|all   faults: default all, one after the other
   --log <file>                  where to write what the server's processes wrote
   --rate <0 to 1>               faults: how likely each is for a request, default 0.02
@@ -94,7 +94,7 @@ async function soak({ values, positionals }: Given): Promise<SoakResult> {
     database: oneOf(values.database ?? 'sqlite', ['sqlite', 'postgres']),
     blocks: oneOf(values.blocks ?? 'interval', ['interval', 'automine']),
     seed: seedOf(values),
-    patienceMs: number(values.patience ?? '300') * 1_000,
+    patienceMs: number(values.patience ?? '180') * 1_000,
     calm: values.calm ?? false,
     say,
   };

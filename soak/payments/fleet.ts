@@ -22,11 +22,15 @@ const END = /ends at step (\w+)/;
 /** How often an instance is started before it counts as unable to. */
 const STARTS = 10;
 const START_AGAIN_MS = 1_000;
+/** After how many of the others one that is to end itself is killed as they are. */
+const OUTLIVED = 2;
 
 interface Slot {
   readonly instance: number;
   service: RunningService | null;
   armed: LastStep | null;
+  /** How many others were killed while it was to end itself. */
+  outlived: number;
   killed: boolean;
 }
 
@@ -42,7 +46,7 @@ export class Fleet {
 
   constructor(world: World) {
     this.#world = world;
-    const slot = (instance: number): Slot => ({ instance, service: null, armed: null, killed: false });
+    const slot = (instance: number): Slot => ({ instance, service: null, armed: null, outlived: 0, killed: false });
     this.#slots = Array.from({ length: world.instances }, (_, instance) => slot(instance));
   }
 
@@ -91,13 +95,14 @@ export class Fleet {
   }
 
   /**
-   * SIGKILL for one of those that run, by a number in [0, 1). One that is to end itself comes last: when the others are
+   * SIGKILL for one of those that run, by a number in [0, 1). One that is to end itself comes late: when the others are
    * gone, their lanes become its own, and with them its step.
    */
   async killOne(unit: number): Promise<void> {
     const running = this.#slots.filter(({ service }) => service !== null);
-    const unarmed = running.filter(({ armed }) => armed === null);
-    const victims = unarmed.length > 0 ? unarmed : running;
+    const first = running.filter(({ armed, outlived }) => armed === null || outlived >= OUTLIVED);
+    const victims = first.length > 0 ? first : running;
+    for (const slot of running) slot.outlived += 1;
     await this.#kill(victims[Math.floor(unit * victims.length)]);
   }
 
@@ -140,6 +145,7 @@ export class Fleet {
   async #start(slot: Slot, last: LastStep | null, tries = 1): Promise<void> {
     slot.killed = false;
     slot.armed = last;
+    slot.outlived = 0;
     const env = this.#world.environmentOf(slot.instance);
     let service: RunningService;
     try {

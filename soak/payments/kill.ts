@@ -8,7 +8,7 @@ import { startTroubles } from './troubles.ts';
 import { openWorld, type World } from './world.ts';
 
 export interface KillOptions extends SoakOptions {
-  /** How many processes are killed, at least. */
+  /** How many processes are killed, at the most. */
   kills: number;
   /** Whether a step at which no process ended fails the run. */
   everyStep: boolean;
@@ -21,6 +21,8 @@ const STEP_LIFE_MS = [6_000, 10_000] as const;
 const RANDOM_LIFE_MS = [200, 2_500] as const;
 /** At which occurrence of a step a process ends, at the latest. */
 const LATEST_OCCURRENCE = 8;
+/** After so long nothing is killed any more, however slow the machine is. */
+const KILLING_MS = 300_000;
 
 /** Kills server processes at every step of a transaction's life and at random, and asks the chain what came of it. */
 export async function soakKills(options: KillOptions): Promise<SoakResult> {
@@ -87,14 +89,18 @@ async function killWhileSending({ seed, kills, say }: KillOptions, fleet: Fleet,
   const { client, errands } = cast;
   const share = Math.ceil(errands.length / kills);
   const sending: Promise<void>[] = [];
-  for (let life = 0; life < kills; life += 1) {
-    sending.push(client.sendAll(errands.slice(life * share, (life + 1) * share), WIDTH));
+  const end = performance.now() + KILLING_MS;
+  let sent = 0;
+  for (let life = 0; life < kills && performance.now() < end; life += 1) {
+    sending.push(client.sendAll(errands.slice(sent, sent + share), WIDTH));
+    sent += share;
     const limit = fleet.isArmed ? STEP_LIFE_MS : RANDOM_LIFE_MS;
     if (!(await fleet.endsWithin(limit[0] + random() * (limit[1] - limit[0])))) await fleet.killOne(random());
     const mayArm = life % 2 === 0 && !fleet.isArmed && life < kills - 1;
     await fleet.startMissing(mayArm ? nextStep(fleet, tries, random) : undefined);
     if ((life + 1) % 10 === 0) say(`${life + 1} of ${kills} lives, deaths at ${describeCounts(fleet.deaths.atStep)}`);
   }
+  sending.push(client.sendAll(errands.slice(sent), WIDTH));
   await Promise.all(sending);
 }
 
