@@ -3,7 +3,7 @@
  * node does not show any more is no proof of anything: a payment that is in a block is never told as failed, one that was
  * seen there becomes final, and what nobody can prove stays open without holding up the others.
  */
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { type Anvil, startAnvil } from '../support/anvil.ts';
 import type { FrontRule } from '../support/node-front.ts';
 import { Scenario } from '../support/scenario-stage.ts';
@@ -12,7 +12,7 @@ const anvil = await startAnvil({ args: ['--no-mining'] });
 t.teardown(() => anvil.stop());
 let accounts = 0;
 
-function open(t: Parameters<typeof Scenario.open>[0]): Promise<Scenario> {
+function open(t: Test): Promise<Scenario> {
   accounts += 1;
   return Scenario.open(t, anvil, { account: accounts, settings: { required_confirmations: 2 } });
 }
@@ -85,22 +85,8 @@ for (const lost of ['null', 'error'] as const) {
   );
 }
 
-t.test('seen in a block before its receipt was pruned: final all the same', async (t) => {
-  const stage = await open(t);
-  await stage.start();
-  const id = await stage.send();
-  await stage.untilStatus(id, 'submitted');
-  await stage.mine();
-  await stage.untilStatus(id, 'mined');
-  await stage.stop();
-  await stage.mine(200);
-  stage.front.rule(prunedNode(anvil));
-  await stage.start();
-  await stage.untilStatus(id, 'confirmed');
-  t.equal(await stage.paid(), 7n);
-});
-
-t.test('seen in a block that the node has pruned since: neither final nor taken back', async (t) => {
+/** A payment that the engine has seen in a block, and has not looked at since. */
+async function openSeenInBlock(t: Test) {
   const stage = await open(t);
   await stage.start();
   const id = await stage.send();
@@ -111,6 +97,19 @@ t.test('seen in a block that the node has pruned since: neither final nor taken 
   const { fields } = await stage.get(id);
   const seenIn = Number((fields['receipt'] as { block_number: number }).block_number);
   await stage.mine(200);
+  return { stage, id, seenIn };
+}
+
+t.test('seen in a block before its receipt was pruned: final all the same', async (t) => {
+  const { stage, id } = await openSeenInBlock(t);
+  stage.front.rule(prunedNode(anvil));
+  await stage.start();
+  await stage.untilStatus(id, 'confirmed');
+  t.equal(await stage.paid(), 7n);
+});
+
+t.test('seen in a block that the node has pruned since: neither final nor taken back', async (t) => {
+  const { stage, id, seenIn } = await openSeenInBlock(t);
   const pruned = prunedNode(anvil);
   stage.front.rule((call, pass) =>
     call.method === 'eth_getBlockByNumber' && Number(call.params[0]) <= seenIn ? GONE : pruned(call, pass),

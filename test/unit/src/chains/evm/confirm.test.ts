@@ -271,9 +271,14 @@ t.test('of several endpoints a second one must show what is final, or none deny 
   t.match(await down.look([entry(0n, [hash])]), [{ kind: 'included', final: true }], 'silence denies nothing');
   const slow = await open(t, shown, shown, shown);
   slow.doubles[2]?.answer(() => 'silence');
-  const startedAt = performance.now();
-  t.match(await slow.look([entry(0n, [hash])]), [{ kind: 'included', final: true }]);
-  t.ok(performance.now() - startedAt < 1_900, 'and who is silent is not waited for');
+  let shortest = Number.POSITIVE_INFINITY;
+  // A machine that is busy elsewhere makes one look slow, and hardly each of several.
+  for (let tries = 0; tries < 5 && shortest >= 1_900; tries += 1) {
+    const startedAt = performance.now();
+    t.match(await slow.look([entry(0n, [hash])]), [{ kind: 'included', final: true }]);
+    shortest = Math.min(shortest, performance.now() - startedAt);
+  }
+  t.ok(shortest < 1_900, 'and who is silent is not waited for');
 });
 
 t.test('many that turn final in one block cost a second endpoint one call', async (t) => {

@@ -152,7 +152,7 @@ t.test('it never throws, and gives up in time', async (t) => {
   const { ask } = await open(t, () => 'silence');
   const startedAt = performance.now();
   t.same(await ask(failed(), 50), { reason: REVERTED, data: null });
-  t.ok(performance.now() - startedAt < 1_500);
+  t.ok(performance.now() - startedAt < 8_000, 'long before the endpoint is given up');
   const thrower = () => Promise.reject(new RpcError('node', 'no', { data: { data: { data: { data: {} } } } }));
   t.same(await revertReason(thrower, failed()), { reason: REVERTED, data: null });
   t.same(await revertReason(thrower, failed({ fields: undefined })), { reason: REVERTED, data: null });
