@@ -10,11 +10,13 @@ interface Panel {
   id: number;
   type: string;
   title: string;
+  description?: string;
   gridPos: { x: number; y: number; w: number; h: number };
   targets?: { expr: string; legendFormat: string }[];
 }
 
 const file = join(import.meta.dirname, '..', '..', 'ops', 'grafana', 'isolayer.json');
+const alerts = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'alerts.md'), 'utf8');
 const { panels } = JSON.parse(readFileSync(file, 'utf8')) as { panels: Panel[] };
 const targets = panels.flatMap((panel) => (panel.targets ?? []).map((target) => ({ panel: panel.title, ...target })));
 
@@ -70,5 +72,17 @@ t.test('no two panels lie on each other', (t) => {
       if (!isApart || one.x + one.w > 24) t.fail(`${a.title} and ${b.title}`);
     }
   }
+  t.end();
+});
+
+t.test('each panel says what it shows and when to worry, in its own words', (t) => {
+  const texts = panels
+    .filter(({ type }) => type !== 'row')
+    .map(({ title, description = '' }) => ({ title, description }));
+  for (const { title, description } of texts) {
+    t.ok(description.split('. ').length > 1, `${title}: what it shows, and what to make of it`);
+    for (const [alert] of description.matchAll(/\bIsolayer[A-Z]\w+/g)) t.ok(alerts.includes(`### ${alert}\n`), alert);
+  }
+  t.equal(new Set(texts.map(({ description }) => description)).size, texts.length, 'none is pasted');
   t.end();
 });
