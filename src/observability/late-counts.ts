@@ -11,6 +11,8 @@ type Level<T> = Map<string | number | undefined, T>;
 interface Row {
   by: CountedBy;
   amount: number;
+  /** Nothing was handed out yet, so that a count of 0 is news too. */
+  isNew: boolean;
 }
 
 /**
@@ -32,8 +34,9 @@ export class LateCounts {
     for (const seconds of this.#rows.values()) {
       for (const thirds of seconds.values()) {
         for (const row of thirds.values()) {
-          if (row.amount !== 0) into(row.by, row.amount);
+          if (row.isNew || row.amount !== 0) into(row.by, row.amount);
           row.amount = 0;
+          row.isNew = false;
         }
       }
     }
@@ -43,6 +46,6 @@ export class LateCounts {
     const [first, second, third] = by;
     const seconds = this.#rows.get(first) ?? new Map();
     const thirds = seconds.get(second) ?? new Map();
-    this.#rows.set(first, seconds.set(second, thirds.set(third, { by, amount })));
+    this.#rows.set(first, seconds.set(second, thirds.set(third, { by, amount, isNew: true })));
   }
 }

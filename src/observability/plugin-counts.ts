@@ -81,6 +81,7 @@ export class PluginCounts {
     for (const { id, refused } of plugins) {
       this.#refused.set({ plugin_id: id }, refused ? 1 : 0);
       this.#beginKills(id, ['memory', 'overdue', 'died', 'protocol']);
+      for (const outcome of ['SERVICE_UNAVAILABLE', 'SANDBOX_LOST']) this.#ends.add(0, id, outcome);
     }
   }
 

@@ -42,6 +42,7 @@ const VALUES: Record<string, readonly string[]> = {
 const labelsOf = new Map<string, readonly string[]>(
   Object.entries(METRICS).map(([name, { labels }]) => [name, labels]),
 );
+const byText = (a: string, b: string) => (a < b ? -1 : 1);
 const baseOf = (metric: string) => (labelsOf.has(metric) ? metric : metric.replace(/_(bucket|sum|count)$/, ''));
 const known = (metric: string) => [...(labelsOf.get(baseOf(metric)) ?? []), ...OF_PROMETHEUS];
 
@@ -115,6 +116,16 @@ t.test('each has its section in the guide, which tells its severity, and no sect
     t.ok((sections[index]?.[3] ?? '').length > 80, `${alert}: says what to do`);
     t.equal(annotations.runbook, `docs/alerts.md#${alert.toLowerCase()}`);
   }
+  t.end();
+});
+
+t.test('each is shown to fire by a real server under its fault, after none did', (t) => {
+  const files = globSync('test/integration/alerts-*.test.ts', { cwd: root });
+  const scenes = files.map((file) => readFileSync(join(root, file), 'utf8'));
+  const lists = scenes.flatMap((text) => [...text.matchAll(/firedAll\(t, scene, \[([^\]]*)\]/g)]);
+  const shown = lists.flatMap(([, list = '']) => [...list.matchAll(/'(\w+)'/g)].map(([, alert = '']) => alert));
+  const all = rules.map(({ alert }) => alert);
+  t.strictSame([...shown].sort(byText), [...all].sort(byText));
   t.end();
 });
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
-import { alertScene, firesOnly } from '../support/alert-scene.ts';
+import { alertScene, firedAll, firesOnly } from '../support/alert-scene.ts';
 import { startAnvil } from '../support/anvil.ts';
 import { TRANSFER } from '../support/instances.ts';
 import { outage, startNodeFront } from '../support/node-front.ts';
@@ -109,4 +109,17 @@ t.test('an endpoint that does not answer', async (t) => {
     'IsolayerRelayerStalled',
   ];
   firesOnly(t, scene, away, [...before, 'IsolayerRelayerUnfunded', 'IsolayerIntentsWaiting']);
+  firedAll(t, scene, [
+    'IsolayerTransactionsFailing',
+    'IsolayerRelayerUnfunded',
+    'IsolayerRelayerStalled',
+    'IsolayerWebhooksWaiting',
+    'IsolayerTransactionOld',
+    'IsolayerTransactionStuck',
+    'IsolayerWebhooksDead',
+    'IsolayerIntentsWaiting',
+    'IsolayerRelayerUnhealthy',
+    'IsolayerNetworkUnreachable',
+    'IsolayerEndpointFailing',
+  ]);
 });

@@ -1,7 +1,7 @@
 /** The alerts about the process fire under the fault that each is for, and not without it. */
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
-import { alertScene, firesOnly } from '../support/alert-scene.ts';
+import { alertScene, firedAll, firesOnly } from '../support/alert-scene.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const workspace = await createWorkspace({ env: { HOST: '127.0.0.1' } });
@@ -33,4 +33,5 @@ t.test('a process that is stopped for moments, starts anew again and again, and 
   firesOnly(t, scene, ['IsolayerDown', 'IsolayerRestarting']);
   for (let minute = 0; minute < 6; minute += 1) scene.alerts.minute(undefined);
   firesOnly(t, scene, ['IsolayerAbsent'], ['IsolayerRestarting']);
+  firedAll(t, scene, ['IsolayerEventLoopStalled', 'IsolayerRestarting', 'IsolayerDown', 'IsolayerAbsent']);
 });

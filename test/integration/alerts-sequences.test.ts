@@ -1,7 +1,7 @@
 /** The alerts about an account's sequences fire under the fault that each is for, and not without it. */
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
-import { alertScene, firesOnly } from '../support/alert-scene.ts';
+import { alertScene, firedAll, firesOnly } from '../support/alert-scene.ts';
 import { startAnvil } from '../support/anvil.ts';
 import { TRANSFER } from '../support/instances.ts';
 import { type FrontRule, startNodeFront } from '../support/node-front.ts';
@@ -54,4 +54,5 @@ t.test('gaps that are filled with empty transactions, and what was signed far be
   firesOnly(t, scene, ['IsolayerFillingGaps']);
   await scene.minutes(16);
   firesOnly(t, scene, ['IsolayerFillingGaps', 'IsolayerNonceOutOfReach']);
+  firedAll(t, scene, ['IsolayerFillingGaps', 'IsolayerNonceOutOfReach']);
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
-import { alertScene, firesOnly } from '../support/alert-scene.ts';
+import { alertScene, firedAll, firesOnly } from '../support/alert-scene.ts';
 import { startAnvil } from '../support/anvil.ts';
 import { TRANSFER } from '../support/instances.ts';
 import { createWorkspace } from '../support/workspace.ts';
@@ -57,4 +57,11 @@ t.test('a database that another program keeps from being written, or has nearly 
   await busy;
   await scene.minutes(20, ask);
   firesOnly(t, scene, [], ['IsolayerRelayerStalled']);
+  firedAll(t, scene, [
+    'IsolayerNotReady',
+    'IsolayerFailingRequests',
+    'IsolayerStoreUnwritable',
+    'IsolayerLaneFaults',
+    'IsolayerStoreSlow',
+  ]);
 });

@@ -111,3 +111,8 @@ export function firesOnly(
     'and nothing that has no reason to',
   );
 }
+
+/** That these alerts, which were quiet at first, have all fired: a check over all files looks for the names here. */
+export function firedAll(t: Test, { alerts }: AlertScene, names: readonly string[]): void {
+  for (const name of names) t.ok(alerts.fired.has(name), `${name} has fired`);
+}

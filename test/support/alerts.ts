@@ -40,6 +40,7 @@ const TARGET = { job: 'isolayer', instance: 'here:8081' };
 export class AlertStage {
   readonly #store = new SeriesStore();
   readonly #since = new Map<string, number>();
+  readonly #fired = new Set<string>();
   #now = 1_700_000_000_000;
 
   /** One minute: what the target says now, null where it does not answer, undefined where there is none. */
@@ -52,6 +53,12 @@ export class AlertStage {
       for (const key of this.#since.keys()) if (key.startsWith(`${alert} `) && !found.has(key)) this.#since.delete(key);
       for (const key of found.keys()) if (!this.#since.has(key)) this.#since.set(key, this.#now);
     }
+    for (const alert of this.firing) this.#fired.add(alert);
+  }
+
+  /** The alerts that have fired at any time. */
+  get fired(): ReadonlySet<string> {
+    return this.#fired;
   }
 
   /** The alerts that fire, each once, in the order of the file. */

@@ -97,5 +97,7 @@ t.test('what the alerts look for an increase of is there before it first happens
   metrics.engine.relayers([{ id: 'r1', networkType: 'evm', disabledReason: null }]);
   t.match(await metrics.text(), 'lane_faults_total{network_type="evm"} 1', 'and is not begun anew');
   metrics.plugins.standings([{ id: 'p', refused: false }]);
-  t.match(await metrics.text(), 'plugin_process_ends_total{plugin_id="p",cause="memory"} 0');
+  const begun = await metrics.text();
+  t.match(begun, 'plugin_process_ends_total{plugin_id="p",cause="memory"} 0');
+  t.match(begun, 'plugin_call_outcomes_total{plugin_id="p",outcome="SANDBOX_LOST"} 0');
 });

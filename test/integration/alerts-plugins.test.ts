@@ -1,0 +1,138 @@
+/** The alerts about plugins and open files fire under the fault that each is for, and not without it. */
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import t from 'tap';
+import { alertScene, firedAll, firesOnly } from '../support/alert-scene.ts';
+import { descendantsOf } from '../support/processes.ts';
+import { createWorkspace } from '../support/workspace.ts';
+
+/** Files that the service may have open: the test has as few, and what it starts inherits that. */
+const FILES = 400;
+
+const workspace = await createWorkspace({
+  env: { HOST: '127.0.0.1', RATE_LIMIT_REQUESTS_PER_SECOND: '10000', RATE_LIMIT_BURST_SIZE: '10000' },
+  plugins: [
+    { id: 'one', path: 'one.ts', timeout: 4, limits: { concurrency: 1 } },
+    { id: 'calm', path: 'calm.ts' },
+  ],
+  pluginFiles: {
+    'one.ts': `export async function handler({ params }) {
+      if (params.ms) await new Promise((resolve) => setTimeout(resolve, params.ms));
+      return 1;
+    }`,
+    'calm.ts': `export async function handler() { return 'calm'; }`,
+  },
+});
+t.teardown(() => workspace.remove());
+spawnSync('prlimit', ['--pid', String(process.pid), `--nofile=${FILES}:${FILES}`]);
+
+const scene = await alertScene(t, workspace.env);
+const { service } = scene;
+
+/** Waits for the cause, by the server's own word. */
+async function untilSaid(what: RegExp): Promise<void> {
+  while (!what.test((await scene.scrape()) ?? '')) await delay(100);
+}
+
+/** After losses a plugin is backed off for a while. */
+async function untilServed(): Promise<void> {
+  while ((await service.call('calm').catch(() => null))?.status !== 200) await delay(100);
+}
+
+/** Kills what runs plugins, as the system does when it is short of memory. */
+async function killSandboxes(): Promise<void> {
+  for (const { pid, command } of await descendantsOf(service.pid)) {
+    if (!command.includes('isolayer-sandbox')) continue;
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It went by itself.
+    }
+  }
+}
+
+t.test('calls that wait for a place, and go without one', async (t) => {
+  t.equal((await service.call('calm')).status, 200);
+  t.equal((await service.call('one')).status, 200);
+  await scene.minutes(3);
+  firesOnly(t, scene, []);
+  for (let round = 0; round < 2; round += 1) {
+    const holding = service.call('one', { ms: 3_500 });
+    await untilSaid(/^plugin_calls_running 1$/m);
+    const waiting = [service.call('one'), service.call('one')];
+    await untilSaid(/^plugin_calls_queued 2$/m);
+    if (round === 0) {
+      await scene.minutes(16);
+      firesOnly(t, scene, ['IsolayerPluginQueue']);
+    }
+    t.strictSame(
+      (await Promise.all(waiting)).map(({ status }) => status),
+      [503, 503],
+      'they waited too long',
+    );
+    await holding;
+    await untilSaid(/^plugin_calls_queued 0$/m);
+    await scene.minutes(6);
+  }
+  firesOnly(t, scene, ['IsolayerPluginUnavailable']);
+  await scene.minutes(12);
+  firesOnly(t, scene, []);
+});
+
+t.test('processes of a plugin that are killed again and again', async (t) => {
+  const isRefused = async () => /^plugin_refused\{plugin_id="calm"\} 1$/m.test((await scene.scrape()) ?? '');
+  let deaths = 0;
+  const loseOne = async () => {
+    await untilServed();
+    await killSandboxes();
+    deaths += 1;
+    await untilSaid(new RegExp(`^plugin_process_ends_total\\{plugin_id="calm",cause="died"\\} ${deaths}$`, 'm'));
+  };
+  while (deaths < 4) await loseOne();
+  await scene.minutes(3);
+  // Some of what was killed was not ready yet.
+  const spares = ['IsolayerSandboxBroken'];
+  firesOnly(t, scene, ['IsolayerSandboxDeaths'], spares);
+  await scene.minutes(9, async () => {
+    while (!(await isRefused())) await loseOne();
+  });
+  firesOnly(t, scene, ['IsolayerSandboxDeaths', 'IsolayerPluginRefused'], spares);
+  await untilSaid(/^plugin_refused\{plugin_id="calm"\} 0$/m);
+  await scene.minutes(20);
+  firesOnly(t, scene, []);
+});
+
+t.test('files that run out, and processes that do not start', async (t) => {
+  const held = new Set<Socket>();
+  t.teardown(() => held.forEach((socket) => socket.destroy()));
+  const hold = async (count: number) => {
+    while (held.size < count) {
+      const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+      held.add(socket);
+      await once(socket, 'connect');
+    }
+  };
+  const open = async () => Number(/^process_open_fds (\d+)/m.exec((await scene.scrape()) ?? '')?.[1]);
+  await hold(Math.ceil(FILES * 0.83) - (await open()));
+  await scene.minutes(12);
+  firesOnly(t, scene, ['IsolayerFilesRunningOut']);
+
+  // All numbers below are taken, so that it gets no further one.
+  spawnSync('prlimit', ['--pid', String(service.pid), '--nofile=16:16']);
+  await killSandboxes();
+  await untilSaid(/^plugin_process_ends_total\{plugin_id="",cause="start"\} (?!0$)/m);
+  await scene.minutes(1);
+  for (let failures = 0; failures < 4; failures += 1) await scene.untilCounted('plugin_process_ends_total');
+  await scene.minutes(2);
+  firesOnly(t, scene, ['IsolayerSandboxBroken'], ['IsolayerFilesRunningOut', 'IsolayerSandboxDeaths']);
+  firedAll(t, scene, [
+    'IsolayerPluginQueue',
+    'IsolayerPluginUnavailable',
+    'IsolayerSandboxDeaths',
+    'IsolayerPluginRefused',
+    'IsolayerFilesRunningOut',
+    'IsolayerSandboxBroken',
+  ]);
+});
