@@ -36,7 +36,7 @@ const statuses = async (relayer: number) =>
 
 /** Waits for the cause, however slow the machine is. */
 async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await delay(50);
+  while (!(await holds())) await delay(250);
 }
 
 t.test('transactions that fail, wait for money, or get nowhere', async (t) => {

@@ -31,7 +31,7 @@ t.test('gaps that are filled with empty transactions, and what was signed far be
   const scene = await alertScene(t, workspace.env);
   const transactions = (relayer: number) => `/api/v1/relayers/local-${relayer}/transactions`;
   const saying = async (what: RegExp) => {
-    while (!what.test((await scene.scrape()) ?? '')) await delay(50);
+    while (!what.test((await scene.scrape()) ?? '')) await delay(250);
   };
   const isSigned = async (relayer: number) =>
     (await scene.service.request('GET', transactions(relayer))).body.data.every(
@@ -41,7 +41,7 @@ t.test('gaps that are filled with empty transactions, and what was signed far be
   for (const relayer of [GAPPED, FAR]) {
     t.equal((await scene.service.request('POST', transactions(relayer), TRANSFER)).status, 200);
   }
-  while (!((await isSigned(GAPPED)) && (await isSigned(FAR)))) await delay(50);
+  while (!((await isSigned(GAPPED)) && (await isSigned(FAR)))) await delay(250);
   await scene.minutes(2);
   firesOnly(t, scene, []);
   front.rule();

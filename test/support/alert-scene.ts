@@ -64,7 +64,7 @@ export async function alertScene(
     },
     async untilCounted(metric) {
       const before = sumOf(metric, await scene.scrape());
-      while (!(sumOf(metric, await scene.scrape()) > before)) await delay(50);
+      while (!(sumOf(metric, await scene.scrape()) > before)) await delay(250);
     },
     async minutes(count, each = () => {}) {
       for (let minute = 0; minute < count; minute += 1) {

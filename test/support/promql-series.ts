@@ -13,6 +13,7 @@ export interface Series {
 /** What scrapes have brought, as Prometheus keeps it: with `up`, the target's labels, and marks of what is gone. */
 export class SeriesStore {
   readonly #series = new Map<string, Series>();
+  readonly #byMetric = new Map<string, Series[]>();
   readonly #present = new Map<string, Set<string>>();
 
   /** @param text null when the target did not answer */
@@ -21,8 +22,7 @@ export class SeriesStore {
     const seen = new Set<string>();
     const add = (metric: string, labels: Labels, value: number) => {
       const key = JSON.stringify([metric, Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1))]);
-      const series = this.#series.get(key) ?? { metric, labels, points: [] };
-      this.#series.set(key, series);
+      const series = this.#series.get(key) ?? this.#begin(key, { metric, labels, points: [] });
       series.points.push({ at, value });
       seen.add(key);
     };
@@ -44,9 +44,15 @@ export class SeriesStore {
   }
 
   select(metric: string, matchers: readonly Matcher[]): Series[] {
-    return [...this.#series.values()].filter(
-      (series) => series.metric === metric && matchers.every((matcher) => fits(matcher, series.labels)),
-    );
+    return (this.#byMetric.get(metric) ?? []).filter(({ labels }) => matchers.every((one) => fits(one, labels)));
+  }
+
+  #begin(key: string, series: Series): Series {
+    this.#series.set(key, series);
+    const others = this.#byMetric.get(series.metric);
+    if (others === undefined) this.#byMetric.set(series.metric, [series]);
+    else others.push(series);
+    return series;
   }
 }
 
