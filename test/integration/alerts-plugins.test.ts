@@ -106,7 +106,9 @@ t.test('processes of a plugin that are killed again and again', async (t) => {
 
 t.test('files that run out, and processes that do not start', async (t) => {
   const held = new Set<Socket>();
-  t.teardown(() => held.forEach((socket) => socket.destroy()));
+  t.teardown(() => {
+    for (const socket of held) socket.destroy();
+  });
   const hold = async (count: number) => {
     while (held.size < count) {
       const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
