@@ -1,16 +1,18 @@
 /** Canceling on a real node: what the API says, what the chain does, and that both agree in the end. */
 import t from 'tap';
-import { isVoid, lifecycleStage, RECEIVER, RELAYER, TRANSACTIONS, TRANSFER } from '../support/lifecycle-stage.ts';
+import { isVoid, lifecycleStages, RECEIVER, TRANSFER } from '../support/lifecycle-stage.ts';
 
 /** Reverts whatever is called. */
 const REVERTING = '0x00000000000000000000000000000000000bad00';
 const REVERTS = '0x60006000fd';
 
+const nextStage = await lifecycleStages(t, 6);
+
 t.test('a canceled transaction stays followed until its empty version is final, and its nonce is used', async (t) => {
-  const stage = await lifecycleStage(t);
+  const stage = await nextStage();
   const id = await stage.send();
   const before = await stage.untilPooled(id);
-  const answer = await stage.ask('DELETE', `${TRANSACTIONS}/${id}`);
+  const answer = await stage.ask('DELETE', `${stage.transactions}/${id}`);
   t.equal(answer.status, 200);
   t.match(answer.body.data, {
     id,
@@ -32,7 +34,7 @@ t.test('a canceled transaction stays followed until its empty version is final, 
   t.equal(await stage.balance(RECEIVER), 7n, 'only the second paid');
   t.equal(await stage.usedNonces(), 2);
 
-  const timeline = (await stage.ask('GET', `${TRANSACTIONS}/${id}/timeline`)).body.data;
+  const timeline = (await stage.ask('GET', `${stage.transactions}/${id}/timeline`)).body.data;
   t.match(timeline, { transaction_id: id, status: 'canceled', omitted: 0, inclusion: { succeeded: true } });
   const events = timeline.events.map((event: { event: string; purpose?: string }) => event.purpose ?? event.event);
   t.match(events.join(' '), /^accepted send submitted cancel_requested .*void.* ended$/);
@@ -45,7 +47,7 @@ t.test('a canceled transaction stays followed until its empty version is final, 
 });
 
 t.test('a canceled transaction whose original is in a block ends as that did', async (t) => {
-  const stage = await lifecycleStage(t);
+  const stage = await nextStage();
   await stage.anvil.rpc('anvil_setCode', [REVERTING, REVERTS]);
   for (const [body, status] of [
     [TRANSFER, 'confirmed'],
@@ -54,7 +56,7 @@ t.test('a canceled transaction whose original is in a block ends as that did', a
     const id = await stage.send(body);
     const original = await stage.untilPooled(id);
     const raw = await stage.anvil.rpc('eth_getRawTransactionByHash', [original.hash]);
-    await stage.ask('DELETE', `${TRANSACTIONS}/${id}`);
+    await stage.ask('DELETE', `${stage.transactions}/${id}`);
     const { hash } = await stage.untilPooled(id, isVoid(stage.address));
     await stage.anvil.rpc('anvil_dropTransaction', [hash]);
     await stage.anvil.rpc('eth_sendRawTransaction', [raw]);
@@ -67,14 +69,14 @@ t.test('a canceled transaction whose original is in a block ends as that did', a
 });
 
 t.test('what is being canceled is left out of the lists of running transactions, and of their counts', async (t) => {
-  const stage = await lifecycleStage(t);
+  const stage = await nextStage();
   const ids = [await stage.send(), await stage.send(), await stage.send()];
   for (const id of ids) await stage.untilPooled(id);
   const [canceled = ''] = ids;
-  await stage.ask('DELETE', `${TRANSACTIONS}/${canceled}`);
+  await stage.ask('DELETE', `${stage.transactions}/${canceled}`);
   await stage.untilPooled(canceled, isVoid(stage.address));
   const list = async (query: string) => {
-    const { body } = await stage.ask('GET', `${TRANSACTIONS}${query}`);
+    const { body } = await stage.ask('GET', `${stage.transactions}${query}`);
     return [body.data.map(({ id }: { id: string }) => id).sort(), body.pagination.total_items];
   };
   const others = ids.slice(1).sort();
@@ -83,14 +85,14 @@ t.test('what is being canceled is left out of the lists of running transactions,
   t.strictSame(await list(''), [ids.toSorted(), 3], 'without a filter all are there');
   await stage.mineUntil(canceled, 'canceled');
   t.strictSame(await list('?status=canceled'), [[canceled], 1]);
-  const unknown = await stage.ask('GET', `${TRANSACTIONS}?status=cancelled`);
+  const unknown = await stage.ask('GET', `${stage.transactions}?status=cancelled`);
   t.equal(unknown.status, 400);
 });
 
 t.test('canceling all cancels each of them, and nothing is paid', async (t) => {
-  const stage = await lifecycleStage(t);
+  const stage = await nextStage();
   const ids = await Promise.all(Array.from({ length: 50 }, () => stage.send()));
-  const answer = await stage.ask('DELETE', `${TRANSACTIONS}/pending`);
+  const answer = await stage.ask('DELETE', `${stage.transactions}/pending`);
   t.equal(answer.status, 200);
   t.strictSame(answer.body.data.queued_for_cancellation_transaction_ids.toSorted(), ids.toSorted());
   t.match(answer.body.data, { failed_to_queue_transaction_ids: [], total_processed: 50 });
@@ -112,15 +114,15 @@ t.test('canceling all cancels each of them, and nothing is paid', async (t) => {
     nonces.toSorted((a, b) => a - b),
     nonces.map((_, index) => index),
   );
-  t.match((await stage.ask('GET', `${RELAYER}/status`)).body.data, { pending_transactions_count: 0 });
-  t.match((await stage.ask('DELETE', `${TRANSACTIONS}/pending`)).body.data, { total_processed: 0 });
+  t.match((await stage.ask('GET', `${stage.relayer}/status`)).body.data, { pending_transactions_count: 0 });
+  t.match((await stage.ask('DELETE', `${stage.transactions}/pending`)).body.data, { total_processed: 0 });
 });
 
 t.test('of two that cancel at once none is told something wrong', async (t) => {
-  const stage = await lifecycleStage(t);
+  const stage = await nextStage();
   const id = await stage.send();
   await stage.untilPooled(id);
-  const answers = await Promise.all([1, 2].map(() => stage.ask('DELETE', `${TRANSACTIONS}/${id}`)));
+  const answers = await Promise.all([1, 2].map(() => stage.ask('DELETE', `${stage.transactions}/${id}`)));
   t.strictSame(
     answers.map(({ status, body }) => [status, body.data.is_canceled]),
     [
@@ -132,7 +134,7 @@ t.test('of two that cancel at once none is told something wrong', async (t) => {
   await stage.mineUntil(id, 'canceled');
   t.equal(await stage.balance(RECEIVER), 0n);
   t.equal(await stage.usedNonces(), 1, 'one nonce, used once');
-  const late = await stage.ask('DELETE', `${TRANSACTIONS}/${id}`);
+  const late = await stage.ask('DELETE', `${stage.transactions}/${id}`);
   t.strictSame(
     [late.status, late.body.error],
     [
@@ -143,20 +145,20 @@ t.test('of two that cancel at once none is told something wrong', async (t) => {
 });
 
 t.test('a paused relayer takes no wishes, and what it sent goes on', async (t) => {
-  const stage = await lifecycleStage(t);
+  const stage = await nextStage();
   const id = await stage.send();
   await stage.untilPooled(id);
-  await stage.ask('PATCH', RELAYER, { paused: true });
+  await stage.ask('PATCH', stage.relayer, { paused: true });
   for (const [method, path, body] of [
     ['DELETE', `/${id}`],
     ['PUT', `/${id}`, TRANSFER],
     ['DELETE', '/pending'],
   ] as const) {
-    const answer = await stage.ask(method, `${TRANSACTIONS}${path}`, body);
+    const answer = await stage.ask(method, `${stage.transactions}${path}`, body);
     t.strictSame([answer.status, answer.body.error], [403, 'Relayer paused'], `${method} ${path}`);
   }
-  t.equal((await stage.ask('GET', `${TRANSACTIONS}/${id}/timeline`)).status, 200);
-  t.match((await stage.ask('GET', `${TRANSACTIONS}/by-nonce/0`)).body.data, { id });
+  t.equal((await stage.ask('GET', `${stage.transactions}/${id}/timeline`)).status, 200);
+  t.match((await stage.ask('GET', `${stage.transactions}/by-nonce/0`)).body.data, { id });
   await stage.mineUntil(id, 'confirmed');
   t.equal(await stage.balance(RECEIVER), 7n);
 });

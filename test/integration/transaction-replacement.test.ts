@@ -1,6 +1,6 @@
 /** Replacing on a real node: what is paid, for which price, and which version is shown in the end. */
 import t from 'tap';
-import { lifecycleStage, OTHER, RECEIVER, TRANSACTIONS, TRANSFER } from '../support/lifecycle-stage.ts';
+import { lifecycleStages, OTHER, RECEIVER, TRANSFER } from '../support/lifecycle-stage.ts';
 import type { AnswerBody } from '../support/service.ts';
 
 const GWEI = 10n ** 9n;
@@ -19,11 +19,13 @@ function feesOf({ max_fee_per_gas: fee, max_priority_fee_per_gas: tip }: AnswerB
   return [BigInt(fee), BigInt(tip)];
 }
 
+const nextStage = await lifecycleStages(t, 7);
+
 t.test('the prices of a replacement are paid as they are given, or refused', async (t) => {
-  const stage = await lifecycleStage(t);
+  const stage = await nextStage();
   const id = await stage.send(PRICED);
   const before = await stage.untilPooled(id);
-  const tooLow = await stage.ask('PUT', `${TRANSACTIONS}/${id}`, {
+  const tooLow = await stage.ask('PUT', `${stage.transactions}/${id}`, {
     ...PRICED,
     value: 9,
     max_fee_per_gas: Number(109n * (GWEI / 10n)),
@@ -32,7 +34,7 @@ t.test('the prices of a replacement are paid as they are given, or refused', asy
   t.strictSame(await stage.get(id), before, 'a refusal changes nothing');
 
   const fees = { max_fee_per_gas: Number(11n * GWEI), max_priority_fee_per_gas: Number((22n * GWEI) / 10n) };
-  const answer = await stage.ask('PUT', `${TRANSACTIONS}/${id}`, { ...PRICED, ...fees, value: 9 });
+  const answer = await stage.ask('PUT', `${stage.transactions}/${id}`, { ...PRICED, ...fees, value: 9 });
   t.equal(answer.status, 200);
   t.match(answer.body.data, { id, nonce: before.nonce, value: '0x9', speed: null });
   const pooled = await stage.untilPooled(id, ({ value }) => value === '0x9');
@@ -44,21 +46,22 @@ t.test('the prices of a replacement are paid as they are given, or refused', asy
 });
 
 t.test('a replacement by speed raises the price once', async (t) => {
-  const stage = await lifecycleStage(t);
+  const stage = await nextStage();
   const id = await stage.send(PRICED);
   await stage.untilPooled(id);
-  await stage.ask('PUT', `${TRANSACTIONS}/${id}`, { ...TRANSFER, value: 9 });
+  await stage.ask('PUT', `${stage.transactions}/${id}`, { ...TRANSFER, value: 9 });
   const [fee, tip] = feesOf(await stage.untilPooled(id, ({ value }) => value === '0x9'));
   t.ok(fee >= 11n * GWEI && fee < 12n * GWEI, String(fee));
   t.ok(tip >= (22n * GWEI) / 10n && tip < (24n * GWEI) / 10n, String(tip));
+  await stage.mineUntil(id, 'confirmed');
 });
 
 t.test('the gas of a replacement that names none is estimated', async (t) => {
-  const stage = await lifecycleStage(t);
+  const stage = await nextStage();
   await stage.anvil.rpc('anvil_setCode', [WRITER, WRITES]);
   const id = await stage.send();
   await stage.untilPooled(id);
-  await stage.ask('PUT', `${TRANSACTIONS}/${id}`, { to: WRITER, value: 0, data: '0x', speed: 'fast' });
+  await stage.ask('PUT', `${stage.transactions}/${id}`, { to: WRITER, value: 0, data: '0x', speed: 'fast' });
   const { gas_limit: limit } = await stage.untilPooled(id, ({ to }) => to === WRITER);
   t.ok(limit > 40_000 && limit < 100_000, String(limit));
   const { hash } = await stage.mineUntil(id, 'confirmed');
@@ -68,22 +71,23 @@ t.test('the gas of a replacement that names none is estimated', async (t) => {
 
 t.test('the price cap refuses a replacement, and what is in the pool stays and is shown', async (t) => {
   const cap = Number(115n * (GWEI / 10n));
-  const stage = await lifecycleStage(t, { relayer: { policies: { gas_price_cap: cap } } });
+  const stage = await nextStage();
+  t.equal((await stage.ask('PATCH', stage.relayer, { policies: { gas_price_cap: cap } })).status, 200);
   const id = await stage.send(PRICED);
   const before = await stage.untilPooled(id);
   for (const [body, error] of [
     [{ ...PRICED, value: 9, max_fee_per_gas: cap + 1 }, `Max fee per gas ${cap + 1} exceeds gas price cap ${cap}`],
     [{ to: RECEIVER, value: 9, gas_limit: 21_000, gas_price: cap + 1 }, 'Gas price is too high'],
   ] as const) {
-    const answer = await stage.ask('PUT', `${TRANSACTIONS}/${id}`, body);
+    const answer = await stage.ask('PUT', `${stage.transactions}/${id}`, body);
     t.strictSame([answer.status, answer.body.error], [400, error]);
   }
   t.strictSame(await stage.get(id), before);
 
   // One rise fits below the cap, a second does not.
-  t.equal((await stage.ask('PUT', `${TRANSACTIONS}/${id}`, { ...TRANSFER, value: 8 })).status, 200);
+  t.equal((await stage.ask('PUT', `${stage.transactions}/${id}`, { ...TRANSFER, value: 8 })).status, 200);
   const raised = await stage.untilPooled(id, ({ value }) => value === '0x8');
-  const again = await stage.ask('PUT', `${TRANSACTIONS}/${id}`, { ...TRANSFER, value: 9 });
+  const again = await stage.ask('PUT', `${stage.transactions}/${id}`, { ...TRANSFER, value: 9 });
   t.equal(again.status, 400);
   t.match(again.body.error, /^Unable to calculate sufficient price bump for speed-based replacement/);
   t.strictSame(await stage.get(id), raised);
@@ -92,11 +96,11 @@ t.test('the price cap refuses a replacement, and what is in the pool stays and i
 });
 
 t.test('when the original is in a block after all, the transaction shows the original', async (t) => {
-  const stage = await lifecycleStage(t);
+  const stage = await nextStage();
   const id = await stage.send({ ...TRANSFER, data: '0x01', gas_limit: 22_000 });
   const original = await stage.untilPooled(id);
   const raw = await stage.anvil.rpc('eth_getRawTransactionByHash', [original.hash]);
-  await stage.ask('PUT', `${TRANSACTIONS}/${id}`, { ...TRANSFER, to: OTHER, value: 9 });
+  await stage.ask('PUT', `${stage.transactions}/${id}`, { ...TRANSFER, to: OTHER, value: 9 });
   const replaced = await stage.untilPooled(id, ({ to }) => to === OTHER);
   t.match(replaced, { value: '0x9', data: '0x', nonce: original.nonce });
   await stage.anvil.rpc('anvil_dropTransaction', [replaced.hash]);
@@ -109,18 +113,18 @@ t.test('when the original is in a block after all, the transaction shows the ori
 });
 
 t.test('replaced again and again, the last version counts, under one nonce', async (t) => {
-  const stage = await lifecycleStage(t);
+  const stage = await nextStage();
   const id = await stage.send();
   const { nonce } = await stage.untilPooled(id);
   for (const value of [8, 9]) {
-    const answer = await stage.ask('PUT', `${TRANSACTIONS}/${id}`, { ...TRANSFER, value });
+    const answer = await stage.ask('PUT', `${stage.transactions}/${id}`, { ...TRANSFER, value });
     t.match(answer.body.data, { id, nonce, value: `0x${value}` });
   }
   await stage.untilPooled(id, ({ value }) => value === '0x9');
   await stage.mineUntil(id, 'confirmed');
   t.equal(await stage.balance(RECEIVER), 9n);
   t.equal(await stage.usedNonces(), 1);
-  const late = await stage.ask('PUT', `${TRANSACTIONS}/${id}`, TRANSFER);
+  const late = await stage.ask('PUT', `${stage.transactions}/${id}`, TRANSFER);
   t.strictSame(
     [late.status, late.body.error],
     [
@@ -131,13 +135,13 @@ t.test('replaced again and again, the last version counts, under one nonce', asy
 });
 
 t.test('what was priced the old way can be replaced on a network of the new way, and back', async (t) => {
-  const stage = await lifecycleStage(t);
+  const stage = await nextStage();
   const id = await stage.send({ to: RECEIVER, value: 7, gas_limit: 21_000, gas_price: Number(10n * GWEI) });
   await stage.untilPooled(id);
-  t.equal((await stage.ask('PUT', `${TRANSACTIONS}/${id}`, { ...TRANSFER, value: 8 })).status, 200);
+  t.equal((await stage.ask('PUT', `${stage.transactions}/${id}`, { ...TRANSFER, value: 8 })).status, 200);
   await stage.untilPooled(id, ({ value }) => value === '0x8');
   const legacy = { to: RECEIVER, value: 9, gas_limit: 21_000, gas_price: Number(20n * GWEI) };
-  t.equal((await stage.ask('PUT', `${TRANSACTIONS}/${id}`, legacy)).status, 200);
+  t.equal((await stage.ask('PUT', `${stage.transactions}/${id}`, legacy)).status, 200);
   const pooled = await stage.untilPooled(id, ({ value }) => value === '0x9');
   t.match(pooled, { gas_price: String(20n * GWEI), max_fee_per_gas: null });
   await stage.mineUntil(id, 'confirmed');

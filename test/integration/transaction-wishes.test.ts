@@ -5,7 +5,7 @@ import { startFaultProxy } from '../support/fault-proxy.ts';
 import { instancesFor, ownerOf } from '../support/instances.ts';
 import {
   isVoid,
-  lifecycleStage,
+  lifecycleStages,
   OTHER,
   RECEIVER,
   RELAYER,
@@ -15,14 +15,29 @@ import {
 } from '../support/lifecycle-stage.ts';
 import { startPostgres } from '../support/postgres.ts';
 
-const STRANGER = '/api/v1/relayers/local-2/transactions';
+const relayer = { name: 'One', network: 'local', network_type: 'evm', signer_id: 'local-key', paused: false };
+const relayers = ['', '-2', '-3', '-4'].map((end, index) => ({
+  ...{ ...relayer, id: `local-${index + 1}`, signer_id: `local-key${end}` },
+}));
+/** Of the same account as the first. */
+const STRANGER = '/api/v1/relayers/twin/transactions';
+let outage = (_rate: number): void => {};
+const nextStage = await lifecycleStages(
+  t,
+  relayers.length,
+  { config: { relayers: [...relayers, { ...relayer, id: 'twin' }] } },
+  async (target) => {
+    const proxy = await startFaultProxy({ target, seed: 1, rates: {} });
+    t.teardown(() => proxy.stop());
+    outage = (rate) => proxy.setRates(rate === 0 ? {} : { 'request dropped': rate });
+    return proxy.url;
+  },
+);
 
 t.test(
   'another relayer, even of the same account, finds no transaction to change, and nothing is signed',
   async (t) => {
-    const relayer = { name: 'One', network: 'local', network_type: 'evm', signer_id: 'local-key', paused: false };
-    const relayers = ['local-1', 'local-2'].map((id) => ({ ...relayer, id }));
-    const stage = await lifecycleStage(t, { config: { relayers } });
+    const stage = await nextStage();
     const id = await stage.send();
     const before = await stage.untilPooled(id);
     for (const [method, body] of [['PUT', { ...TRANSFER, value: 9 }], ['DELETE']] as const) {
@@ -40,7 +55,7 @@ t.test(
 );
 
 t.test('the body of a replacement is read as that of a send', async (t) => {
-  const stage = await lifecycleStage(t);
+  const stage = await nextStage();
   const id = await stage.send();
   await stage.untilPooled(id);
   const refused = [
@@ -60,21 +75,21 @@ t.test('the body of a replacement is read as that of a send', async (t) => {
   ];
   for (const body of refused) {
     const [sent, replaced] = [
-      await stage.ask('POST', TRANSACTIONS, body),
-      await stage.ask('PUT', `${TRANSACTIONS}/${id}`, body),
+      await stage.ask('POST', stage.transactions, body),
+      await stage.ask('PUT', `${stage.transactions}/${id}`, body),
     ];
     t.equal(sent.status, 400, JSON.stringify(body));
     t.strictSame([replaced.status, replaced.body], [sent.status, sent.body], JSON.stringify(body));
   }
-  t.equal((await stage.ask('PUT', `${TRANSACTIONS}/${id}`)).status, 400, 'no body at all');
-  t.equal((await stage.ask('GET', TRANSACTIONS)).body.pagination.total_items, 1, 'nothing of it was accepted');
+  t.equal((await stage.ask('PUT', `${stage.transactions}/${id}`)).status, 400, 'no body at all');
+  t.equal((await stage.ask('GET', stage.transactions)).body.pagination.total_items, 1, 'nothing of it was accepted');
 
   for (const [value, shown] of [
     ['8', '0x8'],
     ['0x9', '0x9'],
     [10, '0xa'],
   ] as const) {
-    const answer = await stage.ask('PUT', `${TRANSACTIONS}/${id}`, { ...TRANSFER, value });
+    const answer = await stage.ask('PUT', `${stage.transactions}/${id}`, { ...TRANSFER, value });
     t.match([answer.status, answer.body.data], [200, { value: shown }]);
   }
   await stage.untilPooled(id, ({ value }) => value === '0xa');
@@ -86,29 +101,23 @@ t.test('the body of a replacement is read as that of a send', async (t) => {
 });
 
 t.test('while no node answers, wishes are kept, and carried out afterwards', async (t) => {
-  let outage = (_rate: number): void => {};
-  const stage = await lifecycleStage(t, {}, async (target) => {
-    const proxy = await startFaultProxy({ target, seed: 1, rates: {} });
-    t.teardown(() => proxy.stop());
-    outage = (rate) => proxy.setRates(rate === 0 ? {} : { 'request dropped': rate });
-    return proxy.url;
-  });
+  const stage = await nextStage();
   const [replaced, canceled] = [await stage.send(), await stage.send()];
   for (const id of [replaced, canceled]) await stage.untilPooled(id);
   outage(1);
   const waiting = await stage.send();
   const begun = performance.now();
   const answers = await Promise.all([
-    stage.ask('PUT', `${TRANSACTIONS}/${replaced}`, { ...TRANSFER, to: OTHER }),
-    stage.ask('DELETE', `${TRANSACTIONS}/${canceled}`),
-    stage.ask('DELETE', `${TRANSACTIONS}/${waiting}`),
+    stage.ask('PUT', `${stage.transactions}/${replaced}`, { ...TRANSFER, to: OTHER }),
+    stage.ask('DELETE', `${stage.transactions}/${canceled}`),
+    stage.ask('DELETE', `${stage.transactions}/${waiting}`),
   ]);
   t.ok(performance.now() - begun < 10_000, 'the answers do not wait for the network');
   t.strictSame(
     answers.map(({ status }) => status),
     [200, 200, 200],
   );
-  const timeline = (await stage.ask('GET', `${TRANSACTIONS}/${replaced}/timeline`)).body.data;
+  const timeline = (await stage.ask('GET', `${stage.transactions}/${replaced}/timeline`)).body.data;
   t.match(JSON.stringify(timeline.events), /replace_requested/);
   outage(0);
   t.match(await stage.until(waiting, 'canceled', ({ status }) => status === 'canceled'), { nonce: null });
@@ -120,34 +129,35 @@ t.test('while no node answers, wishes are kept, and carried out afterwards', asy
 });
 
 t.test('the public client replaces, cancels and finds', async (t) => {
-  const stage = await lifecycleStage(t);
+  const stage = await nextStage();
   const { url, apiKey } = stage.service;
+  const relayer = stage.relayer.split('/').at(-1) ?? '';
   const relayers = new RelayersApi(new Configuration({ basePath: url, accessToken: apiKey }));
   const send = async () => {
-    const { data } = await relayers.sendTransaction('local-1', { ...TRANSFER, speed: Speed.FAST });
+    const { data } = await relayers.sendTransaction(relayer, { ...TRANSFER, speed: Speed.FAST });
     const id = String(data.data?.id);
     await stage.untilPooled(id);
     return id;
   };
   const [first, second, third] = [await send(), await send(), await send()];
 
-  const byNonce = await relayers.getTransactionByNonce('local-1', 1);
+  const byNonce = await relayers.getTransactionByNonce(relayer, 1);
   t.match(byNonce.data.data, { id: second, nonce: 1 });
-  const missing = await relayers.getTransactionByNonce('local-1', 7).catch(({ response }) => response);
+  const missing = await relayers.getTransactionByNonce(relayer, 7).catch(({ response }) => response);
   t.match([missing.status, missing.data], [404, { error: 'Transaction with nonce 7 not found' }]);
-  const replaced = await relayers.replaceTransaction('local-1', first, { ...TRANSFER, value: 9, speed: Speed.FAST });
+  const replaced = await relayers.replaceTransaction(relayer, first, { ...TRANSFER, value: 9, speed: Speed.FAST });
   t.match(replaced.data, { success: true, data: { id: first, value: '0x9' } });
   await stage.untilPooled(first, ({ value }) => value === '0x9');
-  const canceled = await relayers.cancelTransaction('local-1', second);
+  const canceled = await relayers.cancelTransaction(relayer, second);
   t.match(canceled.data.data, { id: second, is_canceled: true });
   await stage.untilPooled(second, isVoid(stage.address));
-  const all = await relayers.deletePendingTransactions('local-1');
+  const all = await relayers.deletePendingTransactions(relayer);
   t.strictSame(all.data.data?.queued_for_cancellation_transaction_ids, [first, third]);
   await stage.untilPooled(first, isVoid(stage.address));
   await stage.untilPooled(third, isVoid(stage.address));
   for (const id of [first, second, third]) await stage.mineUntil(id, 'canceled');
-  t.match((await relayers.getTransactionById('local-1', first)).data.data, { id: first, status: 'canceled' });
-  t.equal((await relayers.listTransactions('local-1', 1, 2)).data.pagination?.total_items, 3);
+  t.match((await relayers.getTransactionById(relayer, first)).data.data, { id: first, status: 'canceled' });
+  t.equal((await relayers.listTransactions(relayer, 1, 2)).data.pagination?.total_items, 3);
   t.equal(await stage.balance(RECEIVER), 0n);
 });
 

@@ -13,10 +13,13 @@ export const TRANSFER = { to: RECEIVER, value: 7, data: '0x', gas_limit: 21_000,
 
 const WITHIN_MS = 20_000;
 
-/** A service over a node that makes blocks only when told to, with one funded relayer, `local-1`. */
+/** A service over a node that makes blocks only when told to, with one funded relayer. */
 export interface LifecycleStage {
   anvil: Anvil;
   service: RunningService;
+  /** The paths of the relayer and of its transactions. */
+  relayer: string;
+  transactions: string;
   /** The relayer's account, in lower case. */
   address: string;
   ask(method: string, path: string, body?: unknown): Promise<{ status: number; body: AnswerBody }>;
@@ -33,28 +36,51 @@ export interface LifecycleStage {
   usedNonces(): Promise<number>;
 }
 
-/** Starts a node and a service; both end with the test. `via` puts something between them. */
+/** Starts a node and a service with relayer `local-1`; both end with the test. `via` puts something between them. */
 export async function lifecycleStage(
   t: Test,
   options: WorkspaceOptions = {},
   via: (url: string) => Promise<string> = async (url) => url,
 ): Promise<LifecycleStage> {
+  const next = await lifecycleStages(t, 1, options, via);
+  return next();
+}
+
+/**
+ * The same for several relayers, each with an account of its own. The function gives one after the other: the next when
+ * the one before is done with, as {@link RECEIVER} and {@link OTHER} have nothing then.
+ */
+export async function lifecycleStages(
+  t: Test,
+  accounts: number,
+  options: WorkspaceOptions = {},
+  via: (url: string) => Promise<string> = async (url) => url,
+): Promise<() => Promise<LifecycleStage>> {
   const anvil = await startAnvil({ args: ['--no-mining'] });
   t.teardown(() => anvil.stop());
-  const workspace = await createWorkspace({ rpcUrl: await via(anvil.url), ...options });
+  const workspace = await createWorkspace({ rpcUrl: await via(anvil.url), accounts, ...options });
   t.teardown(() => workspace.remove());
-  await anvil.rpc('anvil_setBalance', [workspace.address, `0x${(10n ** 20n).toString(16)}`]);
+  const setBalance = (of: string, wei: bigint) => anvil.rpc('anvil_setBalance', [of, `0x${wei.toString(16)}`]);
+  for (const address of workspace.addresses) await setBalance(address, 10n ** 20n);
   const service = await startService(workspace.env);
   t.teardown(() => service.stop());
-  return stageOver(anvil, service, workspace.address);
+  const left = [...workspace.addresses.entries()];
+  return async () => {
+    const [index, address] = left.shift() ?? [];
+    if (index === undefined || address === undefined) throw new Error(`there are only ${accounts} relayers`);
+    for (const payee of [RECEIVER, OTHER]) await setBalance(payee, 0n);
+    return stageOver(anvil, service, address, `local-${index + 1}`);
+  };
 }
 
 /** The same over a service that runs. */
-export function stageOver(anvil: Anvil, service: RunningService, address: string): LifecycleStage {
+export function stageOver(anvil: Anvil, service: RunningService, address: string, id = 'local-1'): LifecycleStage {
+  const relayer = `/api/v1/relayers/${id}`;
+  const transactions = `${relayer}/transactions`;
   const ask = (method: string, path: string, body?: unknown) => service.request(method, path, body);
 
   async function get(id: string): Promise<AnswerBody> {
-    return (await ask('GET', `${TRANSACTIONS}/${id}`)).body.data;
+    return (await ask('GET', `${transactions}/${id}`)).body.data;
   }
 
   async function until(id: string, what: string, holds: (transaction: AnswerBody) => boolean | Promise<boolean>) {
@@ -72,12 +98,14 @@ export function stageOver(anvil: Anvil, service: RunningService, address: string
   return {
     anvil,
     service,
+    relayer,
+    transactions,
     address,
     ask,
     get,
     until,
     async send(body = TRANSFER) {
-      const answer = await ask('POST', TRANSACTIONS, body);
+      const answer = await ask('POST', transactions, body);
       if (answer.status !== 200) throw new Error(`not accepted: ${JSON.stringify(answer.body)}`);
       return answer.body.data.id;
     },
