@@ -31,6 +31,9 @@ const USAGE = `npm run soak -- kill|faults|calls|properties [options]
   --times <number>              properties: how many times as many runs as in npm test, default 20
   --only <part of a path>       properties: only the test files whose path has it in it`;
 
+/** Of the faults: a thousand requests take four minutes, and each phase a third of one. */
+const PAUSE_MS = 2_500;
+
 class UsageError extends Error {}
 
 type Given = ReturnType<typeof readArguments>;
@@ -107,7 +110,7 @@ async function soak({ values, positionals }: Given): Promise<SoakResult> {
     case 'faults': {
       const mode = oneOf(values.mode ?? 'all', [...FAULT_MODES, 'all'] as const);
       const modes: readonly FaultMode[] = mode === 'all' ? FAULT_MODES : [mode];
-      return await soakFaults({ ...options, modes, rate: number(values.rate ?? '0.02') });
+      return await soakFaults({ ...options, modes, rate: number(values.rate ?? '0.02'), pauseMs: PAUSE_MS });
     }
     default:
       throw new UsageError('which soak?');

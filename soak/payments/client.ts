@@ -120,7 +120,8 @@ type Answer =
   | { kind: 'unheard'; reason: string };
 
 function judge(status: number, text: string): Answer {
-  const reason = `${status} ${text.slice(0, 300)}`;
+  // The head of what it says: the rest names moments and addresses.
+  const reason = `${status} ${/"error":"([^":]+)/.exec(text)?.[1] ?? text.slice(0, 100)}`;
   if (status === 200) {
     const { data } = JSON.parse(text) as { data: { id: string } | string[] };
     return { kind: 'accepted', ids: Array.isArray(data) ? data : [data.id] };

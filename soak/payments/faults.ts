@@ -18,8 +18,12 @@ export const FAULT_MODES: readonly FaultMode[] = ['trouble', 'lag', 'pruned', 'l
 
 export interface FaultOptions extends SoakOptions {
   modes: readonly FaultMode[];
+  /** How many endpoints are there, one number after the other in each mode; default 3, 2 and 1. */
+  endpoints?: readonly number[];
   /** How likely each fault is for a request that it can befall, from 0 to 1; for a single call it is thrice that. */
   rate: number;
+  /** How long it takes to send ten requests, in milliseconds, at the least. */
+  pauseMs: number;
   /** Faults that are left out. */
   without?: readonly Fault[];
 }
@@ -46,9 +50,9 @@ interface Phase {
 }
 
 /** With all endpoints and with few. One that is alone and lies is outside of every promise. */
-function phasesOf(modes: readonly FaultMode[]): Phase[] {
+function phasesOf({ modes, endpoints: counts = [ENDPOINTS, 2, 1] }: FaultOptions): Phase[] {
   return modes.flatMap((mode) =>
-    [ENDPOINTS, 2, 1].filter((endpoints) => mode !== 'lies' || endpoints > 1).map((endpoints) => ({ mode, endpoints })),
+    counts.filter((endpoints) => mode !== 'lies' || endpoints > 1).map((endpoints) => ({ mode, endpoints })),
   );
 }
 
@@ -101,12 +105,10 @@ interface Stage {
   enter(phase: Phase): void;
 }
 
-async function run(
-  { seed, transactions, modes, rate, patienceMs, say }: FaultOptions,
-  { world, fleet, cast, proxies, enter }: Stage,
-): Promise<SoakResult> {
+async function run(options: FaultOptions, { world, fleet, cast, proxies, enter }: Stage): Promise<SoakResult> {
   const began = performance.now();
-  const phases = phasesOf(modes);
+  const { seed, transactions, modes, rate, pauseMs, patienceMs, say } = options;
+  const phases = phasesOf(options);
   await fleet.startMissing();
   cast.watch();
   const share = Math.ceil(cast.errands.length / phases.length);
@@ -114,7 +116,7 @@ async function run(
     const errands = cast.errands.slice(index * share, (index + 1) * share);
     say(`${phase.mode}, ${phase.endpoints} endpoints: ${errands.length} requests`);
     enter(phase);
-    await sendSlowly(cast, errands);
+    await sendSlowly(cast, errands, pauseMs);
   }
   await cast.hush();
   const open = await cast.settle(patienceMs / 2);
@@ -160,11 +162,11 @@ function ratesOf(mode: FaultMode, rate: number, without: readonly Fault[]): Faul
   };
 }
 
-/** So slowly that the weather and the faults meet many of them on their way. */
-async function sendSlowly({ client }: Cast, errands: readonly Errand[]): Promise<void> {
+/** So slowly that the weather and the faults of their phase meet many of them on their way. */
+async function sendSlowly({ client }: Cast, errands: readonly Errand[], pauseMs: number): Promise<void> {
   const batch = 10;
   for (let start = 0; start < errands.length; start += batch) {
-    const pause = new Promise((resolve) => setTimeout(resolve, 500));
+    const pause = new Promise((resolve) => setTimeout(resolve, pauseMs));
     await client.sendAll(errands.slice(start, start + batch), WIDTH);
     await pause;
   }
