@@ -22,6 +22,7 @@ interface Pending {
   settle: (result: BuildResult | BundlerLost) => void;
   read: FilesRead;
   reason: LossReason | undefined;
+  late: NodeJS.Timeout;
 }
 
 const LOOK_MS = 50;
@@ -95,7 +96,7 @@ export class BundlerLife {
         if (result instanceof BundlerLost) reject(result);
         else resolve(result);
       };
-      this.#pending.set(build, { settle, read, reason: undefined });
+      this.#pending.set(build, { settle, read, reason: undefined, late });
       if (this.#pending.size === 1) this.#looking = setInterval(() => this.#look(), LOOK_MS);
       const request: BuildRequest = { build, job };
       this.#channel.write(encodeFrame(request));
@@ -133,6 +134,8 @@ export class BundlerLife {
     const report = bundlerReportSchema.parse(message);
     if (report.kind === 'ready') {
       this.#isReady = true;
+      // That a busy machine takes long to start a process is not the build's doing.
+      for (const { late } of this.#pending.values()) late.refresh();
       return;
     }
     const pending = this.#pending.get(report.build);

@@ -190,16 +190,16 @@ t.test('a plugin that fetches without end is ended by its own limits', { timeout
     },
   );
   const url = server.url('/');
-  const flooded = await call('flood', { url, count: 10_000 });
+  const flooded = await call('flood', { url, count: 1_100 });
   t.match(flooded, { status: 500, body: { data: { code: 'CALL_LIMIT' } } });
   t.ok(server.seen.length <= 256, `${server.seen.length} requests left`);
   const many = await call('flood', { url, count: 300 });
   t.match(many.body.data, { 200: 256, 'more than 256 capability calls are waiting for their answers': 44 });
 
-  const before = server.seen.length;
   const large = await call('large', { url });
   t.same(new Set(large.body.data), new Set(['fetch sends at most 750000 bytes']), JSON.stringify(large.body));
-  t.equal(server.seen.length, before);
+  // Some of the flood may still arrive.
+  t.notOk(server.seen.some(({ line }) => line.startsWith('POST')));
 
   t.equal((await call('late', { url, silent: server.url('/silent') })).body.data, 'done');
   t.ok(await eventually(() => server.closed.includes('/silent'), Boolean, 5000), 'what a call leaves open is closed');
