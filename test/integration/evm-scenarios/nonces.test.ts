@@ -254,12 +254,12 @@ t.test('an old record that is pruned takes nothing from a newer one of the same 
 
 t.test('very wide drift is closed completely, up, down and in between', async (t) => {
   const stage = await open(t);
-  const stuck = await stuckAt(stage, 150);
+  const stuck = await stuckAt(stage, 70);
   await burn(stage, [200_000], { gone: true });
   await stage.start();
   await stage.untilStatus(stuck, 'confirmed', { mining: true, withinMs: 25_000 });
-  t.equal(await stage.nonces(), 151);
-  t.equal(await stage.transactionCount(), 151, 'one filler for each gap');
+  t.equal(await stage.nonces(), 71);
+  t.equal(await stage.transactionCount(), 71, 'one filler for each gap');
   await setNonce(stage, 300_000);
   const id = await stage.send();
   await stage.untilStatus(id, 'confirmed', { mining: true });

@@ -83,10 +83,10 @@ t.test('a record that vanishes ends its work at once, and holds up nobody', asyn
   t.ok(stage.front.calls('eth_getTransactionCount') < calls + 100);
 });
 
-t.test('thousands of old records go in batches, by one of two instances at a time, beside work', async (t) => {
+t.test('hundreds of old records go in batches, by one of two instances at a time, beside work', async (t) => {
   const stage = await open(t);
   await stage.store.write(async (writer) => {
-    for (let index = 0; index < 3_000; index += 1) {
+    for (let index = 0; index < 600; index += 1) {
       const sequence = BigInt(index);
       const transaction = transactionOf({ relayerId: 'r1', lane: 'evm:1:0xaa', sequence });
       await writer.insertTransaction(transaction);
@@ -123,7 +123,7 @@ t.test('thousands of old records go in batches, by one of two instances at a tim
   for (const retention of instances) await retention.close();
   t.ok(Math.max(...batches) <= 100);
   t.equal(overlaps, 0);
-  t.equal(await stage.store.read.laneSequence('evm:1:0xaa'), 3_000n, 'what was used stays known');
+  t.equal(await stage.store.read.laneSequence('evm:1:0xaa'), 600n, 'what was used stays known');
   await stage.until('the others are paid', async () => (await stage.paid()) === 140n, { mining: true });
   t.equal(ids.length, 20);
 });
