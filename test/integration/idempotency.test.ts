@@ -55,10 +55,9 @@ const pay = (service: RunningService, key: string, body: unknown = TRANSFER) => 
 
 /** Asks until the request is answered otherwise than by "still running" or "not now". */
 async function persist(service: RunningService, path: string, key: string, body: unknown): Promise<Answer> {
-  const end = Date.now() + 45_000;
   for (;;) {
     const answer = await ask(service, path, key, body);
-    if (answer.status === 200 || Date.now() > end) return answer;
+    if (answer.status === 200) return answer;
     await delay(200);
   }
 }
@@ -141,14 +140,14 @@ t.test('on the embedded database', async (t) => {
   });
 
   await t.test('servers that are killed while they are asked pay each request once', async (t) => {
-    const keys = Array.from({ length: 40 }, (_, n) => `kill ${n}`.replace(' ', '-'));
+    const keys = Array.from({ length: 30 }, (_, n) => `kill-${n}`);
     let left = [...keys];
-    for (let round = 0; left.length > 0 && round < 8; round += 1) {
+    for (let round = 0; left.length > 0 && round < 3; round += 1) {
       const asked = left.slice(0, 12).map(async (key) => {
         const answer = await pay(service, key).catch(() => undefined);
         if (answer?.status === 200) left = left.filter((one) => one !== key);
       });
-      await delay(3 + round * 4);
+      await delay(3 + round * 8);
       await service.kill();
       await Promise.all(asked);
       service = await world.start();
@@ -166,8 +165,7 @@ t.test('on the embedded database', async (t) => {
       const asked = Object.entries(calls).map(([key, params]) =>
         ask(service, CALL, key, params).catch(() => undefined),
       );
-      const end = Date.now() + 20_000;
-      while ((await total(service)) < before + 2 && Date.now() < end) await delay(20);
+      while ((await total(service)) < before + 2) await delay(50);
       await service.kill();
       await Promise.all(asked);
       service = await world.start();
@@ -207,7 +205,7 @@ t.test('with two instances on PostgreSQL', async (t) => {
   const instances = await instancesFor(t, postgres);
   const [one, other] = await Promise.all([instances.start(), instances.start()]);
 
-  const keys = Array.from({ length: 10 }, (_, n) => `key-${n}`);
+  const keys = Array.from({ length: 5 }, (_, n) => `key-${n}`);
   const asked = keys.flatMap((key) => [one, other, one, other].map((service) => pay(service, key)));
   const answers = await Promise.all(asked);
   t.ok(
@@ -218,7 +216,7 @@ t.test('with two instances on PostgreSQL', async (t) => {
   t.equal(answers.filter(({ isReplay }) => !isReplay).length, keys.length);
   t.equal((await pay(other, 'key-0', { ...TRANSFER, value: '8' })).status, 409);
 
-  const late = Array.from({ length: 30 }, (_, n) => `late-${n}`);
+  const late = Array.from({ length: 15 }, (_, n) => `late-${n}`);
   const lost = late.map((key) => pay(one, key).catch(() => undefined));
   await delay(15);
   await one.kill();
@@ -228,5 +226,5 @@ t.test('with two instances on PostgreSQL', async (t) => {
   t.equal(new Set(found.map(({ body }) => body.data.id)).size, late.length);
   t.equal(await total(other), keys.length + late.length);
   await assertPaidOnce(t, instances, await untilMined(other, keys.length + late.length));
-  t.equal(BigInt(String(await instances.anvil.rpc('eth_getBalance', [RECEIVER, 'latest']))), 280n);
+  t.equal(BigInt(String(await instances.anvil.rpc('eth_getBalance', [RECEIVER, 'latest']))), 140n);
 });

@@ -62,7 +62,7 @@ t.test('servers that are killed in between lose no count, leave no lock, and do 
   const listed = async (list: string): Promise<string[]> => (await ask({ read: list })).body.data ?? [];
 
   await t.test('counts', async (t) => {
-    const ids = Array.from({ length: 100 }, (_, index) => `id${index}`);
+    const ids = Array.from({ length: 24 }, (_, index) => `id${index}`);
     const asked = ids.map(async (id) => {
       for (let tries = 0; tries < 300; tries += 1) {
         const answer = await ask({ list: 'ids', id }).catch(() => undefined);
@@ -76,6 +76,7 @@ t.test('servers that are killed in between lose no count, leave no lock, and do 
       await eventually(
         async () => (await listed('ids')).length,
         (length) => length > before,
+        60_000,
       );
       await service.kill();
       service = await start();
@@ -89,7 +90,7 @@ t.test('servers that are killed in between lose no count, leave no lock, and do 
     const counting = { list: 'b', id: 'one', hang: true };
     const dying = [ask(noting, 'noting'), ask(counting, 'counting')].map((asked) => asked.catch(() => undefined));
     const isNoted = async () => [(await ask({ read: 'noted' })).body.data, ...(await listed('b'))].join();
-    t.equal(await eventually(isNoted, (text) => text === 'one,one'), 'one,one');
+    t.equal(await eventually(isNoted, (text) => text === 'one,one', 60_000), 'one,one');
     await service.kill();
     await Promise.all(dying);
     service = await start();
@@ -121,7 +122,7 @@ t.test('two instances on PostgreSQL exclude each other', async (t) => {
   const { signal } = new AbortController();
   const caller: KvCaller = { pluginId: 'p', quota: { keys: 60, bytes: 10_000, valueBytes: 100 }, locks: [] };
 
-  await t.test('100 increments, half on each, under one lock', async (t) => {
+  await t.test('30 increments, half on each, under one lock', async (t) => {
     const count = async (kv: typeof one) => {
       for (let tries = 0; tries < 2000; tries += 1) {
         const lock = await kv.lock(caller, 'lock', 60_000, undefined, signal);
@@ -136,9 +137,9 @@ t.test('two instances on PostgreSQL exclude each other', async (t) => {
       }
       return false;
     };
-    const ended = await Promise.all(Array.from({ length: 50 }, () => [count(one), count(two)]).flat());
+    const ended = await Promise.all(Array.from({ length: 15 }, () => [count(one), count(two)]).flat());
     t.ok(ended.every(Boolean));
-    t.equal(await one.get('p', 'count'), '100');
+    t.equal(await one.get('p', 'count'), '30');
   });
 
   await t.test('who was overtaken does not write, and does not give back what is another’s', async (t) => {

@@ -35,14 +35,13 @@ async function writeUntilKilled(url: string, count: number): Promise<string[]> {
 }
 
 async function assertNothingLost(t: Test, store: Store, resolved: readonly string[]): Promise<void> {
-  let missing = 0;
-  for (const id of resolved) {
-    const transaction = await store.read.transaction('relayer-1', id);
-    const attempts = await store.read.attempts(id);
-    if (transaction === undefined || attempts.length !== 1) missing += 1;
-  }
-  t.equal(missing, 0, `all of ${resolved.length} are there`);
   const page = await store.read.transactions('relayer-1', { page: 1, perPage: 100_000 });
+  const there = new Set(page.items.map(({ id }) => id));
+  t.strictSame(
+    resolved.filter((id) => !there.has(id)),
+    [],
+    `all of ${resolved.length} are there`,
+  );
   const whole = await Promise.all(page.items.map(async ({ id }) => (await store.read.attempts(id)).length === 1));
   t.ok(whole.every(Boolean), 'no body is there by half');
   t.ok(page.total >= resolved.length);
@@ -52,7 +51,7 @@ t.test('kill -9 of a process that writes to SQLite, again and again', async (t) 
   const path = join(t.testdir(), 'isolayer.db');
   const resolved: string[] = [];
   // Before the first checkpoint, and somewhere among later ones.
-  for (const count of [50, 500, 900, 1300]) {
+  for (const count of [50, 700, 350]) {
     const more = await writeUntilKilled(path, count);
     t.ok(more.length >= count);
     resolved.push(...more);
