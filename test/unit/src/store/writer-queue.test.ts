@@ -21,8 +21,11 @@ function transactionsOf(database: DatabaseSync, onTheWay: () => Promise<void> = 
   };
 }
 
+/** Time stands still, so that a commit takes all that has come, however slow the machine is. */
+const still = { ...systemClock, elapsed: () => 0 };
+
 /** A queue over a table of numbers, whose commits are counted by the database itself. */
-function open(t: Test, clock = systemClock, given: (database: DatabaseSync) => GroupTransactions = transactionsOf) {
+function open(t: Test, clock = still, given: (database: DatabaseSync) => GroupTransactions = transactionsOf) {
   const database = new DatabaseSync(':memory:');
   t.teardown(() => {
     if (database.isOpen) database.close();
@@ -135,7 +138,7 @@ t.test('nobody hears of an end before the commit has ended, also not whose body 
   const commits: PromiseWithResolvers<void>[] = [];
   const order: string[] = [];
   const { promise: asked, resolve: isAsked } = Promise.withResolvers<void>();
-  const { queue, insert } = open(t, systemClock, (database) =>
+  const { queue, insert } = open(t, still, (database) =>
     transactionsOf(database, () => {
       order.push('commit');
       const commit = Promise.withResolvers<void>();
@@ -165,7 +168,7 @@ t.test('nobody hears of an end before the commit has ended, also not whose body 
 
 t.test('what a commit fails with is what its bodies fail with, in words of ours', async (t) => {
   const failures: Error[] = [new AppError('UNAVAILABLE', { reason: 'The disk failed' }), new Error('SQLITE_IOERR')];
-  const { queue, insert } = open(t, systemClock, (database) =>
+  const { queue, insert } = open(t, still, (database) =>
     transactionsOf(database, async () => {
       const failure = failures.shift();
       if (failure !== undefined) throw failure;
@@ -180,7 +183,7 @@ t.test('what a commit fails with is what its bodies fail with, in words of ours'
 t.test('no body runs before the transactions are ready for its group', async (t) => {
   let isReady = false;
   const seen: boolean[] = [];
-  const { queue, insert } = open(t, systemClock, (database) => ({
+  const { queue, insert } = open(t, still, (database) => ({
     ...transactionsOf(database, async () => {
       isReady = false;
     }),
