@@ -245,7 +245,7 @@ export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
     what: 'cleanups overlap, or are too much',
     shown: {
       'integration/evm-scenarios/storage':
-        'thousands of old records go in batches, by one of two instances at a time, beside work',
+        'hundreds of old records go in batches, by one of two instances at a time, beside work',
       'support/store-contract/pruning': 'in batches',
     },
   },

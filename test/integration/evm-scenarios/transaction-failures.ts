@@ -27,7 +27,7 @@ export const TRANSACTION_FAILURES: Readonly<Record<string, Failure>> = {
     what: 'drift full of signed records that no node accepted',
     shown: {
       'integration/evm-scenarios/order': [
-        'hundreds that were signed and stored while no node took them go out once it does, the head first',
+        'more than fit into one request that were signed and stored while no node took them go out once it does, the head first',
         'the same after a restart in the middle of the outage',
       ],
     },
