@@ -28,10 +28,10 @@ export async function offer(step: LaneStep): Promise<Offers> {
 }
 
 /**
- * Looking leaves a transaction due when a node has been silent about it for too long; what the pool is known not to have
- * need not be due. What is to have no effect any more
- * is not offered until its empty version is signed, and what is far beyond the account's count not before it gets there;
- * an empty version once all the same, for nodes that keep the one before until the account is there would take that.
+ * Looking leaves a transaction due when a node has been silent about it for too long. What the pool is known to lack is
+ * offered although it is not due. What is to have no effect any more waits for its empty version. What is far beyond the
+ * account's count waits until the account gets there. Its empty version is offered once all the same: a node that keeps
+ * the version before it would take that one later.
  */
 function needsOffer(step: LaneStep, entry: OpenEntry): boolean {
   const latest = latestOf(entry);

@@ -46,7 +46,10 @@ export class Retention {
   readonly #timing: RetentionTiming;
   readonly #leases: LeaseKeeper;
   readonly #pause = new Pause();
-  /** How far the store's clock was ahead of the one that nobody sets, as seen within the last day. */
+  /**
+   * How far the store's clock was ahead of the one that nobody sets, within the last day. Only the least counts, so one
+   * that a later one undercuts is dropped: they rise.
+   */
   #leads: { at: number; ms: number }[] = [];
   #running: Promise<void> | null = null;
   #closed = false;
@@ -95,8 +98,10 @@ export class Retention {
     const { store, elapsed } = this.#deps;
     const told = await store.now();
     const at = elapsed();
-    this.#leads = [...this.#leads.filter((lead) => at - lead.at < IDEMPOTENCY_KEEP_MS), { at, ms: told - at }];
-    const now = Math.floor(at + Math.min(...this.#leads.map(({ ms }) => ms)));
+    const latest = { at, ms: told - at };
+    const earlier = this.#leads.filter((lead) => at - lead.at < IDEMPOTENCY_KEEP_MS && lead.ms < latest.ms);
+    this.#leads = [...earlier, latest];
+    const now = Math.floor(at + (earlier[0] ?? latest).ms);
     return { now, isDoubted: told - now > MOST_DRIFT_MS };
   }
 
