@@ -52,12 +52,12 @@ const npm = (name) => `(^|/)node_modules/${name}/`;
 
 /** The files that open a database, a connection or threads. */
 const DRIVERS =
-  '^src/(store/(sqlite|postgres|checkpoints|wal-file)|egress/(http-client|plugin-http)|plugin-host/pool)\\.ts$';
+  '^src/(store/(sqlite/(sqlite|checkpoints|wal-file)|postgres/postgres)|egress/(http-client|fetch/plugin-http)|plugin-host/processes/pool)\\.ts$';
 
 /** What is said across the wall. */
 const PROTOCOL = '^sandbox/(protocol|capability-contract)\\.ts$';
-/** Calls are kept by their numbers on both sides of the wall. */
-const CALL_TABLE = '^sandbox/call-table\\.ts$';
+/** Calls are kept by their numbers, and frames are read, on both sides of the wall. */
+const BOTH_SIDES = '^sandbox/(call-table|frames)\\.ts$';
 /** How the system confines a process: that of a plugin, and the bundler's. */
 const CONFINEMENT = '^sandbox/confinement/';
 
@@ -142,7 +142,7 @@ export default {
     forbid(
       'migrations-stand-alone',
       'a step that was released does the same for ever, whatever the code becomes: it has its values in it',
-      { path: '^src/store/migrations/' },
+      { path: '^src/store/migrations/', pathNot: '/migrat(e|ions)\\.ts$' },
       { pathNot: npm('kysely'), dependencyTypesNot: ['type-only'] },
     ),
     forbid(
@@ -160,9 +160,9 @@ export default {
 
     forbid(
       'wall-from-service',
-      'the protocol, the table of calls and what confines a process are all of the sandbox that the service may know',
+      'the protocol, the table of calls, frames and what confines a process are all of the sandbox that the service may know',
       { path: '^src/' },
-      { path: '^sandbox/', pathNot: [PROTOCOL, CALL_TABLE, CONFINEMENT] },
+      { path: '^sandbox/', pathNot: [PROTOCOL, BOTH_SIDES, CONFINEMENT] },
     ),
     forbid('wall-from-sandbox', 'the sandbox never knows the service', { path: '^sandbox/' }, { path: '^src/' }),
     forbid(
@@ -171,7 +171,7 @@ export default {
       { path: PROTOCOL },
       { path: '.', pathNot: PROTOCOL },
     ),
-    forbid('call-table-stands-alone', 'both sides of the wall load it', { path: CALL_TABLE }, { path: '.' }),
+    forbid('both-sides-stand-alone', 'both sides of the wall load them', { path: BOTH_SIDES }, { path: '.' }),
     forbid(
       'guest-stands-alone',
       'guest code runs in a bare isolate: it knows the guest folder and the protocol',
@@ -189,7 +189,7 @@ export default {
       'the program of a child is its own folder and isolated-vm: it can import nothing else',
       { path: '^sandbox/process/' },
       {
-        pathNot: ['^sandbox/process/', PROTOCOL, CALL_TABLE, npm('isolated-vm')],
+        pathNot: ['^sandbox/process/', PROTOCOL, BOTH_SIDES, npm('isolated-vm')],
         dependencyTypesNot: ['core', 'type-only'],
       },
     ),
@@ -207,7 +207,7 @@ export default {
       '^sandbox/guest/(globals/streams|web-packages\\.d)\\.ts$',
     ),
     owner('isolated-vm', npm('isolated-vm'), '^sandbox/process/isolate\\.ts$'),
-    owner('piscina', npm('piscina'), '^src/plugin-host/pool\\.ts$'),
+    owner('piscina', npm('piscina'), '^src/plugin-host/processes/pool\\.ts$'),
     owner('prom-client', npm('prom-client'), '^(src|test/unit/src)/observability/'),
     forbid(
       'only-owner-imports-openzeppelin',

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { descendantsOf } from '../test/support/processes.ts';
 
 /** What compiles plugins ends soon after a start, and is neither theirs nor at work when something is measured. */
-const BUNDLER = /bundler-process\.ts|esbuild --service/;
+const BUNDLER = /worker-main\.ts|esbuild --service/;
 
 /** A process and everything below it, but for what compiles plugins. */
 export async function familyOf(pid: number): Promise<number[]> {

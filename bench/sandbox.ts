@@ -6,9 +6,16 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type CallReport, type DriverMessage, PROTOCOL_VERSION } from '../sandbox/protocol.ts';
 import { createLog } from '../src/observability/log.ts';
-import { nativeAddon } from '../src/plugin-host/child-program.ts';
-import { createDriverPool } from '../src/plugin-host/pool.ts';
-import { contextText, guestRuntime, plugin, SANDBOX_DIR, sandboxProgram, TestSlot } from '../test/support/sandbox.ts';
+import { nativeAddon } from '../src/plugin-host/compiler/child-program.ts';
+import { createDriverPool } from '../src/plugin-host/processes/pool.ts';
+import {
+  contextText,
+  guestRuntime,
+  plugin,
+  SANDBOX_DIR,
+  sandboxProgram,
+  TestSandbox,
+} from '../test/support/sandbox.ts';
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 3);
 const DEPTHS = [1, 32, 256];
@@ -25,16 +32,16 @@ await throughThread();
 await freshIsolate();
 
 async function straight(): Promise<void> {
-  const slot = await TestSlot.open(runtime);
-  await slot.load(trivial);
-  await measure('one child, straight', () => slot.call({ name: 'bench' }));
-  await slot.close();
+  const sandbox = await TestSandbox.open(runtime);
+  await sandbox.load(trivial);
+  await measure('one child, straight', () => sandbox.call({ name: 'bench' }));
+  await sandbox.close();
 }
 
 async function throughThread(): Promise<void> {
   const loaded = Promise.withResolvers<void>();
   const post = (thread: number, message: DriverMessage): void => {
-    if (message.type === 'ready') pool.post(thread, { type: 'load', slot: 1, version: trivial });
+    if (message.type === 'ready') pool.post(thread, { type: 'load', child: 1, version: trivial });
     if (message.type === 'loaded') loaded.resolve();
   };
   const pool = await createDriverPool(
@@ -47,32 +54,32 @@ async function throughThread(): Promise<void> {
     { threadReady: () => undefined, message: post, threadLost: () => loaded.reject(new Error('the thread is gone')) },
   );
   const thread = pool.threads()[0] ?? 0;
-  pool.post(thread, { type: 'open', slot: 1 });
+  pool.post(thread, { type: 'open', child: 1 });
   await loaded.promise;
   let call = 0;
   const context = contextText({ name: 'bench' });
   await measure('one child, through a thread', () => {
     call += 1;
-    return pool.run(thread, { slot: 1, call, version: trivial.version, context, timeout_ms: 10_000 });
+    return pool.run(thread, { child: 1, call, version: trivial.version, context, timeout_ms: 10_000 });
   });
   await pool.close();
 }
 
 async function freshIsolate(): Promise<void> {
   for (const isolation of ['plugin', 'call'] as const) {
-    const slot = await TestSlot.open(runtime);
-    await slot.load({ ...trivial, isolation });
+    const sandbox = await TestSandbox.open(runtime);
+    await sandbox.load({ ...trivial, isolation });
     const took: number[] = [];
     for (let left = SECONDS * STEADY_RATE; left > 0; left -= 1) {
       const began = performance.now();
-      checked(await slot.call({ name: 'bench' }));
+      checked(await sandbox.call({ name: 'bench' }));
       took.push(performance.now() - began);
       await sleep(1000 / STEADY_RATE);
     }
     took.sort((a, b) => a - b);
     const at = (share: number) => took[Math.floor(took.length * share)]?.toFixed(2);
     print(`isolation '${isolation}', ${STEADY_RATE} calls/s: p50 ${at(0.5)} ms, p99 ${at(0.99)} ms`);
-    await slot.close();
+    await sandbox.close();
   }
 }
 

@@ -152,7 +152,7 @@ async function judgeLoad(
   if (open.length > 0) say(`${open.length} transactions have no end yet, as ${JSON.stringify(open[0])}`);
   const shown = await listAll(service, relayerIds);
   const chain = await readChain(anvil, addresses, load.sent);
-  const nothing = { wishes: new Map(), replacements: [], endedAt: new Map(), foreign: new Set<string>() };
+  const nothing = { intents: new Map(), replacements: [], endedAt: new Map(), foreign: new Set<string>() };
   return judgeTransactions({ ...nothing, intentions: load.sent, asked: load.client.asked, shown, chain });
 }
 

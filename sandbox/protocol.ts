@@ -173,11 +173,8 @@ export type CapabilityReply =
 
 // ---- Frames between a driver thread and its child, on the child's fd 3 ---------------------------------------------
 
-/**
- * A frame is `u32 length | u8 kind | u32 call | payload`, big endian; `length` counts everything after itself.
- * `call` is 0 where no call is meant. The payload is UTF-8 JSON text of the type named beside the kind.
- */
-export const FRAME_HEADER_BYTES = 9;
+// As `frames.ts` has them: the number is that of the call, or 0 where none is meant. The payload is UTF-8 JSON text of the
+// type named beside the kind.
 
 /**
  * A file of nobody else's, on which the child notes what it has not sent yet: a write to a file wakes no thread. The
@@ -328,9 +325,9 @@ export type Restriction =
   | 'files_hidden'
   | 'syscalls_filtered';
 
-/** One call for one slot; a {@link ReportMessage} answers it. */
+/** One call for one child; a {@link ReportMessage} answers it. */
 export interface CallTask {
-  slot: number;
+  child: number;
   call: number;
   version: string;
   /** JSON text of an {@link InvocationContext}. */
@@ -372,23 +369,23 @@ export type ReportMessage = readonly [
 
 /** Messages from the host to a driver thread. */
 export type HostMessage =
-  | { type: 'open'; slot: number }
-  | { type: 'load'; slot: number; version: PluginVersion }
-  | { type: 'close'; slot: number; reason: string }
-  | { type: 'reply'; slot: number; call: number; message: ReplyMessage }
-  | { type: 'cancel'; slot: number; call: number };
+  | { type: 'open'; child: number }
+  | { type: 'load'; child: number; version: PluginVersion }
+  | { type: 'close'; child: number; reason: string }
+  | { type: 'reply'; child: number; call: number; message: ReplyMessage }
+  | { type: 'cancel'; child: number; call: number };
 
-/** Messages from a driver thread to the host. `slot` and `call` are stamped by the driver, never by the child. */
+/** Messages from a driver thread to the host. `child` and `call` are stamped by the driver, never by the child. */
 export type DriverMessage =
-  | { type: 'spawned'; slot: number; pids: number[]; confinement: Confinement }
-  | { type: 'ready'; slot: number }
-  | { type: 'loaded'; slot: number; message: LoadedMessage }
-  | { type: 'request'; slot: number; call: number; message: RequestMessage }
-  | { type: 'meter'; slot: number; rss_bytes: number; running: number; isolates: number }
+  | { type: 'spawned'; child: number; pids: number[]; confinement: Confinement }
+  | { type: 'ready'; child: number }
+  | { type: 'loaded'; child: number; message: LoadedMessage }
+  | { type: 'request'; child: number; call: number; message: RequestMessage }
+  | { type: 'meter'; child: number; rss_bytes: number; running: number; isolates: number }
   /** Comes before the reports of the calls that end with the child; `closed` follows when it is gone. */
-  | ({ type: 'dying'; slot: number } & Death)
-  /** The last message of a slot; `stderr` is the last bytes of the child's standard error. */
-  | ({ type: 'closed'; slot: number; stderr: string } & Death);
+  | ({ type: 'dying'; child: number } & Death)
+  /** The last message of a child; `stderr` is the last bytes of the child's standard error. */
+  | ({ type: 'closed'; child: number; stderr: string } & Death);
 
 /** Why a child ends. */
 export interface Death {

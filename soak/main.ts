@@ -3,11 +3,13 @@
  * real database, while processes are killed or endpoints do wrong. At the end the chain itself is asked what came of
  * each accepted transaction. `npm run soak -- calls`: plugin calls of every kind, and what the server holds after them.
  * `npm run soak -- properties`: the properties of the tests, from another seed and with many more runs.
+ * `npm run soak -- model`: the engine in the model's worlds, through random histories.
  * Ends with 1 when a promise was broken, or when nothing was tried.
  */
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { soakCalls } from './calls/calls.ts';
+import { soakModel } from './model/model.ts';
 import { FAULT_MODES, type FaultMode, soakFaults } from './payments/faults.ts';
 import { soakKills } from './payments/kill.ts';
 import type { SoakOptions, SoakResult } from './payments/run.ts';
@@ -15,7 +17,7 @@ import { isKept } from './payments/verdict.ts';
 import { soakProperties } from './properties.ts';
 import { describeLines, describeRun } from './report.ts';
 
-const USAGE = `npm run soak -- kill|faults|calls|properties [options]
+const USAGE = `npm run soak -- kill|faults|calls|model|properties [options]
   --transactions <number>       default 1000
   --database sqlite|postgres    default sqlite; postgres has two instances at a time
   --blocks interval|automine    default interval: one a second
@@ -29,7 +31,8 @@ const USAGE = `npm run soak -- kill|faults|calls|properties [options]
   --calls <number>              calls: default 100000
   --concurrency <number>        calls: how many at a time, default 64
   --times <number>              properties: how many times as many runs as in npm test, default 20
-  --only <part of a path>       properties: only the test files whose path has it in it`;
+  --only <part of a path>       properties: only the test files whose path has it in it
+  --histories <number>          model: in each world, default 1000`;
 
 /** Of the faults: a thousand requests take four minutes, and each phase a third of one. */
 const PAUSE_MS = 2_500;
@@ -52,6 +55,7 @@ try {
 
 function soakOf(name: string | undefined): (given: Given) => Promise<boolean> {
   if (name === 'properties') return properties;
+  if (name === 'model') return model;
   return name === 'calls' ? calls : transactions;
 }
 
@@ -86,6 +90,17 @@ async function calls({ values }: Given): Promise<boolean> {
   say(`\n${describeLines(lines)}`);
   for (const fault of faults) say(`fault: ${fault}`);
   say(faults.length === 0 ? '\nKept: every answer right, nothing left over, memory flat.' : '\nBROKEN.');
+  return faults.length === 0;
+}
+
+async function model({ values }: Given): Promise<boolean> {
+  const histories = number(values.histories ?? '1000');
+  if (histories < 1) throw new UsageError('nothing would be tried');
+  const seed = seedOf(values);
+  say(`seed ${seed}`);
+  const { lines, faults } = await soakModel({ histories, seed, say });
+  say(`\n${describeLines(lines)}`);
+  say(faults.length === 0 ? '\nKept: one effect each, nothing lost, every end true.' : '\nBROKEN.');
   return faults.length === 0;
 }
 
@@ -137,6 +152,8 @@ function readArguments() {
         times: text,
         only: text,
         calm: { type: 'boolean' },
+        histories: text,
+        lifecycle: { type: 'boolean' },
       },
     });
   } catch (error) {

@@ -14,22 +14,23 @@ import { systemClock } from './domain/clock.ts';
 import type { NetworkType } from './domain/network-type.ts';
 import type { Relayer } from './domain/relayer.ts';
 import { createAddressGuard } from './egress/address-guard.ts';
-import { createPluginHttp } from './egress/plugin-http.ts';
-import { createRpcHttp } from './egress/rpc-http.ts';
+import { createPluginHttp } from './egress/fetch/plugin-http.ts';
+import { createRpcHttp } from './egress/rpc/rpc-http.ts';
+import { createSignerHttp } from './egress/signer-http.ts';
 import { createWebhookClient } from './egress/webhook-client.ts';
 import type { Engine } from './engine/engine.ts';
 import { HistoryKeeper } from './engine/history-keeper.ts';
-import type { LifeStep } from './engine/life-steps.ts';
-import { Outbox } from './engine/outbox.ts';
+import type { LifeStep } from './engine/lane/life-steps.ts';
 import { Retention } from './engine/retention.ts';
 import { createEngine } from './engine/scheduler.ts';
-import { WebhookDelivery } from './engine/webhook-delivery.ts';
+import { Outbox } from './engine/webhooks/outbox.ts';
+import { WebhookDelivery } from './engine/webhooks/webhook-delivery.ts';
 import { healthChecks } from './health-checks.ts';
+import { RateLimitOfInstances } from './http/limits/rate-limit-of-instances.ts';
+import { TokenBuckets } from './http/limits/token-buckets.ts';
 import { HTTP_LIMITS } from './http/limits.ts';
 import { createMetricsServer } from './http/metrics-server.ts';
-import { RateLimitOfInstances } from './http/rate-limit-of-instances.ts';
 import { createHttpServer } from './http/server.ts';
-import { TokenBuckets } from './http/token-buckets.ts';
 import { meteredStore } from './metered-store.ts';
 import { logEndpoint } from './observability/endpoint-log.ts';
 import { createHealth } from './observability/health.ts';
@@ -38,16 +39,16 @@ import { createMetrics } from './observability/metrics.ts';
 import { createPluginHost } from './plugin-host/host.ts';
 import type { PluginHost } from './plugin-host/plugin-host.ts';
 import { sampleAtScrape } from './scrape-samples.ts';
+import { createServices } from './services/create-services.ts';
 import { applyDeclarations, type DeclaredRelayer } from './services/declarations.ts';
 import { IdempotencyKeys } from './services/idempotency-keys.ts';
 import { applyNotifications } from './services/notification-declarations.ts';
-import { createServices } from './services/use-cases.ts';
 import { type KeyRing, openKeyRing } from './signers/key-ring.ts';
 import type { SignerKinds } from './signers/registry.ts';
-import { openFolderMemory } from './store/folder-memory.ts';
-import { lockDataDir } from './store/lock.ts';
 import { createSealer, type Sealer } from './store/sealing.ts';
-import { openSqliteStore } from './store/sqlite.ts';
+import { openFolderMemory } from './store/sqlite/folder-memory.ts';
+import { lockDataDir } from './store/sqlite/lock.ts';
+import { openSqliteStore } from './store/sqlite/sqlite.ts';
 import { loadSealingKey } from './store/storage-key.ts';
 import type { Store } from './store/store.ts';
 import { Teardown } from './teardown.ts';
@@ -146,7 +147,10 @@ async function build(
   const store = meteredStore(bare, metrics.store, clock);
 
   const secretOf = createSecretResolver(variables);
-  const keyRing = await openKeyRing(signerKinds, configuration.signers, secretOf);
+  const signerHttp = createSignerHttp();
+  opened.later('connections of signers', () => signerHttp.close());
+  const signerTools = { secrets: secretOf, http: signerHttp, clock, metrics: metrics.signers };
+  const keyRing = await openKeyRing(signerKinds, configuration.signers, signerTools);
   opened.later('signers', () => keyRing.close());
   const signerOf = async (relayer: Relayer) => keyRing.signer(relayer.signerId);
   const reset = environment.RESET_STORAGE_ON_START;
@@ -339,7 +343,7 @@ async function openStore(
 ): Promise<Store> {
   if (url !== undefined) {
     // Its client is some 4 MB of code that the embedded store has no use for.
-    const { openPostgresStore } = await import('./store/postgres.ts');
+    const { openPostgresStore } = await import('./store/postgres/postgres.ts');
     return await openPostgresStore({ url, log, sealer, patienceMs: DATABASE_PATIENCE_MS, cut });
   }
   return await openSqliteStore({ path: join(dataDir, 'isolayer.db'), log, clock: systemClock, sealer });

@@ -1,3 +1,5 @@
+import { inTime } from './domain/in-time.ts';
+
 /** How long one step may take unless it says so itself. */
 const STEP_MS = 5000;
 
@@ -44,11 +46,9 @@ export class Teardown {
 }
 
 async function within({ run, limitMs }: Step): Promise<void> {
-  const late = Promise.withResolvers<never>();
-  const limit = setTimeout(() => late.reject(new Error(`not closed within ${limitMs} ms`)), limitMs);
-  try {
-    await Promise.race([(async () => run())(), late.promise]);
-  } finally {
-    clearTimeout(limit);
-  }
+  const closing = (async () => {
+    await run();
+    return true;
+  })();
+  if ((await inTime(limitMs, closing)) === undefined) throw new Error(`not closed within ${limitMs} ms`);
 }

@@ -8,11 +8,11 @@ import {
   PROTOCOL_VERSION,
   type ToDriver,
 } from '../protocol.ts';
-import { probeLauncher } from './launch.ts';
+import { probeLauncher } from './child/launch.ts';
+import { Children } from './children.ts';
+import { allowTimerSlack } from './processor/timer-slack.ts';
 import { reportMessage } from './report-message.ts';
-import { unableToRun } from './slot.ts';
-import { Slots } from './slots.ts';
-import { allowTimerSlack } from './timer-slack.ts';
+import { unableToRun } from './supervisor.ts';
 
 /** What a driver thread posts to its parent once, when it can work. */
 export interface DriverHello {
@@ -47,20 +47,20 @@ function flush(): void {
 
 allowTimerSlack();
 
-const slots = new Slots(data, await probeLauncher(process.platform, data.addon), post);
+const children = new Children(data, await probeLauncher(process.platform, data.addon), post);
 mine.on('message', (messages: ToDriver) => {
   for (const message of messages) {
     if (message.type === 'run') run(message);
-    else slots.receive(message);
+    else children.receive(message);
   }
 });
-process.on('exit', () => slots.close('the thread ended'));
+process.on('exit', () => children.close('the thread ended'));
 const hello: DriverHello = { thread: threadId, port };
 parentPort.postMessage(hello, [port]);
 
 function run(task: CallTask): void {
   const answer = (report: CallReport) => post(reportMessage(task.call, report));
-  slots.run(task).then(answer, () => answer(unableToRun()));
+  children.run(task).then(answer, () => answer(unableToRun()));
 }
 
 /** Piscina asks for a task, and gets none: one message for each call costs more than the call. */

@@ -1,5 +1,5 @@
 import type { Death, EndCode, Limits } from '../protocol.ts';
-import type { Gone } from './child.ts';
+import type { Gone } from './child/child.ts';
 
 /** Why a child came to its end. */
 

@@ -1,5 +1,5 @@
+import { ProtocolViolation } from '../frames.ts';
 import { DEFAULT_LIMITS, type Limits, type LoadedMessage, type LoadFailure, type PluginVersion } from '../protocol.ts';
-import { ProtocolViolation } from './frames.ts';
 
 /** What is kept of a version once the child has its code. */
 export interface LoadedVersion {

@@ -1,5 +1,5 @@
+import { ProtocolViolation } from '../frames.ts';
 import { type CallUsage, FIXED_LIMITS, type Limits, type LogEntry } from '../protocol.ts';
-import { ProtocolViolation } from './frames.ts';
 
 /** What the capability calls of one child may hold in the service's memory at once, in bytes. */
 const MOST_BYTES_IN_FLIGHT = 16 * 1_048_576;

@@ -1,5 +1,5 @@
+import { ProtocolViolation } from '../frames.ts';
 import { FIXED_LIMITS } from '../protocol.ts';
-import { ProtocolViolation } from './frames.ts';
 
 /** Guest code that runs on no call's behalf: a module that is evaluated. */
 export const NO_CALL = 0;

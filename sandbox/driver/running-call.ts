@@ -1,8 +1,8 @@
 import { performance } from 'node:perf_hooks';
 import type { CallReport, CallTask, CallUsage, Limits, LogEntry, Outcome, Usage } from '../protocol.ts';
-import type { Share } from './cpu-account.ts';
 import type { Verdict } from './ending.ts';
 import { type Admission, type BytesInFlight, Meter } from './meter.ts';
+import type { Share } from './processor/cpu-account.ts';
 
 /** One call from its task to its report. After the report it may live on until the child has let go of it. */
 export class RunningCall {

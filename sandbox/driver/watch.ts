@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks';
 /** What a watch needs to see. */
 export interface Watched {
   /** Judges by the clock and by the memory in use, in bytes (0 where the system does not tell). */
-  judge(now: number, rssBytes: number): void;
+  look(now: number, rssBytes: number): void;
   /** True while guest code may run. */
   isBusy(): boolean;
 }
@@ -52,7 +52,7 @@ export class Watch {
 
   #look(): void {
     if (this.#stopped) return;
-    this.#watched.judge(performance.now(), this.#memory.read());
+    this.#watched.look(performance.now(), this.#memory.read());
     this.#arm(this.#watched.isBusy() ? BUSY_MS : IDLE_MS);
   }
 }

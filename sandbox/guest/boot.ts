@@ -12,17 +12,17 @@
 import type { InvocationContext } from '../protocol.ts';
 import { CallEnd } from './call-end.ts';
 import { CapabilityCalls } from './capability-calls.ts';
-import { FrozenIntrinsics } from './frozen-intrinsics.ts';
 import { fixArrayBuffer } from './globals/array-buffer.ts';
 import { installGlobals } from './globals/install.ts';
 import { removeGlobals } from './globals/removed.ts';
 import type { GuestEntries, GuestSetup, HostFunction } from './host-function.ts';
 import { HostLink } from './host-link.ts';
+import { FrozenIntrinsics } from './intrinsics/frozen-intrinsics.ts';
+import { defineProperty, deleteProperty, getOwnPropertyDescriptor, parseJson } from './intrinsics/primordials.ts';
 import { invokeHandler } from './invoke.ts';
 import { loadFailureText, withoutHandler } from './load-failure.ts';
 import type { PartName } from './part-name.ts';
 import type { Part } from './part-world.ts';
-import { defineProperty, deleteProperty, getOwnPropertyDescriptor, parseJson } from './primordials.ts';
 
 /** Where the plugin's bundle leaves its exports (esbuild's `globalName`). */
 const EXPORTS = '__isolayer_plugin__';

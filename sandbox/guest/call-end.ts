@@ -1,8 +1,8 @@
 import type { EndCode, Outcome } from '../protocol.ts';
 import { describeFailure } from './failure.ts';
 import type { HostLink } from './host-link.ts';
-import { toJsonText } from './json-text.ts';
-import { uncaughtLine } from './log-line.ts';
+import { toJsonText } from './text/json-text.ts';
+import { uncaughtLine } from './text/log-line.ts';
 
 /** An answer of a lower status is one that the plugin meant to give. */
 const LEAST_UNMEANT_STATUS = 500;

@@ -2,7 +2,6 @@ import type { CapabilityContract, CapabilityMethod } from '../capability-contrac
 import type { CapabilityReply, FIXED_LIMITS, Json, ReplyMessage } from '../protocol.ts';
 import type { CallEnd } from './call-end.ts';
 import type { HostLink } from './host-link.ts';
-import { toJsonText } from './json-text.ts';
 import {
   defineProperty,
   enumerableKeys,
@@ -13,7 +12,8 @@ import {
   quote,
   SafeMap,
   stringSlice,
-} from './primordials.ts';
+} from './intrinsics/primordials.ts';
+import { toJsonText } from './text/json-text.ts';
 
 /** Writing a value stops there: nothing larger could be sent. */
 const LARGEST_REQUEST: (typeof FIXED_LIMITS)['request_bytes'] = 1_048_576;

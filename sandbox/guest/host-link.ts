@@ -1,7 +1,7 @@
 import type { LogEntry, Outcome } from '../protocol.ts';
 import type { CryptoQuestion, HostFunction, UrlParts } from './host-function.ts';
+import { enumerableKeys, parseJson, quote, stringSlice } from './intrinsics/primordials.ts';
 import type { PartName } from './part-name.ts';
-import { enumerableKeys, parseJson, quote, stringSlice } from './primordials.ts';
 
 /**
  * The guest's side of the one function it was given: builds each text by hand from quoted strings, because

@@ -2,7 +2,6 @@ import type { InvocationContext } from '../protocol.ts';
 import type { CallEnd } from './call-end.ts';
 import type { BoundCalls } from './capability-calls.ts';
 import { createContext } from './context.ts';
-import type { PluginContext } from './plugin-api.ts';
 import {
   apply,
   defineProperty,
@@ -11,7 +10,8 @@ import {
   NativePromise,
   PromisePrototype,
   promiseThen,
-} from './primordials.ts';
+} from './intrinsics/primordials.ts';
+import type { PluginContext } from './plugin-api.ts';
 
 type Handler = (...args: unknown[]) => unknown;
 

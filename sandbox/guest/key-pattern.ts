@@ -1,4 +1,4 @@
-import { charCodeAt } from './primordials.ts';
+import { charCodeAt } from './intrinsics/primordials.ts';
 
 const STAR = 0x2a;
 const QUESTION = 0x3f;

@@ -1,8 +1,16 @@
 import type { FIXED_LIMITS } from '../protocol.ts';
 import type { BoundCalls } from './capability-calls.ts';
+import {
+  apply,
+  NativeError,
+  NativeTypeError,
+  parseJson,
+  regExpExec,
+  stringSlice,
+  toNumber,
+} from './intrinsics/primordials.ts';
 import { literalLength, matchesPattern } from './key-pattern.ts';
 import type { Json, PluginKVStore } from './plugin-api.ts';
-import { apply, NativeError, NativeTypeError, parseJson, regExpExec, stringSlice, toNumber } from './primordials.ts';
 
 const KEY = /^[A-Za-z0-9:_-]{1,512}$/;
 const IN_KEYS = /^[A-Za-z0-9:_-]{0,512}$/;

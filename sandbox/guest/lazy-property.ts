@@ -1,4 +1,4 @@
-import { defineProperty } from './primordials.ts';
+import { defineProperty } from './intrinsics/primordials.ts';
 
 /**
  * Puts properties on an object that are made when they are first read, and are ordinary ones from then on; whoever

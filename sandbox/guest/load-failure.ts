@@ -1,9 +1,9 @@
 import type { Outcome } from '../protocol.ts';
 import { describeFailure } from './failure.ts';
 import { outcomeText } from './host-link.ts';
+import { quote } from './intrinsics/primordials.ts';
 import { findHandler } from './invoke.ts';
-import { uncaughtLine } from './log-line.ts';
-import { quote } from './primordials.ts';
+import { uncaughtLine } from './text/log-line.ts';
 
 /** Details are for the callers of a handler, and there is none yet. */
 const NO_DETAILS_BYTES = 2;

@@ -1,5 +1,5 @@
-import type { AskForFetch } from './globals/fetch.ts';
-import type { RequestWorld } from './globals/request.ts';
+import type { AskForFetch } from './globals/fetch/fetch.ts';
+import type { RequestWorld } from './globals/fetch/request.ts';
 import type { StreamClasses } from './globals/streams.ts';
 import type { CryptoQuestion } from './host-function.ts';
 import type { HostLink } from './host-link.ts';

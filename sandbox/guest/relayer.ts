@@ -1,5 +1,6 @@
 import type { Json } from '../protocol.ts';
 import type { BoundCalls } from './capability-calls.ts';
+import { NativeTypeError, SafeWeakMap } from './intrinsics/primordials.ts';
 import type {
   JsonRpcResponse,
   PluginAPI,
@@ -9,7 +10,6 @@ import type {
   SentTransaction,
   TransactionResponse,
 } from './plugin-api.ts';
-import { NativeTypeError, SafeWeakMap } from './primordials.ts';
 import { waitForTransaction } from './wait.ts';
 
 /** `context.api`: closures over the running call, so that every function works when taken off its object. */

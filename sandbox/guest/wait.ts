@@ -1,7 +1,7 @@
 import { type BoundCalls, toError } from './capability-calls.ts';
+import { min, NativeTypeError } from './intrinsics/primordials.ts';
 import type { TransactionResponse, WaitOptions } from './plugin-api.ts';
 import { PluginError } from './plugin-error.ts';
-import { min, NativeTypeError } from './primordials.ts';
 
 const DEFAULT_INTERVAL_MS = 5000;
 const DEFAULT_TIMEOUT_MS = 60_000;

@@ -1,14 +1,11 @@
 import { writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
-import { FIXED_LIMITS, FRAME_HEADER_BYTES, UP } from '../protocol.ts';
+import { FRAME_HEADER_BYTES, FrameDecoder, type OnFrame, writeFrameHeader } from '../frames.ts';
+import { FIXED_LIMITS, UP } from '../protocol.ts';
 import { Journal } from './journal.ts';
 
-/** One frame as it came; `text` is its payload. */
-export type FrameHandler = (kind: number, call: number, text: string) => void;
-
 const OUTBOX_BYTES = 65_536;
-const LENGTH_BYTES = 4;
 /** How long the first of the collected frames may wait for the others. */
 const MOST_DELAY_MS = 1;
 
@@ -42,12 +39,12 @@ export class Channel {
   }
 
   /** Hands every frame to `onFrame`, flushes after each batch, and calls `onClose` when the driver is gone. */
-  listen(onFrame: FrameHandler, onClose: () => void): void {
+  listen(onFrame: OnFrame, onClose: () => void): void {
     const socket = new Socket({ fd: this.#fd, readable: true, writable: false });
-    const reader = new FrameReader(onFrame);
+    const decoder = new FrameDecoder(() => FIXED_LIMITS.down_frame_bytes, onFrame);
     socket.on('data', (chunk: Buffer) => {
       this.#inBatch = true;
-      reader.push(chunk);
+      decoder.push(chunk);
       this.#inBatch = false;
       this.flush();
     });
@@ -98,9 +95,7 @@ export class Channel {
   #header(kind: number, call: number, payloadBytes: number): void {
     const at = this.#used;
     if (at === 0) this.#since = this.#now();
-    this.#outbox.writeUInt32BE(FRAME_HEADER_BYTES - LENGTH_BYTES + payloadBytes, at);
-    this.#outbox.writeUInt8(kind, at + LENGTH_BYTES);
-    this.#outbox.writeUInt32BE(call, at + LENGTH_BYTES + 1);
+    writeFrameHeader(this.#outbox, at, kind, call, payloadBytes);
     this.#used = at + FRAME_HEADER_BYTES;
   }
 
@@ -120,42 +115,3 @@ export class Channel {
 }
 
 const PAUSE = new Int32Array(new SharedArrayBuffer(4));
-
-/** Cuts the driver's stream into frames. */
-export class FrameReader {
-  readonly #onFrame: FrameHandler;
-  #parts: Buffer[] = [];
-  #held = 0;
-  #wanted = FRAME_HEADER_BYTES;
-
-  constructor(onFrame: FrameHandler) {
-    this.#onFrame = onFrame;
-  }
-
-  /** @throws Error when a frame is longer than {@link FIXED_LIMITS} allows */
-  push(chunk: Buffer): void {
-    this.#parts.push(chunk);
-    this.#held += chunk.length;
-    if (this.#held < this.#wanted) return;
-
-    const bytes = this.#parts.length === 1 ? chunk : Buffer.concat(this.#parts, this.#held);
-    let at = 0;
-    this.#wanted = FRAME_HEADER_BYTES;
-    while (bytes.length - at >= FRAME_HEADER_BYTES) {
-      const length = bytes.readUInt32BE(at);
-      if (length > FIXED_LIMITS.down_frame_bytes) throw new Error(`a frame of ${length} bytes is too long`);
-      const end = at + LENGTH_BYTES + length;
-      if (end > bytes.length) {
-        this.#wanted = end - at;
-        break;
-      }
-      const kind = bytes.readUInt8(at + LENGTH_BYTES);
-      const call = bytes.readUInt32BE(at + LENGTH_BYTES + 1);
-      this.#onFrame(kind, call, bytes.toString('utf8', at + FRAME_HEADER_BYTES, end));
-      at = end;
-    }
-    const rest = bytes.subarray(at);
-    this.#parts = rest.length === 0 ? [] : [rest];
-    this.#held = rest.length;
-  }
-}

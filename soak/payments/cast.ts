@@ -4,13 +4,13 @@ import { describeCounts, type Line } from '../report.ts';
 import { readChain } from './chain-record.ts';
 import { Chronicle, outcomesOf } from './chronicle.ts';
 import { Client } from './client.ts';
+import { ClientIntents } from './client-intents.ts';
 import type { Fleet } from './fleet.ts';
 import { type Errand, errandsOf, type Intention, planOf } from './plan.ts';
 import type { SoakOptions } from './run.ts';
 import { settle } from './settling.ts';
 import { judge, type Shown, type Verdict } from './verdict.ts';
 import { startWeather, type Weather } from './weather.ts';
-import { Wishing } from './wishing.ts';
 import type { World } from './world.ts';
 
 /** What share of the errands is sent once more after all has ended. */
@@ -26,7 +26,7 @@ export class Cast {
   readonly #world: World;
   readonly #fleet: Fleet;
   readonly #seed: number;
-  readonly #wishing: Wishing;
+  readonly #intents: ClientIntents;
   readonly #chronicle: Chronicle;
   readonly #weather: Weather;
   readonly #stranger: Stranger | null;
@@ -38,8 +38,8 @@ export class Cast {
     this.#seed = seed;
     this.#intentions = planOf(seed, transactions, world.relayers);
     this.errands = errandsOf(seed, this.#intentions);
-    this.#wishing = new Wishing(fleet, seed);
-    this.client = new Client(fleet, (intention, id) => calm || this.#wishing.consider(intention, id));
+    this.#intents = new ClientIntents(fleet, seed);
+    this.client = new Client(fleet, (intention, id) => calm || this.#intents.consider(intention, id));
     this.#chronicle = new Chronicle(fleet, this.#relayerIds);
     const { anvil, blocks, relayers } = world;
     this.#weather = startWeather(anvil, { blocks, changes: !calm, random: seededRandom(seed, 'weather') });
@@ -55,9 +55,9 @@ export class Cast {
     this.#chronicle.start();
   }
 
-  /** Nothing is wished any more, the weather is fair, and strangers stay away. */
+  /** Nothing is asked any more, the weather is fair, and strangers stay away. */
   async hush(): Promise<void> {
-    await this.#wishing.done();
+    await this.#intents.done();
     await this.#stranger?.stop();
     await this.#weather.clear();
   }
@@ -73,13 +73,13 @@ export class Cast {
     await this.settle(AFTERMATH_MS);
     await this.#chronicle.stop();
     await this.#chronicle.look();
-    const { wishes, replacements } = this.#wishing;
+    const { intents, replacements } = this.#intents;
     const intentions = this.#intentions;
     const addresses = this.#world.relayers.map(({ address }) => address);
     const verdict = judge({
       intentions,
       asked: this.client.asked,
-      wishes: await outcomesOf(await this.#fleet.pick(), wishes),
+      intents: await outcomesOf(await this.#fleet.pick(), intents),
       replacements,
       shown: [...this.#chronicle.shown.values()],
       endedAt: this.#chronicle.endedBy,
@@ -102,7 +102,7 @@ export class Cast {
       ['sent again after the end', this.#repeated],
       ['answers never heard', unknown.size],
       ['refused', describeCounts(refusals)],
-      ['wishes', describeCounts(this.#wishing.answers)],
+      ['intents', describeCounts(this.#intents.answers)],
       ['reorganisations', this.#weather.reorganisations],
       ['sent by a stranger', this.#stranger?.hashes.size ?? 0],
     ];

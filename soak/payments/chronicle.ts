@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Wished } from '../../test/support/model/judge.ts';
+import type { AnsweredIntent } from '../../test/support/model/judge.ts';
 import type { RunningService } from '../../test/support/service.ts';
+import type { ClientIntent } from './client-intents.ts';
 import type { Fleet } from './fleet.ts';
 import { listAll } from './settling.ts';
 import { markOf, type Shown } from './verdict.ts';
-import type { Wish } from './wishing.ts';
 
 const EVERY_MS = 3_000;
 const FINAL = ['confirmed', 'failed', 'canceled', 'expired'];
@@ -67,26 +67,26 @@ interface Timeline {
   events: { at: string; event: string; decision?: string }[];
 }
 
-/** What came of the wishes by the service's own account of each transaction, and what the client was told. */
+/** What came of the intents by the service's own account of each transaction, and what the client was told. */
 export async function outcomesOf(
   service: RunningService,
-  wishes: ReadonlyMap<string, Wish>,
-): Promise<Map<string, Wished[]>> {
-  const outcomes = new Map<string, Wished[]>();
-  for (const [id, wish] of wishes) {
+  intents: ReadonlyMap<string, ClientIntent>,
+): Promise<Map<string, AnsweredIntent[]>> {
+  const outcomes = new Map<string, AnsweredIntent[]>();
+  for (const [id, intent] of intents) {
     const { status, body } = await service.request(
       'GET',
-      `/api/v1/relayers/${wish.relayerId}/transactions/${id}/timeline`,
+      `/api/v1/relayers/${intent.relayerId}/transactions/${id}/timeline`,
     );
     const events = status === 200 ? (body.data as Timeline).events : [];
-    const { kind, replacement } = wish;
-    outcomes.set(id, [{ kind, ...(replacement && { effect: markOf(replacement) }), answer: answerTo(wish, events) }]);
+    const { kind, replacement } = intent;
+    outcomes.set(id, [{ kind, ...(replacement && { effect: markOf(replacement) }), answer: answerTo(intent, events) }]);
   }
   return outcomes;
 }
 
 /** A refusal that the client heard binds, whatever the service says later. */
-function answerTo({ kind, answer }: Wish, events: Timeline['events']): Wished['answer'] {
+function answerTo({ kind, answer }: ClientIntent, events: Timeline['events']): AnsweredIntent['answer'] {
   const has = (event: string) => events.some((one) => one.event === event);
   if (answer === 'refused' || has(`${kind}_refused`)) return 'refused';
   if (!has(`${kind}_requested`)) return answer === 'unheard' ? 'unheard' : 'open';

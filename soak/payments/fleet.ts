@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { LifeStep } from '../../src/engine/life-steps.ts';
+import type { LifeStep } from '../../src/engine/lane/life-steps.ts';
 import { type RunningService, startService } from '../../test/support/service.ts';
 import type { World } from './world.ts';
 

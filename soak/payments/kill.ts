@@ -1,4 +1,4 @@
-import { LIFE_STEPS, type LifeStep } from '../../src/engine/life-steps.ts';
+import { LIFE_STEPS, type LifeStep } from '../../src/engine/lane/life-steps.ts';
 import { seededRandom } from '../../test/support/seeded.ts';
 import { describeCounts } from '../report.ts';
 import { Cast } from './cast.ts';

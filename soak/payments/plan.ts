@@ -21,7 +21,7 @@ export interface Intention {
   readonly value: bigint;
   /** The body of the send request, but for `valid_until`. */
   readonly body: Readonly<Record<string, unknown>>;
-  /** What goes into `Idempotency-Key`, or makes the keys of what is wished of it later. */
+  /** What goes into `Idempotency-Key`, or makes the keys of what is asked of it later. */
   readonly key: string;
   /** For how long after it is asked for it may be sent, in milliseconds; null: for ever. */
   readonly worthMs: number | null;

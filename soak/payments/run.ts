@@ -12,7 +12,7 @@ export interface SoakOptions {
   patienceMs: number;
   /**
    * Whether nothing happens but what the soak is about: fees stay, blocks come and stay, nobody else has the keys, and
-   * nobody wishes anything of what was accepted. Where absent all of that happens.
+   * nobody asks anything of what was accepted. Where absent all of that happens.
    */
   calm?: boolean;
   /** Progress, a line at a time. */

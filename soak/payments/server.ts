@@ -7,7 +7,7 @@ import { createChains } from '../../src/chains/registry.ts';
 import { compose } from '../../src/compose.ts';
 import { loadConfiguration } from '../../src/config/load.ts';
 import { systemClock } from '../../src/domain/clock.ts';
-import { LIFE_STEPS, type LifeStep } from '../../src/engine/life-steps.ts';
+import { LIFE_STEPS, type LifeStep } from '../../src/engine/lane/life-steps.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { createSignerKinds } from '../../src/signers/registry.ts';
 

@@ -1,10 +1,10 @@
 import {
+  type AnsweredIntent,
   type Case,
   type Execution,
   isFaultless,
   judgeCases,
   type Shown as Outcome,
-  type Wished,
 } from '../../test/support/model/judge.ts';
 import type { ChainEntry, ChainRecord } from './chain-record.ts';
 import type { Asked } from './client.ts';
@@ -25,7 +25,7 @@ export interface Evidence {
   intentions: readonly Intention[];
   asked: Asked;
   /** What was asked of transactions after they were accepted, by id, and what came of it. */
-  wishes: ReadonlyMap<string, readonly Wished[]>;
+  intents: ReadonlyMap<string, readonly AnsweredIntent[]>;
   /** What was to take the place of some. */
   replacements: readonly Intention[];
   /** The last that the API showed of each; those that ended long ago may be gone from it. */
@@ -88,13 +88,13 @@ export function markOf({ to, data }: { to: string | null; data: string | null })
   return `${to?.toLowerCase()} ${(data ?? '0x').toLowerCase()}`;
 }
 
-function caseOf(intention: Intention, id: string, { asked, wishes, shown, endedAt }: Evidence): Case {
+function caseOf(intention: Intention, id: string, { asked, intents, shown, endedAt }: Evidence): Case {
   const one = shown.find((other) => other.id === id);
   return {
     name: `${nameOf(intention)} (${id})`,
     effect: markOf(intention),
     validUntil: asked.validUntil.get(intention.index) ?? null,
-    wishes: wishes.get(id) ?? [],
+    intents: intents.get(id) ?? [],
     shown: one && outcomeOf(one, intention.from, endedAt.get(id) ?? null),
   };
 }

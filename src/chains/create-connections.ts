@@ -5,8 +5,14 @@ import type { Network } from '../domain/network.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { RpcUrl } from '../domain/relayer.ts';
 import type { HttpClient } from '../egress/http-client.ts';
-import { createRpcClient, type RpcCallReport, type RpcSettings, type WatchedRpcClient } from '../egress/json-rpc.ts';
-import type { Chain, ChainClient } from './chain.ts';
+import {
+  createRpcClient,
+  type RpcCallReport,
+  type RpcSettings,
+  type WatchedRpcClient,
+} from '../egress/rpc/json-rpc.ts';
+import type { Chain } from './chain.ts';
+import type { ChainClient } from './client.ts';
 import type { ChainConnections, Contacts, Served } from './connections.ts';
 
 export interface ConnectionParts {
@@ -59,6 +65,7 @@ export function createConnections(parts: ConnectionParts): WatchedConnections {
     const onNews = onEndpoint && ((news: EndpointNews) => onEndpoint(network, news));
     const rpc = createRpcClient({
       ...{ endpoints: network.rpcUrls, http, clock, random, settings, onCall, onEndpoint: onNews },
+      dialect: chain.dialect,
       onContact: () => {
         for (const listener of listeners) listener((relayer) => keyOf(relayer) === key);
       },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { amountOf, amountUpTo, type JsonAmount } from '../domain/amount.ts';
-import type { Json, JsonObject, WireObject } from '../domain/json.ts';
-import { strictForm } from '../domain/unknown-field.ts';
+import type { Json, JsonObject, WireObject } from '../domain/json/json.ts';
+import { strictForm } from '../domain/json/unknown-field.ts';
 import { isCronSchedule } from './cron-schedule.ts';
 
 /** A whole number of the seed's format `int32`, not negative. */

@@ -1,9 +1,10 @@
 import { AppError } from '../domain/errors.ts';
 import type { NetworkType } from '../domain/network-type.ts';
-import type { Chain, ChainClient } from './chain.ts';
+import type { Chain } from './chain.ts';
+import type { ChainClient } from './client.ts';
 
 /** What a family needs to act on its network. */
-type ActingParts = Pick<Chain, 'parseRequest' | 'transactionView' | 'costOf' | 'vary' | 'voidRequest' | 'connect'>;
+type ActingParts = Pick<Chain, 'parseRequest' | 'transactionView' | 'costOf' | 'vary' | 'connect'>;
 
 /**
  * The acting parts of a family whose relayers can be declared but cannot act yet: each refuses with
@@ -19,7 +20,6 @@ export function unavailableParts(networkType: NetworkType): ActingParts {
     transactionView: refuse(SENDING),
     costOf: refuse(SENDING),
     vary: refuse(SENDING),
-    voidRequest: refuse(SENDING),
     connect: () => client,
   };
 }
@@ -30,20 +30,11 @@ function unavailableClient(networkType: NetworkType): ChainClient {
   const refuse = (what: string) => async (): Promise<never> => {
     throw new AppError('NOT_AVAILABLE_YET', { what, networkType });
   };
-  const refuseAtOnce = (): never => {
-    throw new AppError('NOT_AVAILABLE_YET', { what: SENDING, networkType });
-  };
   return {
     identity: refuse('The network’s identity'),
     balance: refuse('The balance'),
-    nextSequence: refuse('The sequence number'),
-    hasLost: refuse('The sequence number'),
-    isNoFurther: refuse('The sequence number'),
     moment: refuse('The chain’s clock'),
     prepare: refuse(SENDING),
-    prepareVersion: refuse(SENDING),
-    checkReplacement: refuseAtOnce,
-    patienceMs: refuseAtOnce,
     sign: refuse(SENDING),
     broadcast: refuse(SENDING),
     observe: refuse(SENDING),

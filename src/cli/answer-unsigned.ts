@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { createChains } from '../chains/registry.ts';
 import { systemClock } from '../domain/clock.ts';
 import { ChangeFeed } from '../engine/change-feed.ts';
+import { failUnsigned } from '../engine/fail-unsigned.ts';
 import { beginEpoch } from '../engine/history-keeper.ts';
-import { Ledger } from '../engine/ledger.ts';
-import { Outbox } from '../engine/outbox.ts';
-import { SpendingBook } from '../engine/spending-book.ts';
-import { failUnsigned } from '../engine/unsigned.ts';
+import { SpendingBook } from '../engine/lane/attempts/spending-book.ts';
+import { Ledger } from '../engine/lane/ledger.ts';
+import { Outbox } from '../engine/webhooks/outbox.ts';
 import { createLog } from '../observability/log.ts';
 import { createMetrics } from '../observability/metrics.ts';
-import type { KnownHistory } from '../store/folder-memory.ts';
+import type { KnownHistory } from '../store/sqlite/folder-memory.ts';
 import type { Store } from '../store/store.ts';
 
 /** What to do with transactions that a copy holds unsigned: the service may have sent them since it was made. */

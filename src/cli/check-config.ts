@@ -2,9 +2,10 @@ import { resolve } from 'node:path';
 import type { Configuration } from '../config/configuration.ts';
 import { createSecretResolver } from '../config/secrets.ts';
 import { systemClock } from '../domain/clock.ts';
+import { createSignerHttp } from '../egress/signer-http.ts';
 import { createLog } from '../observability/log.ts';
-import { Catalog, type CatalogPlugin, pluginsRoot } from '../plugin-host/catalog.ts';
-import { createCompiler } from '../plugin-host/compiler.ts';
+import { Catalog, type CatalogPlugin, pluginsRoot } from '../plugin-host/catalog/catalog.ts';
+import { createCompiler } from '../plugin-host/compiler/compiler.ts';
 import { openKeyRing } from '../signers/key-ring.ts';
 import { createSignerKinds } from '../signers/registry.ts';
 import type { Command, CommandContext } from './command.ts';
@@ -40,8 +41,14 @@ export const checkConfigCommand: Command = {
 
 /** @throws AggregateError naming each that cannot be opened */
 async function openSigners({ signers, variables }: Configuration): Promise<void> {
-  const keyRing = await openKeyRing(createSignerKinds(), signers, createSecretResolver(variables));
-  await keyRing.close();
+  const http = createSignerHttp();
+  try {
+    const tools = { secrets: createSecretResolver(variables), http, clock: systemClock, metrics: { asked() {} } };
+    const keyRing = await openKeyRing(createSignerKinds(), signers, tools);
+    await keyRing.close();
+  } finally {
+    await http.close();
+  }
 }
 
 async function compiledPlugins({ cwd }: CommandContext, configuration: Configuration): Promise<CatalogPlugin[]> {

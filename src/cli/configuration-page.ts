@@ -1,4 +1,4 @@
-import type { JsonObject } from '../domain/json.ts';
+import type { JsonObject } from '../domain/json/json.ts';
 
 /** A JSON schema, as far as the configuration's have it. */
 interface Schema {

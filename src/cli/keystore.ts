@@ -10,6 +10,7 @@ import { isSecp256k1Scalar } from '../signers/ecdsa.ts';
 import { createKeySigner } from '../signers/key-signer.ts';
 import { sealKeystore } from '../signers/keystore.ts';
 import { openKeystoreFile } from '../signers/local.ts';
+import type { Curve } from '../signers/signer.ts';
 import type { Command, CommandContext } from './command.ts';
 
 const VARIABLE = 'KEYSTORE_PASSPHRASE';
@@ -37,7 +38,8 @@ export const keystoreCommand: Command = {
 
 async function write(context: CommandContext, file: string, key: Buffer): Promise<void> {
   const passphrase = await passphraseOf(context, { isNew: true });
-  const address = (await addressesOf(key)).get('evm') ?? '';
+  // The format names one account, and readers show it: the first on its curve.
+  const [address = ''] = (await addressesOf(key, 'secp256k1')).values();
   const text = await sealKeystore(key, passphrase, { address, id: randomUUID(), randomBytes });
   passphrase.fill(0);
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
@@ -96,12 +98,13 @@ async function showAddresses(context: CommandContext, key: Buffer): Promise<void
   key.fill(0);
 }
 
-/** The account of the key in each family of chains. */
-async function addressesOf(key: Buffer): Promise<Map<string, string>> {
+/** The account of the key in each family of chains, or in those on one curve. */
+async function addressesOf(key: Buffer, curve?: Curve): Promise<Map<string, string>> {
   const signer = createKeySigner('keystore', Buffer.from(key));
   try {
     const addresses = new Map<string, string>();
     for (const [family, chain] of createChains(systemClock)) {
+      if (curve !== undefined && chain.curve !== curve) continue;
       addresses.set(family, chain.addressOf(await signer.publicKey(chain.curve)));
     }
     return addresses;

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { isObject } from '../domain/json/json.ts';
 import { CAVEATS } from '../domain/plugin.ts';
+import type { NamedForm } from '../domain/transaction/spending.ts';
 import type { ChainSchemas } from './chain-schemas.ts';
 import { type Place, pathOf } from './check.ts';
 import type { Findings } from './problems.ts';
@@ -21,7 +23,7 @@ export function checkCaveats(
   const relayers = limited.safeParse(value).data?.permissions.relayers ?? {};
   for (const [id, permission] of Object.entries(relayers)) {
     const family = families.get(id);
-    const given = CAVEATS.filter((key) => isRecord(permission) && permission[key] !== undefined);
+    const given = CAVEATS.filter((key) => isObject(permission) && permission[key] !== undefined);
     if (family === undefined || given.length === 0) continue;
     const at = pathOf(path, ['permissions', 'relayers', id]);
     const { spending, type } = family;
@@ -31,22 +33,13 @@ export function checkCaveats(
       continue;
     }
     const { recipients = [], selectors = [] } = lists.safeParse(permission).data ?? {};
-    const faults = (
-      key: string,
-      named: readonly unknown[],
-      read: (text: string) => string | undefined,
-      form: string,
-    ) => {
+    const faults = (key: string, named: readonly unknown[], { read, expected }: NamedForm) => {
       for (const [index, text] of named.entries()) {
         if (typeof text !== 'string' || read(text) !== undefined) continue;
-        findings.problem(file, pathOf(at, [key, index]), `expected ${form}, not ${JSON.stringify(text)}`);
+        findings.problem(file, pathOf(at, [key, index]), `expected ${expected}, not ${JSON.stringify(text)}`);
       }
     };
-    faults('recipients', recipients, spending.recipient, `an account of a network of type ${type}`);
-    faults('selectors', selectors, spending.selector, 'a function, as 0xa9059cbb or transfer(address,uint256), or 0x');
+    faults('recipients', recipients, spending.recipient);
+    faults('selectors', selectors, spending.selector);
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

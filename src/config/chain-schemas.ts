@@ -1,11 +1,13 @@
 import type { z } from 'zod';
-import type { JsonObject } from '../domain/json.ts';
+import type { JsonObject } from '../domain/json/json.ts';
 import type { NetworkType } from '../domain/network-type.ts';
-import type { SpendingForms } from '../domain/spending.ts';
+import type { SpendingForms } from '../domain/transaction/spending.ts';
 
 /** What the configuration needs to know of a chain family; each `Chain` has it. */
 export interface ChainSchemas {
   readonly type: NetworkType;
+  /** What its accounts sign on. */
+  readonly curve: string;
   readonly policySchema: z.ZodType<JsonObject>;
   policyFault?(policies: JsonObject, network: string): string | null;
   readonly spending?: Pick<SpendingForms, 'recipient' | 'selector'>;
@@ -17,4 +19,7 @@ export interface ChainSchemas {
 export type KnownChains = ReadonlyMap<NetworkType, ChainSchemas>;
 
 /** The signer kinds at hand, by the `type` of an entry. */
-export type KnownSignerKinds = ReadonlyMap<string, { readonly configSchema: z.ZodType }>;
+export type KnownSignerKinds = ReadonlyMap<
+  string,
+  { readonly curves: readonly string[]; readonly configSchema: z.ZodType }
+>;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { didYouMean } from '../domain/nearest.ts';
+import { didYouMean } from '../domain/json/nearest.ts';
 import type { Findings } from './problems.ts';
 
 /** Where in the configuration a value stands. */

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../domain/json.ts';
+import type { Json, JsonObject } from '../domain/json/json.ts';
 import type { Network } from '../domain/network.ts';
 import type { PluginEntry } from '../domain/plugin.ts';
 import type { Relayer } from '../domain/relayer.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { relative } from 'node:path';
-import { JsonTextError, parseJson } from '../domain/json-text.ts';
+import { JsonTextError, parseJson } from '../domain/json/json-text.ts';
 import type { Findings } from './problems.ts';
 
 /**

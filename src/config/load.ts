@@ -1,13 +1,14 @@
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { didYouMean } from '../domain/nearest.ts';
+import { didYouMean } from '../domain/json/nearest.ts';
 import { checkCaveats } from './caveats.ts';
 import type { KnownChains, KnownSignerKinds } from './chain-schemas.ts';
 import type { Configuration } from './configuration.ts';
+import { checkCurve } from './curves.ts';
 import { readEnvironment } from './environment.ts';
 import { readJsonFile, shownPath } from './json-file.ts';
-import { readNetworkEntries } from './network-files.ts';
-import { resolveNetworks } from './networks.ts';
+import { readNetworkEntries } from './networks/network-files.ts';
+import { resolveNetworks } from './networks/networks.ts';
 import { Findings, textOf } from './problems.ts';
 import { checkGrants, checkRelayerReferences } from './references.ts';
 import { checkSecrets, type Variables } from './secrets.ts';
@@ -69,6 +70,11 @@ export async function loadConfiguration(source: ConfigurationSource): Promise<Co
     secrets,
   };
   for (const [value, at] of placesOf(section('relayers'))) checkRelayerReferences(value, at, known, findings);
+  const places = new Map(placesOf(section('relayers')).map(([value, at]) => [value, at]));
+  for (const relayer of relayers) {
+    const at = places.get(relayer.declaration);
+    if (at !== undefined) checkCurve(relayer, at, { signers, kinds: signerKinds, chains }, findings);
+  }
   const families = new Map(relayers.map(({ id, networkType }) => [id, chains.get(networkType)]));
   for (const [value, at] of placesOf(section('plugins'))) {
     checkGrants(value, at, known, findings);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { didYouMean } from '../domain/nearest.ts';
+import { didYouMean } from '../domain/json/nearest.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { Place } from './check.ts';
 import { SECRET_VARIABLES } from './environment.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { idSchema } from '../domain/id.ts';
 import { networkTypeSchema } from '../domain/network-type.ts';
-import { httpUrlSchema, rpcUrlsSchema } from './rpc-urls.ts';
+import { httpUrlSchema, rpcUrlsSchema } from './networks/rpc-urls.ts';
 import { secretSchema } from './secrets.ts';
 
 const name = z.string().min(1, 'must not be empty');

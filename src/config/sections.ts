@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Json, JsonObject } from '../domain/json.ts';
-import { didYouMean } from '../domain/nearest.ts';
+import type { Json, JsonObject } from '../domain/json/json.ts';
+import { didYouMean } from '../domain/json/nearest.ts';
 import { networkTypeSchema } from '../domain/network-type.ts';
 import { type PluginEntry, pluginEntrySchema } from '../domain/plugin.ts';
 import type { KnownChains, KnownSignerKinds } from './chain-schemas.ts';

@@ -1,4 +1,4 @@
-import type { WireObject } from './json.ts';
+import type { WireObject } from './json/json.ts';
 import type { DisabledReason } from './relayer.ts';
 import { wireTime } from './wire-time.ts';
 
@@ -7,13 +7,14 @@ const LONGEST_TEXT = 1_000;
 
 /** In one line, for who is refused because of it. */
 export function disabledText(reason: DisabledReason): string {
-  const details = reason.type === 'Multiple' ? reason.details.map((cause) => cause.details) : [reason.details];
+  const details = typeof reason.details === 'string' ? [reason.details] : reason.details.map((cause) => cause.details);
   const text = [...new Set(details)].join('; ').slice(0, LONGEST_TEXT);
   return reason.nextCheckAt === undefined ? text : `${text} (checked again at ${wireTime(reason.nextCheckAt)})`;
 }
 
 /** As answers and webhooks show it: the reference's keys, and when it is looked at next. */
 export function disabledView({ nextCheckAt, ...reason }: DisabledReason): WireObject {
-  const details = reason.type === 'Multiple' ? reason.details.map((cause) => ({ ...cause })) : reason.details;
+  const details =
+    typeof reason.details === 'string' ? reason.details : reason.details.map((cause): WireObject => ({ ...cause }));
   return { type: reason.type, details, ...(nextCheckAt === undefined ? {} : { next_check_at: wireTime(nextCheckAt) }) };
 }

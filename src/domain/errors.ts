@@ -102,6 +102,11 @@ export const ERRORS = {
     text: 'The RPC endpoints of network {network} failed: {reason}',
     message: 'Internal Server Error',
   },
+  TRANSACTION_EXISTS: {
+    status: 409,
+    retryable: false,
+    text: 'These very bytes were accepted before, as a transaction of another relayer with the same account',
+  },
   NOT_SUPPORTED: { status: 501, retryable: false, text: '{what} is not supported for {networkType} relayers' },
   NONCE_LOOKUP_NOT_SUPPORTED: { status: 501, retryable: false, text: 'Nonce lookup only supported for EVM networks' },
   /** For what a later version brings. */

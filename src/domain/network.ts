@@ -1,4 +1,4 @@
-import type { JsonObject } from './json.ts';
+import type { JsonObject } from './json/json.ts';
 import type { NetworkType } from './network-type.ts';
 import type { RpcUrl } from './relayer.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { idSchema } from './id.ts';
-import type { JsonObject } from './json.ts';
+import type { JsonObject } from './json/json.ts';
 
 /**
  * A webhook target. Its signing key is no part of it, so that no view, log line or error can carry one: only the

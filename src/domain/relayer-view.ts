@@ -1,5 +1,5 @@
 import { disabledView } from './disabled-reason.ts';
-import type { WireObject } from './json.ts';
+import type { WireObject } from './json/json.ts';
 import { maskUrl } from './mask-url.ts';
 import type { Relayer, RpcUrl } from './relayer.ts';
 

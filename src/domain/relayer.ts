@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from './json.ts';
+import type { Json, JsonObject } from './json/json.ts';
 import type { NetworkType } from './network-type.ts';
 
 /** One RPC endpoint; `weight` 0 to 100 is its share of the calls, 0 switches it off. */
@@ -7,17 +7,18 @@ export interface RpcUrl {
   weight: number;
 }
 
-export type DisabledReasonType =
-  | 'NonceSyncFailed'
-  | 'RpcValidationFailed'
-  | 'BalanceCheckFailed'
-  | 'SequenceSyncFailed';
-
-/** One check that failed; the details are for people: what was seen, with its figures. */
+/** One check that failed. The details are for people: what was seen, with its figures. */
 export interface DisabledCause {
-  type: DisabledReasonType;
+  /** One of {@link COMMON_CHECKS}, or the check that the relayer's family adds. */
+  type: string;
   details: string;
 }
+
+/** The checks of every family: the type of the reason, and what clients are told first. */
+export const COMMON_CHECKS = {
+  RpcValidationFailed: 'RPC endpoint validation failed',
+  BalanceCheckFailed: 'Insufficient balance',
+} as const;
 
 /** Why the service itself keeps a relayer from working, and when it looks again, in milliseconds since the epoch. */
 export type DisabledReason = (DisabledCause | { type: 'Multiple'; details: DisabledCause[] }) & {

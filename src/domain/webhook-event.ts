@@ -1,4 +1,4 @@
-import type { Timestamp } from './transaction.ts';
+import type { Timestamp } from './transaction/transaction.ts';
 
 /** One thing that happened, for one notification: stored with the change that it tells of, kept until it has arrived. */
 export interface WebhookEvent {

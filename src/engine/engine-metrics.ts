@@ -1,8 +1,8 @@
-import type { BroadcastOutcome } from '../chains/chain.ts';
-import type { DecisionKind } from '../domain/decision.ts';
+import type { BroadcastOutcome } from '../chains/client.ts';
 import type { NetworkType } from '../domain/network-type.ts';
-import type { AttemptPurpose } from '../domain/transaction.ts';
-import type { TransactionStatus } from '../domain/transaction-state.ts';
+import type { AttemptPurpose } from '../domain/transaction/attempt.ts';
+import type { DecisionKind } from '../domain/transaction/decision.ts';
+import type { TransactionStatus } from '../domain/transaction/transaction-state.ts';
 
 /** What the engine counts. */
 export interface EngineMetrics {

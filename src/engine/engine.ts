@@ -1,5 +1,5 @@
-import type { Parked } from './offer-book.ts';
-import type { Unreached } from './reach.ts';
+import type { Parked } from './lane/broadcast-history.ts';
+import type { Unreached } from './relayers/reach.ts';
 
 /** Drives what is stored to its end: transactions lane by lane, relayer checks. Finds its work in the store. */
 export interface Engine {

@@ -1,6 +1,6 @@
 import type { History } from '../domain/history.ts';
 import type { Log } from '../observability/log.ts';
-import type { FolderMemory, KnownHistory } from '../store/folder-memory.ts';
+import type { FolderMemory, KnownHistory } from '../store/sqlite/folder-memory.ts';
 import type { Store, Writer } from '../store/store.ts';
 import { Pause } from './pause.ts';
 

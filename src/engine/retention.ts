@@ -1,5 +1,5 @@
 import { IDEMPOTENCY_KEEP_MS } from '../domain/idempotency.ts';
-import type { Timestamp } from '../domain/transaction.ts';
+import type { Timestamp } from '../domain/transaction/transaction.ts';
 import type { Log } from '../observability/log.ts';
 import type { Store, Writer } from '../store/store.ts';
 import { type HeldLease, LeaseKeeper } from './lease-keeper.ts';

@@ -10,18 +10,17 @@ import type { Store } from '../store/store.ts';
 import { ChangeFeed } from './change-feed.ts';
 import type { Engine } from './engine.ts';
 import type { EngineMetrics } from './engine-metrics.ts';
-import { HeardCounts } from './heard-counts.ts';
-import { Lane, type LaneDeps, type LaneWake } from './lane.ts';
+import { SpendingBook } from './lane/attempts/spending-book.ts';
+import type { Parked } from './lane/broadcast-history.ts';
+import { Lane, type LaneDeps, type LaneWake } from './lane/lane.ts';
+import { Ledger } from './lane/ledger.ts';
+import type { LifeStep } from './lane/life-steps.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
-import { Ledger } from './ledger.ts';
-import type { LifeStep } from './life-steps.ts';
-import type { Parked } from './offer-book.ts';
-import type { Outbox } from './outbox.ts';
 import { Pause } from './pause.ts';
-import type { Unreached } from './reach.ts';
-import { RelayerHealth } from './relayer-health.ts';
-import { SpendingBook } from './spending-book.ts';
+import type { Unreached } from './relayers/reach.ts';
+import { RelayerHealth } from './relayers/relayer-health.ts';
 import { defaultTiming, type EngineTiming } from './timing.ts';
+import type { Outbox } from './webhooks/outbox.ts';
 
 export interface EngineDeps {
   store: Store;
@@ -79,7 +78,6 @@ class Scheduler implements Engine {
     );
     const elapsed = () => clock.elapsed();
     const spending = new SpendingBook(chains);
-    const heard = new HeardCounts();
     const leases = new LeaseKeeper({ store, elapsed, log });
     this.#keeper = leases;
     this.#health = new RelayerHealth({
@@ -91,7 +89,6 @@ class Scheduler implements Engine {
       metrics,
       outbox,
       timing,
-      onCount: (lane, count) => heard.note(lane, count, elapsed()),
       onGiveAway: (lane) => this.#giveAway(lane),
       contacts: deps.contacts,
       elapsed,
@@ -108,7 +105,7 @@ class Scheduler implements Engine {
       elapsed,
       newId,
       reach: onStep,
-      heard: (lane) => heard.of(lane, elapsed()),
+      recheck: (relayerId) => this.recheck(relayerId),
       onFault: (networkType) => metrics.stepFailed(networkType),
     };
   }

@@ -29,8 +29,6 @@ export interface EngineTiming {
   momentMs: number;
   /** How long a chain must contradict what the store knows of the account's sequence before the chain is believed. */
   driftMs: number;
-  /** The same where the chain would have to have lost what was final. */
-  lossMs: number;
   /** The longest time between two searches of the store for due work. */
   sweepMs: number;
   /** The shortest time between two such searches. */
@@ -68,7 +66,6 @@ export const defaultTiming: EngineTiming = {
   intentMs: 30_000,
   momentMs: 2_000,
   driftMs: 15_000,
-  lossMs: 60_000,
   sweepMs: 5_000,
   sweepFloorMs: 50,
   idleMs: 30_000,

@@ -1,5 +1,5 @@
 import type { AppError } from '../domain/errors.ts';
-import type { Wire } from '../domain/json.ts';
+import type { Wire } from '../domain/json/json.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
 
 /** What a list says about itself; the values in effect, not those asked for. */

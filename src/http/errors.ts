@@ -1,6 +1,6 @@
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { AppError, invalidRequest } from '../domain/errors.ts';
-import { JsonTextError } from '../domain/json-text.ts';
+import { JsonTextError } from '../domain/json/json-text.ts';
 
 /** Seconds after which a refused caller may come back, where nobody knows better. */
 const RETRY_AFTER_SECONDS = 1;

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError, invalidRequest } from '../domain/errors.ts';
-import { type IntegerReading, parseJson } from '../domain/json-text.ts';
+import { type IntegerReading, parseJson } from '../domain/json/json-text.ts';
 
 const BYTE_ORDER_MARK = '\u{feff}';
 /** A value costs the main loop as much as many bytes do. No request that a chain takes has as many. */

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import type { Json } from '../domain/json.ts';
-import { JsonTextError, parseJson } from '../domain/json-text.ts';
+import type { Json } from '../domain/json/json.ts';
+import { JsonTextError, parseJson } from '../domain/json/json-text.ts';
 import type { PluginRequest } from '../plugin-host/plugin-host.ts';
 
 /** Derives what a plugin's handler sees from the request that calls it. `tail` is the path after `/call`. */

@@ -1,5 +1,6 @@
 import type { Clock } from '../domain/clock.ts';
-import type { Wire } from '../domain/json.ts';
+import { inTime } from '../domain/in-time.ts';
+import type { Wire } from '../domain/json/json.ts';
 
 export type HealthStatus = 'healthy' | 'degraded' | 'unhealthy';
 
@@ -68,13 +69,10 @@ async function examine(checks: Record<string, HealthCheck>, clock: Clock, limitM
 }
 
 async function within(limitMs: number, check: HealthCheck): Promise<ComponentHealth> {
-  const { promise: late, resolve } = Promise.withResolvers<ComponentHealth>();
-  const timer = setTimeout(() => resolve({ status: 'unhealthy', error: `no answer within ${limitMs} ms` }), limitMs);
   try {
-    return await Promise.race([late, (async () => check())()]);
+    const health = await inTime(limitMs, (async () => check())());
+    return health ?? { status: 'unhealthy', error: `no answer within ${limitMs} ms` };
   } catch (error) {
     return { status: 'unhealthy', error: error instanceof Error ? error.message : String(error) };
-  } finally {
-    clearTimeout(timer);
   }
 }

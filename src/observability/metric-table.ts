@@ -168,7 +168,7 @@ export const METRICS = {
   },
   transaction_decisions_total: {
     kind: 'counter',
-    help: 'What was decided about transactions beside their status: bumped, voided, gap-filled, parked and the like.',
+    help: 'What was decided about transactions beside their status: bumped, noop-signed, gap-filled, parked and the like.',
     labels: ['relayer_id', 'network_type', 'kind'],
   },
   relayer_healthy: {
@@ -222,6 +222,12 @@ export const METRICS = {
     help: 'From asking for a write to its being on disk or not, by outcome: kept, undone, failed, in seconds.',
     labels: ['outcome'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+  },
+  signer_question_seconds: {
+    kind: 'histogram',
+    help: 'From asking a signer for a signature or a public key to its answer, in seconds.',
+    labels: ['signer', 'type', 'outcome'],
+    buckets: [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
   },
   webhook_delivery_seconds: {
     kind: 'histogram',

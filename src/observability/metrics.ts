@@ -1,9 +1,11 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import { inTime } from '../domain/in-time.ts';
 import { EngineCounts } from './engine-counts.ts';
 import { HttpCounts } from './http-counts.ts';
 import { Instruments } from './instruments.ts';
 import { PluginCounts } from './plugin-counts.ts';
 import { RpcCounts } from './rpc-counts.ts';
+import { SignerCounts } from './signer-counts.ts';
 import { StoreCounts } from './store-counts.ts';
 import { WebhookCounts } from './webhook-counts.ts';
 
@@ -37,6 +39,7 @@ export class Metrics implements Exposition {
   readonly plugins: PluginCounts;
   readonly engine: EngineCounts;
   readonly rpc: RpcCounts;
+  readonly signers: SignerCounts;
   readonly store: StoreCounts;
   readonly webhooks: WebhookCounts;
   readonly #registry: Registry;
@@ -49,6 +52,7 @@ export class Metrics implements Exposition {
     this.plugins = new PluginCounts(instruments);
     this.engine = new EngineCounts(instruments);
     this.rpc = new RpcCounts(instruments);
+    this.signers = new SignerCounts(instruments);
     this.store = new StoreCounts(instruments);
     this.webhooks = new WebhookCounts(instruments);
     this.#registry = registry;
@@ -76,19 +80,11 @@ export class Metrics implements Exposition {
 
   /** Shared by those who ask meanwhile. */
   #sample(): Promise<void> {
-    this.#sampling ??= Promise.allSettled(this.#samples.map(withinLimit)).then(() => {
+    this.#sampling ??= Promise.allSettled(
+      this.#samples.map((sample) => inTime(SAMPLE_MS, (async () => sample())())),
+    ).then(() => {
       this.#sampling = undefined;
     });
     return this.#sampling;
-  }
-}
-
-async function withinLimit(sample: () => unknown): Promise<void> {
-  const { promise: late, resolve } = Promise.withResolvers<void>();
-  const limit = setTimeout(resolve, SAMPLE_MS);
-  try {
-    await Promise.race([(async () => sample())(), late]);
-  } finally {
-    clearTimeout(limit);
   }
 }

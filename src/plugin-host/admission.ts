@@ -1,8 +1,8 @@
 import type { PluginVersion } from '../../sandbox/protocol.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { CallerSignal } from './plugin-host.ts';
-import type { Slot } from './slot.ts';
-import type { Slots } from './slots.ts';
+import type { SandboxProcess } from './processes/sandbox-process.ts';
+import type { SandboxProcesses } from './processes/sandbox-processes.ts';
 
 /** A call that asks for a place. */
 export interface Applicant {
@@ -17,7 +17,7 @@ export interface Applicant {
 
 /** A place in a child, to be given back with {@link Admission.leave}. */
 export interface Seat {
-  slot: Slot;
+  child: SandboxProcess;
   version: PluginVersion;
 }
 
@@ -40,14 +40,14 @@ const BUSY = 4;
  * stands before another.
  */
 export class Admission {
-  private readonly slots: Slots;
+  private readonly children: SandboxProcesses;
   private readonly clock: Clock;
   private readonly queues = new Map<string, Waiting[]>();
   private readonly running = new Map<string, number>();
   private closed = false;
 
-  constructor(slots: Slots, clock: Clock) {
-    this.slots = slots;
+  constructor(children: SandboxProcesses, clock: Clock) {
+    this.children = children;
     this.clock = clock;
   }
 
@@ -70,12 +70,12 @@ export class Admission {
   }
 
   /** Gives a place back, once for each seat; `lost` when the child died or refused the call. */
-  leave({ slot }: Seat, lost = false): void {
-    const { pluginId } = slot;
+  leave({ child }: Seat, lost = false): void {
+    const { pluginId } = child;
     const left = (this.running.get(pluginId) ?? 1) - 1;
     if (left === 0) this.running.delete(pluginId);
     else this.running.set(pluginId, left);
-    this.slots.leave(slot, lost);
+    this.children.leave(child, lost);
     if (this.queues.size > 0) this.pump();
   }
 
@@ -91,9 +91,9 @@ export class Admission {
       }
       const next = queue[0];
       if (next === undefined) this.queues.delete(pluginId);
-      else if (!this.isFull(next.applicant.version()) && !this.slots.provide(next.applicant.version())) short++;
+      else if (!this.isFull(next.applicant.version()) && !this.children.provide(next.applicant.version())) short++;
     }
-    this.slots.fill(short);
+    this.children.fill(short);
   }
 
   /** Sends away who has waited too long. */
@@ -120,12 +120,12 @@ export class Admission {
   private seat(applicant: Applicant): Seat | undefined {
     const version = applicant.version();
     if (this.isFull(version)) return undefined;
-    const slot = this.slots.best(version);
-    if (slot === undefined) return undefined;
-    if (slot.running >= BUSY) this.slots.grow(version);
-    this.slots.enter(slot);
+    const child = this.children.best(version);
+    if (child === undefined) return undefined;
+    if (child.running >= BUSY) this.children.grow(version);
+    this.children.enter(child);
     this.running.set(version.pluginId, (this.running.get(version.pluginId) ?? 0) + 1);
-    return { slot, version };
+    return { child, version };
   }
 
   private isFull({ pluginId, limits }: PluginVersion): boolean {

@@ -1,9 +1,9 @@
 import { CallTable } from '../../sandbox/call-table.ts';
 import type { AppError } from '../domain/errors.ts';
 import type { KvCaller, KvQuota } from '../domain/kv.ts';
+import type { Grants } from './capabilities/grants.ts';
+import { HeldLocks } from './capabilities/held-locks.ts';
 import type { EffectRun } from './effect-run.ts';
-import type { Grants } from './grants.ts';
-import { HeldLocks } from './held-locks.ts';
 import { Traces } from './trace.ts';
 
 /** What of a plugin the gateway decides by. */
@@ -17,14 +17,16 @@ export interface CallingPlugin {
   readonly timeoutMs: number;
 }
 
-/** One run of a plugin call while it is in a slot. Identity is looked up here, never taken from the guest. */
+/** One run of a plugin call in a child. Identity is looked up here, never taken from the guest. */
 export class CallRecord {
   readonly call: number;
-  readonly slot: number;
+  readonly child: number;
   readonly plugin: CallingPlugin;
   /** The HTTP request that made the call. */
   readonly requestId: string;
   readonly callerKeyId: string;
+  /** Tells what was asked for from other requests. */
+  readonly fingerprint: () => string;
   /** The effects of this run when the request has an idempotency key. */
   readonly effects: EffectRun | undefined;
   readonly traces = new Traces();
@@ -43,15 +45,16 @@ export class CallRecord {
   private abort: AbortController | undefined;
 
   constructor(
-    given: Pick<CallRecord, 'call' | 'slot' | 'plugin' | 'requestId' | 'callerKeyId'> & {
+    given: Pick<CallRecord, 'call' | 'child' | 'plugin' | 'requestId' | 'callerKeyId' | 'fingerprint'> & {
       effects?: EffectRun | undefined;
     },
   ) {
     this.call = given.call;
-    this.slot = given.slot;
+    this.child = given.child;
     this.plugin = given.plugin;
     this.requestId = given.requestId;
     this.callerKeyId = given.callerKeyId;
+    this.fingerprint = given.fingerprint;
     this.effects = given.effects;
   }
 
@@ -99,10 +102,10 @@ export class RunningCalls {
     return record;
   }
 
-  /** The running call with this number in this slot. */
-  find(slot: number, call: number): CallRecord | undefined {
+  /** The running call with this number in this child. */
+  find(child: number, call: number): CallRecord | undefined {
     const record = this.records.get(call);
-    return record?.slot === slot ? record : undefined;
+    return record?.child === child ? record : undefined;
   }
 
   /** From here on every capability call of this call is refused. Safe to call twice. */

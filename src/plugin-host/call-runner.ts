@@ -11,14 +11,14 @@ import type { PluginEntry } from '../domain/plugin.ts';
 import type { Log } from '../observability/log.ts';
 import type { Admission, NoSeat, Seat } from './admission.ts';
 import type { CallRecord, RunningCalls } from './call-record.ts';
-import type { CatalogPlugin } from './catalog.ts';
+import type { CatalogPlugin } from './catalog/catalog.ts';
 import { EffectRun } from './effect-run.ts';
 import { forwardLogs } from './forwarded-logs.ts';
 import { answerOf, ended, failureAnswer, type HostFailure, type ShownUsage } from './outcome.ts';
 import type { CallerSignal, PluginAnswer, PluginRequest } from './plugin-host.ts';
 import type { PluginMetrics } from './plugin-metrics.ts';
-import type { DriverPool } from './pool.ts';
-import { likeOf, type Quarantine } from './quarantine.ts';
+import type { DriverPool } from './processes/pool.ts';
+import { fingerprintOf, type Quarantine } from './processes/quarantine.ts';
 
 export interface CallRunnerDeps {
   pool: DriverPool;
@@ -53,12 +53,12 @@ export class CallRunner {
     const { clock, metrics, quarantine } = this.deps;
     const { entry, serving } = plugin;
     const began = clock.elapsed();
-    let alike: string | undefined;
-    const like = () => {
-      alike ??= likeOf(request);
-      return alike;
+    let hashed: string | undefined;
+    const fingerprint = () => {
+      hashed ??= fingerprintOf(request);
+      return hashed;
     };
-    const backOff = quarantine.refusal(entry.id, request.keyId, like);
+    const backOff = quarantine.refusal(entry.id, request.keyId, fingerprint);
     if (backOff !== undefined) return this.refuse(entry, backedOff(entry.id, backOff), began);
     if (serving === undefined) {
       return this.refuse(entry, plugin.failure ?? stillCompiling(entry.id), began);
@@ -78,7 +78,7 @@ export class CallRunner {
       const place = this.deps.admission.enter(applicant);
       const seat = place instanceof Promise ? await place : place;
       if (typeof seat === 'string') return this.refuse(entry, notSeated(entry.id, seat, quarantine), began);
-      const refusal = place === seat ? undefined : quarantine.refusalAfterWait(entry.id, like);
+      const refusal = place === seat ? undefined : quarantine.refusalAfterWait(entry.id, fingerprint);
       if (refusal !== undefined) {
         this.deps.admission.leave(seat);
         return this.refuse(entry, backedOff(entry.id, refusal), began);
@@ -87,14 +87,14 @@ export class CallRunner {
       deadline ??= clock.elapsed() + entry.timeout * 1000;
 
       const record = this.deps.calls.begin({
-        slot: seat.slot.id,
+        child: seat.child.id,
         plugin: plugin.caller,
         requestId: request.requestId,
         callerKeyId: request.keyId,
+        fingerprint,
         effects:
           request.claim && new EffectRun({ claim: request.claim, isFirst: request.claim.token === 1 && mayRerun }),
       });
-      quarantine.began(entry.id, record.call, request.keyId, like);
       const report = await this.drive(seat, record, context, deadline - clock.elapsed(), signal);
       usage = sumOf(usage, report.usage);
       const timeLeft = deadline - clock.elapsed() > LEAST_RERUN_MS;
@@ -114,7 +114,7 @@ export class CallRunner {
     }
   }
 
-  /** One run in one slot, in which the gateway may note a failure of the call. Never rejects. */
+  /** One run in one child, in which the gateway may note a failure of the call. Never rejects. */
   private async drive(
     seat: Seat,
     record: CallRecord,
@@ -123,10 +123,10 @@ export class CallRunner {
     signal: CallerSignal,
   ): Promise<CallReport> {
     const { pool, calls, admission, log } = this.deps;
-    const { id: slot, thread } = seat.slot;
+    const { id: child, thread } = seat.child;
     const drop = () => {
       calls.end(record);
-      pool.post(thread, { type: 'cancel', slot, call: record.call });
+      pool.post(thread, { type: 'cancel', child, call: record.call });
     };
     record.onFailure = drop;
     const cancel = () => {
@@ -137,7 +137,13 @@ export class CallRunner {
     else signal.addEventListener('abort', cancel, { once: true });
     let report = lostReport();
     try {
-      const task = { slot, call: record.call, version: seat.version.version, context, timeout_ms: Math.max(1, leftMs) };
+      const task = {
+        child,
+        call: record.call,
+        version: seat.version.version,
+        context,
+        timeout_ms: Math.max(1, leftMs),
+      };
       report = await pool.run(thread, task);
     } catch (error) {
       log.error({ err: error, pluginId: record.plugin.id, requestId: record.requestId }, 'a plugin call was lost');

@@ -1,5 +1,6 @@
 import { AppError } from '../domain/errors.ts';
 import type { Claim, Effect, EffectName } from '../domain/idempotency.ts';
+import { inTime } from '../domain/in-time.ts';
 
 /** How long a run may be silent before an effect that waits for others is taken for another one. */
 export const SILENCE_MS = 2000;
@@ -83,12 +84,7 @@ export class EffectRun {
 
   /** Whether all effects that the run asked for have come to their end, within so many milliseconds. */
   async settled(withinMs: number): Promise<boolean> {
-    const { promise: late, resolve } = Promise.withResolvers<boolean>();
-    const timer = setTimeout(() => resolve(false), withinMs);
-    const all = Promise.allSettled(this.#underWay).then(() => true);
-    const isSettled = await Promise.race([all, late]);
-    clearTimeout(timer);
-    return isSettled;
+    return (await inTime(withinMs, Promise.allSettled(this.#underWay))) !== undefined;
   }
 
   /** Nobody asks for anything any more. Safe to call twice. */

@@ -1,24 +1,24 @@
 import { hash } from 'node:crypto';
 import { ZodError } from 'zod';
 import { type CapabilityReply, FIXED_LIMITS, type RequestMessage } from '../../sandbox/protocol.ts';
-import { canonicalJson } from '../domain/canonical-json.ts';
 import type { Clock } from '../domain/clock.ts';
 import { AppError } from '../domain/errors.ts';
 import type { Effect } from '../domain/idempotency.ts';
+import { canonicalJson } from '../domain/json/canonical-json.ts';
 import type { KvCaller } from '../domain/kv.ts';
-import type { Spender } from '../domain/spending.ts';
-import type { FetchGrants } from '../egress/plugin-fetch.ts';
+import type { Spender } from '../domain/transaction/spending.ts';
+import type { FetchGrants } from '../egress/fetch/plugin-fetch.ts';
 import type { Log } from '../observability/log.ts';
 import type { EffectsService } from '../services/effects.ts';
 import type { CallRecord, RunningCalls } from './call-record.ts';
 import type { BoundCapability, PreparedCall } from './capabilities/capability.ts';
+import { assertSize, guestValue, TooLarge } from './capabilities/guest-value.ts';
+import type { HeldLocks } from './capabilities/held-locks.ts';
 import { WaitTimeout } from './capabilities/relayer.ts';
+import { INTERNAL_FAILURE, spendingFailure } from './capabilities/relayer-failure.ts';
 import type { EffectRun } from './effect-run.ts';
 import { printable } from './forwarded-logs.ts';
-import { assertSize, guestValue, TooLarge } from './guest-value.ts';
-import type { HeldLocks } from './held-locks.ts';
 import type { PluginMetrics } from './plugin-metrics.ts';
-import { INTERNAL_FAILURE, spendingFailure } from './relayer-failure.ts';
 
 export interface GatewayDeps {
   capabilities: ReadonlyMap<string, BoundCapability>;
@@ -42,9 +42,9 @@ export class Gateway {
     this.deps = deps;
   }
 
-  /** Answers one capability call; `slot` and `call` are the driver's stamps. Never rejects. */
-  async answer(slot: number, call: number, message: RequestMessage): Promise<CapabilityReply> {
-    const record = this.deps.calls.find(slot, call);
+  /** Answers one capability call; `child` and `call` are the driver's stamps. Never rejects. */
+  async answer(child: number, call: number, message: RequestMessage): Promise<CapabilityReply> {
+    const record = this.deps.calls.find(child, call);
     if (record === undefined) return refuse(OVER);
     const answer = await this.handle(record, message);
     this.deps.metrics.capabilityCalled(record.plugin.id, answer.method, answer.result);

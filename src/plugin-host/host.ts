@@ -9,22 +9,22 @@ import { Admission } from './admission.ts';
 import { RunningCalls } from './call-record.ts';
 import { CallRunner } from './call-runner.ts';
 import { bindCapabilities } from './capabilities/table.ts';
-import { Catalog, type CatalogPlugin, pluginsRoot } from './catalog.ts';
-import { nativeAddon } from './child-program.ts';
-import { type Compiler, createCompiler } from './compiler.ts';
-import type { WatchTiming } from './folder-watch.ts';
+import { Catalog, type CatalogPlugin, pluginsRoot } from './catalog/catalog.ts';
+import type { WatchTiming } from './catalog/folder-watch.ts';
+import { type PluginBooks, PluginViews } from './catalog/plugin-view.ts';
+import { stateOf } from './catalog/version-swap.ts';
+import { nativeAddon } from './compiler/child-program.ts';
+import { type Compiler, createCompiler } from './compiler/compiler.ts';
+import { FairStart } from './fair-start.ts';
 import { Gateway } from './gateway.ts';
-import { createOrphans, killProcess, type Orphans, systemStartTime } from './orphans.ts';
 import type { PluginHost, PluginStatus, ProcessUse } from './plugin-host.ts';
 import type { PluginMetrics } from './plugin-metrics.ts';
-import { type PluginBooks, PluginViews } from './plugin-view.ts';
-import { createDriverPool, type DriverPool } from './pool.ts';
-import { Quarantine } from './quarantine.ts';
-import type { Slot } from './slot.ts';
-import { type Closed, Slots } from './slots.ts';
-import { Turns } from './turns.ts';
-import { UsageLedger } from './usage.ts';
-import { stateOf } from './version-swap.ts';
+import { createOrphans, killProcess, type Orphans, systemStartTime } from './processes/orphans.ts';
+import { createDriverPool, type DriverPool } from './processes/pool.ts';
+import { Quarantine } from './processes/quarantine.ts';
+import type { SandboxProcess } from './processes/sandbox-process.ts';
+import { type Closed, SandboxProcesses } from './processes/sandbox-processes.ts';
+import { UsageLedger } from './processes/usage.ts';
 
 export interface PluginHostDeps {
   services: Services;
@@ -66,7 +66,7 @@ const COMPILE_MS = 10_000;
 const CHILD_MS = 10_000;
 const LAST_CHILD_MS = 3000;
 
-/** Wires catalog, pool, slots, admission, gateway and quarantine into the one interface that the routes know. */
+/** Wires catalog, pool, children, admission, gateway and quarantine into the one interface that the routes know. */
 export function createPluginHost(deps: PluginHostDeps): PluginHost {
   const { log, clock, metrics } = deps;
   const calls = new RunningCalls();
@@ -74,7 +74,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
   const capabilities = bindCapabilities(deps.services);
   const { effects } = deps.services;
   const gateway = new Gateway({ capabilities, calls, effects, log, metrics, clock, uuid: deps.uuid });
-  const turns = new Turns(clock);
+  const fairStart = new FairStart(clock);
   const usage = new UsageLedger(clock);
   const orphans: Orphans | undefined =
     deps.dataDir === undefined ? undefined : createOrphans(deps.dataDir, systemStartTime, killProcess);
@@ -90,7 +90,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
   /** Calls that have come in, those that wait for a place among them. */
   let underWay = 0;
 
-  const slots = new Slots(
+  const children = new SandboxProcesses(
     {
       threads: () => pool?.threads() ?? [],
       post: (thread, message) => pool?.post(thread, message),
@@ -107,7 +107,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
       gone,
     },
   );
-  const admission = new Admission(slots, clock);
+  const admission = new Admission(children, clock);
   const views = new PluginViews({
     books: deps.books,
     plugins: () => catalog?.list() ?? [],
@@ -119,35 +119,37 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
   });
 
   function uses(): ProcessUse[] {
-    return [...slots.list()].map(({ pluginId, isolates, rssBytes }) => ({
+    return [...children.list()].map(({ pluginId, isolates, rssBytes }) => ({
       pluginId,
       isolates,
       residentBytes: rssBytes,
     }));
   }
 
-  function spawned(slot: Slot): void {
-    if (slots.confinement?.pdeathsig === true) return;
-    orphans?.note(slot.pids).catch((error: unknown) => log.warn({ err: error }, 'a sandbox process was not noted'));
+  function spawned(child: SandboxProcess): void {
+    if (children.confinement?.pdeathsig === true) return;
+    orphans?.note(child.pids).catch((error: unknown) => log.warn({ err: error }, 'a sandbox process was not noted'));
   }
 
-  function dying({ id, pluginId, version }: Slot, { cause, detail, culprit }: Death): void {
+  function dying({ id, pluginId, version }: SandboxProcess, { cause, detail, culprit }: Death): void {
     if (cause === 'closed' || pluginId === '') return;
-    const caller = calls.find(id, culprit)?.callerKeyId;
-    const { pluginMs: backOffMs, keyMs, keyId } = quarantine.killed(pluginId, `${cause}: ${detail}`, culprit, caller);
+    const call = calls.find(id, culprit);
+    const keyId = call?.callerKeyId;
+    const by = call && { keyId: call.callerKeyId, request: call.fingerprint() };
+    const { pluginMs: backOffMs, keyMs } = quarantine.killed(pluginId, `${cause}: ${detail}`, by);
     if (backOffMs > 0) log.error({ pluginId, cause, backOffMs }, 'a plugin is backed off');
     if (keyMs > 0) log.warn({ pluginId, cause, keyId, backOffMs: keyMs }, 'an API key is backed off for a plugin');
     // A module that kills each process before it is loaded would do so for as long as somebody waits for it.
     if (backOffMs > 0 && version === undefined) admission.sendAway(pluginId);
   }
 
-  function gone(slot: Slot, { cause, detail, stderr, culprit }: Closed, watched: boolean): void {
-    if (!watched) for (const pid of slot.pids) killProcess(pid);
-    orphans?.forget(slot.pids);
-    const { pluginId } = slot;
+  function gone(child: SandboxProcess, { cause, detail, stderr, culprit }: Closed, watched: boolean): void {
+    if (!watched) for (const pid of child.pids) killProcess(pid);
+    orphans?.forget(child.pids);
+    const { pluginId } = child;
     // Not of a call of the version before, which the new one may have been written against, and not of us.
     const ofItself = watched && cause !== 'closed' && culprit === NO_CALL;
-    if (slot.loading !== undefined) catalog?.lost(pluginId, slot.loading, ofItself);
+    if (child.loading !== undefined) catalog?.lost(pluginId, child.loading, ofItself);
     if (cause === 'closed') return;
     metrics.processKilled(pluginId, cause);
     if (pluginId !== '') log.warn({ pluginId, cause, detail, culprit, stderr }, 'a sandbox process was lost');
@@ -162,22 +164,22 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
 
   function heard(thread: number, message: DriverMessage): void {
     if (message.type !== 'request') {
-      slots.handle(message);
+      children.handle(message);
       return;
     }
-    const { slot, call } = message;
-    turns.push(slot, () => {
+    const { child, call } = message;
+    fairStart.push(child, () => {
       gateway
-        .answer(slot, call, message.message)
-        .then((reply) => pool?.post(thread, { type: 'reply', slot, call, message: { id: message.message.id, reply } }))
+        .answer(child, call, message.message)
+        .then((reply) => pool?.post(thread, { type: 'reply', child, call, message: { id: message.message.id, reply } }))
         .catch((error: unknown) => log.error({ err: error }, 'a capability call was not answered'));
     });
   }
 
   function tick(): void {
     admission.tick();
-    slots.tick();
-    metrics.load({ processes: slots.size, running: calls.size, queued: admission.queued });
+    children.tick();
+    metrics.load({ processes: children.size, running: calls.size, queued: admission.queued });
   }
 
   async function start(): Promise<void> {
@@ -195,7 +197,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
       environment: deps.environment,
       log,
       clock,
-      tryOut: (version) => slots.tryOut(version),
+      tryOut: (version) => children.tryOut(version),
       // What its author has mended is not held against it.
       serves: (pluginId) => quarantine.forget(pluginId),
     });
@@ -214,7 +216,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     const plugin = (id: string) => plugins.get(id);
     runner = new CallRunner({ pool: threads, admission, calls, quarantine, plugin, clock, log, metrics: counted });
     ticking = setInterval(tick, TICK_MS);
-    await until(() => slots.settled, CHILD_MS);
+    await until(() => children.settled, CHILD_MS);
   }
 
   async function startThreads([runtime, program]: [string, string]): Promise<DriverPool> {
@@ -225,9 +227,9 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
         threads: deps.threads,
         log,
       },
-      { threadReady: () => slots.fill(0), message: heard, threadLost: (thread) => slots.threadLost(thread) },
+      { threadReady: () => children.fill(0), message: heard, threadLost: (thread) => children.threadLost(thread) },
     );
-    slots.fill(0);
+    children.fill(0);
     return pool;
   }
 
@@ -237,8 +239,8 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     clearInterval(ticking);
     // Nobody waits for a build any more, and one that hangs would hold up the end.
     await Promise.all([catalog?.close(), compiler?.close()]);
-    await Promise.race([slots.closeAll(), until(() => slots.size === 0, LAST_CHILD_MS)]);
-    for (const slot of slots.list()) for (const pid of slot.pids) killProcess(pid);
+    await Promise.race([children.closeAll(), until(() => children.size === 0, LAST_CHILD_MS)]);
+    for (const child of children.list()) for (const pid of child.pids) killProcess(pid);
     await pool?.close();
   }
 
@@ -257,13 +259,13 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     },
     status: () => ({
       threads: pool?.threads().length ?? 0,
-      processes: slots.size,
+      processes: children.size,
       running: calls.size,
       queued: admission.queued,
       uses: uses(),
-      confinement: slots.confinement,
+      confinement: children.confinement,
       bundler: compiler?.confinement,
-      startFailure: slots.stuck,
+      startFailure: children.stuck,
       plugins: (catalog?.list() ?? []).map((plugin) => statusOf(plugin, quarantine)),
     }),
     list: (page) => views.list(page),

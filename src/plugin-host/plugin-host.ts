@@ -1,9 +1,9 @@
 import type { Confinement, Json } from '../../sandbox/protocol.ts';
 import type { Claim } from '../domain/idempotency.ts';
-import type { WireObject } from '../domain/json.ts';
+import type { WireObject } from '../domain/json/json.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
 import type { BundlerConfinement } from './bundler-confinement.ts';
-import type { Totals } from './usage.ts';
+import type { Totals } from './processes/usage.ts';
 
 /** Runs plugins. Everything about processes, threads and isolates lies behind it. */
 export interface PluginHost {

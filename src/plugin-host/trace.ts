@@ -1,4 +1,4 @@
-import type { Json } from '../domain/json.ts';
+import type { Json } from '../domain/json/json.ts';
 
 /** One relayer call of a plugin call, as `metadata.traces` shows it. */
 export interface TraceEntry {

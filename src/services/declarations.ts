@@ -1,4 +1,4 @@
-import type { Json } from '../domain/json.ts';
+import type { Json } from '../domain/json/json.ts';
 import type { Relayer } from '../domain/relayer.ts';
 import type { Log } from '../observability/log.ts';
 import type { Store, Writer } from '../store/store.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Json, JsonObject } from '../domain/json.ts';
+import { isObject, type Json, type JsonObject } from '../domain/json/json.ts';
 
 /** Whether two declarations say the same under a key, or both nothing; the order of keys below it does not count. */
 export function isDeclaredAsBefore(key: string, now: Json, before: Json): boolean {
@@ -10,15 +10,9 @@ function valueAt(declaration: Json, key: string): Json | undefined {
   return isObject(declaration) ? declaration[key] : undefined;
 }
 
-function isObject(declaration: Json): declaration is JsonObject {
-  return typeof declaration === 'object' && declaration !== null && !Array.isArray(declaration);
-}
-
 function canonical(value: Json | undefined): string | undefined {
   return JSON.stringify(value, (_, part: unknown) =>
-    typeof part === 'object' && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
+    isObject(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
   );
 }
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { AppError } from '../domain/errors.ts';
 import type { Effect, EffectName } from '../domain/idempotency.ts';
-import type { Json, WireObject } from '../domain/json.ts';
-import { writeJson } from '../domain/json-text.ts';
+import type { Json, WireObject } from '../domain/json/json.ts';
+import { writeJson } from '../domain/json/json-text.ts';
 import type { Reader, Store, StoredEffect, Writer } from '../store/store.ts';
 
 /** What an effect of an earlier run came to, as far as it is known. */
@@ -10,7 +10,7 @@ export type EarlierEffect = Omit<StoredEffect, 'failure'>;
 
 /**
  * What an earlier run of the same keyed request came to with this; undefined for nothing, and for a request without a
- * key. A use case asks this before its gates: what has happened is not refused afterwards.
+ * key. A service asks this before it checks anything: what has happened is not refused afterwards.
  * @throws AppError `EFFECT_UNKNOWN` for what was refused, which whoever asks in the name of a run has to tell by itself
  */
 export async function earlierEffect(read: Reader, effect: Effect | undefined): Promise<EarlierEffect | undefined> {

@@ -2,10 +2,10 @@ import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { AppError, invalidRequest } from '../domain/errors.ts';
 import type { Effect } from '../domain/idempotency.ts';
-import type { Json, WireObject } from '../domain/json.ts';
-import { FetchTurns } from '../egress/fetch-turns.ts';
-import { type FetchAnswer, FetchFailure, type FetchGrants, type FetchRequest } from '../egress/plugin-fetch.ts';
-import type { PluginHttp } from '../egress/plugin-http.ts';
+import type { Json, WireObject } from '../domain/json/json.ts';
+import { FetchQueue } from '../egress/fetch/fetch-queue.ts';
+import { type FetchAnswer, FetchFailure, type FetchGrants, type FetchRequest } from '../egress/fetch/plugin-fetch.ts';
+import type { PluginHttp } from '../egress/fetch/plugin-http.ts';
 import type { Store } from '../store/store.ts';
 import { beginEffect, type EarlierEffect, earlierEffect, settleEffect } from './effects.ts';
 
@@ -32,7 +32,7 @@ export interface FetchService {
 }
 
 /** Exchanges of one plugin call, and of one plugin, at once; the others wait. */
-const TURNS = { perCall: 16, perPlugin: 64 };
+const AT_ONCE = { perCall: 16, perPlugin: 64 };
 /** Bytes of answers that one plugin may have on their way or unread. */
 const MOST_HELD_BYTES = 64 * 1_048_576;
 /** Bytes of a body in one reply: with base64, or with every character escaped, they stay below a reply's limit. */
@@ -47,7 +47,7 @@ export interface FetchDeps {
 
 /** Fetches over guarded connections; what is not a read is noted before it is sent when the call has a key. */
 export function createFetchService({ store, http }: FetchDeps): FetchService {
-  const turns = new FetchTurns(TURNS);
+  const queue = new FetchQueue(AT_ONCE);
   const held = new Map<string, number>();
   const calls = new WeakMap<AbortSignal, Map<number, RunningFetch>>();
 
@@ -67,7 +67,7 @@ export function createFetchService({ store, http }: FetchDeps): FetchService {
     effect: Effect | undefined,
   ): Promise<FetchAnswer> {
     const { signal } = running;
-    const leave = await turns.enter({ pluginId: by.pluginId, call: by.signal }, signal).catch((error: unknown) => {
+    const leave = await queue.enter({ pluginId: by.pluginId, call: by.signal }, signal).catch((error: unknown) => {
       throw new FetchFailure('aborted', 'the request was aborted', { unsent: true, cause: error });
     });
     try {

@@ -1,6 +1,7 @@
 import type { Clock } from '../domain/clock.ts';
 import { AppError } from '../domain/errors.ts';
 import type { Claim, KeptAnswer, KeyedRequest } from '../domain/idempotency.ts';
+import { inTime } from '../domain/in-time.ts';
 import type { Log } from '../observability/log.ts';
 import type { Store } from '../store/store.ts';
 
@@ -166,10 +167,7 @@ export class IdempotencyKeys {
   /** Until the request's run here is over, or it is time to ask. */
   async #pause({ scope, key }: KeyedRequest): Promise<void> {
     const here = [...this.#runs.values()].find(({ run }) => run.request.scope === scope && run.request.key === key);
-    const { promise: time, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, this.#timing.askMs);
-    await Promise.race([time, here?.over.promise ?? time]);
-    clearTimeout(timer);
+    await inTime(this.#timing.askMs, here?.over.promise ?? new Promise<never>(() => {}));
   }
 }
 

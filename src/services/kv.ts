@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { FIXED_LIMITS } from '../../sandbox/protocol.ts';
 import { AppError, invalidRequest } from '../domain/errors.ts';
 import type { Effect } from '../domain/idempotency.ts';
-import type { Json } from '../domain/json.ts';
+import type { Json } from '../domain/json/json.ts';
 import type { KvCaller, KvQuota, KvUsage } from '../domain/kv.ts';
 import type { Store, Writer } from '../store/store.ts';
 import { earlierEffect, writeOnce } from './effects.ts';

@@ -1,11 +1,11 @@
 import type { Clock } from '../domain/clock.ts';
 import { AppError, invalidRequest } from '../domain/errors.ts';
 import type { Effect } from '../domain/idempotency.ts';
-import type { Wish } from '../domain/intent.ts';
-import type { WireObject } from '../domain/json.ts';
-import type { Transaction } from '../domain/transaction.ts';
+import type { WireObject } from '../domain/json/json.ts';
+import type { IntentAction } from '../domain/transaction/intent.ts';
+import type { Transaction } from '../domain/transaction/transaction.ts';
 import type { Engine } from '../engine/engine.ts';
-import { stateRefusal } from '../engine/intents.ts';
+import { stateRefusal } from '../engine/lane/intents.ts';
 import type { Log } from '../observability/log.ts';
 import type { Store, StoredEffect } from '../store/store.ts';
 import { ChangeWait } from './change-wait.ts';
@@ -15,12 +15,12 @@ import type { LifecycleService } from './services.ts';
 import { TIMELINE_EVENTS, timelineOf } from './timeline.ts';
 import { findTransaction } from './transaction-lookup.ts';
 
-/** How long a request waits for the lane to carry out what it wishes. */
+/** How long a request waits for the lane to carry out its intent. */
 const SETTLING_MS = 2_500;
 /** The pause between two looks when nobody tells of a change: another instance's word may be lost. */
 const LOOK_MS = 250;
-/** The most wishes in one commit, so that a long list does not hold up what others write. */
-const WISHES_PER_COMMIT = 100;
+/** The most intents in one commit, so that a long list does not hold up what others write. */
+const INTENTS_PER_COMMIT = 100;
 
 export interface LifecycleDeps {
   store: Store;
@@ -34,15 +34,15 @@ export interface LifecycleDeps {
 
 /**
  * Changing the course of accepted transactions, and telling the course they took. Nothing here changes a transaction:
- * wishes are stored, and the transaction's lane carries them out between its own steps.
+ * intents are stored, and the transaction's lane carries them out between its own steps.
  */
 export function createLifecycleService(deps: LifecycleDeps): LifecycleService {
   const { store, relayers, engine, log, clock, settlingMs = SETTLING_MS } = deps;
 
-  /** Stores what is wished, once for each keyed request; resolves with the intent's position. */
-  async function keep({ id, lane }: Transaction, wish: Wish, effect: Effect | undefined): Promise<number> {
+  /** Stores an intent, once for each keyed request; resolves with the intent's position. */
+  async function keep({ id, lane }: Transaction, action: IntentAction, effect: Effect | undefined): Promise<number> {
     const written = await writeOnce(store, effect, async (writer) => ({
-      outcome: await writer.insertIntent({ transactionId: id, lane, wish }),
+      outcome: await writer.insertIntent({ transactionId: id, lane, action }),
       transactionId: id,
     }));
     engine.wake(lane);
@@ -72,7 +72,7 @@ export function createLifecycleService(deps: LifecycleDeps): LifecycleService {
     }
   }
 
-  /** The answer to a keyed request whose wish an earlier run has stored, whatever stands in its way by now. */
+  /** The answer to a keyed request whose intent an earlier run has stored, whatever stands in its way by now. */
   async function again(relayerId: string, transactionId: string, earlier: StoredEffect): Promise<WireObject> {
     const { chain, account } = await relayers.find(relayerId);
     await untilSettled(transactionId, Number(earlier.outcome));
@@ -88,7 +88,9 @@ export function createLifecycleService(deps: LifecycleDeps): LifecycleService {
       const { request, validUntil } = chain.parseRequest(body, { ...account, identity }, await store.now());
       const transaction = await findTransaction(store.read, relayerId, transactionId);
       assertRunning('replace', transaction);
-      client().checkReplacement(request, await store.read.attempts(transactionId), account);
+      const { replacement } = client();
+      if (replacement === undefined) throw invalidRequest(`Replacing is not supported for ${chain.type} transactions`);
+      replacement.check(request, await store.read.attempts(transactionId), account);
       const position = await keep(transaction, { kind: 'replace', request, validUntil }, effect);
       await untilSettled(transactionId, position);
       return chain.transactionView(await findTransaction(store.read, relayerId, transactionId), account);
@@ -109,13 +111,13 @@ export function createLifecycleService(deps: LifecycleDeps): LifecycleService {
       const cancelable = await store.read.cancelable(relayerId);
       const queued: string[] = [];
       const failed: string[] = [];
-      for (let start = 0; start < cancelable.length; start += WISHES_PER_COMMIT) {
-        const some = cancelable.slice(start, start + WISHES_PER_COMMIT);
+      for (let start = 0; start < cancelable.length; start += INTENTS_PER_COMMIT) {
+        const some = cancelable.slice(start, start + INTENTS_PER_COMMIT);
         const ids = some.map(({ id }) => id);
         try {
           await store.write(async (writer) => {
             for (const { id, lane } of some) {
-              await writer.insertIntent({ transactionId: id, lane, wish: { kind: 'cancel' } });
+              await writer.insertIntent({ transactionId: id, lane, action: { kind: 'cancel' } });
             }
           });
           queued.push(...ids);
@@ -134,7 +136,7 @@ export function createLifecycleService(deps: LifecycleDeps): LifecycleService {
 
     async byNonce(relayerId, nonce) {
       const { chain, account } = await relayers.find(relayerId);
-      if (chain.counter?.statusKey !== 'nonce') throw new AppError('NONCE_LOOKUP_NOT_SUPPORTED', {});
+      if (chain.counter?.isLookedUp !== true) throw new AppError('NONCE_LOOKUP_NOT_SUPPORTED', {});
       const transaction = await store.read.transactionBySequence(relayerId, nonce);
       if (transaction === undefined) throw new AppError('NONCE_NOT_FOUND', { nonce: nonce.toString() });
       return chain.transactionView(transaction, account);
@@ -143,22 +145,22 @@ export function createLifecycleService(deps: LifecycleDeps): LifecycleService {
     async timeline(relayerId, transactionId) {
       const { chain } = await relayers.find(relayerId);
       const transaction = await findTransaction(store.read, relayerId, transactionId);
-      const [attempts, decisions, wishes, endedAt] = await Promise.all([
+      const [attempts, decisions, intents, endedAt] = await Promise.all([
         store.read.attempts(transactionId),
         store.read.decisions(transactionId, TIMELINE_EVENTS),
-        store.read.wishes(transactionId, TIMELINE_EVENTS),
+        store.read.intentRecords(transactionId, TIMELINE_EVENTS),
         store.read.endedAt(transactionId),
       ]);
-      return timelineOf({ transaction, attempts, decisions, wishes, endedAt }, chain);
+      return timelineOf({ transaction, attempts, decisions, intents, endedAt }, chain);
     },
   };
 }
 
 /**
- * What is in a block or has ended takes no wishes any more.
+ * What is in a block or has ended takes no intents any more.
  * @throws AppError `INVALID_REQUEST` with the reference's text
  */
-function assertRunning(kind: Wish['kind'], transaction: Transaction): void {
+function assertRunning(kind: IntentAction['kind'], transaction: Transaction): void {
   const { status } = transaction;
   if (status === 'pending' || status === 'sent' || status === 'submitted') return;
   throw invalidRequest(stateRefusal(kind, transaction));

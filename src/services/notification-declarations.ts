@@ -1,4 +1,4 @@
-import type { JsonObject } from '../domain/json.ts';
+import type { JsonObject } from '../domain/json/json.ts';
 import type { Notification } from '../domain/notification.ts';
 import type { Log } from '../observability/log.ts';
 import type { Store, Writer } from '../store/store.ts';

@@ -1,5 +1,5 @@
 import { AppError, invalidRequest } from '../domain/errors.ts';
-import type { JsonObject, WireObject } from '../domain/json.ts';
+import type { JsonObject, WireObject } from '../domain/json/json.ts';
 import { isMasked, maskWebhookUrl } from '../domain/mask-url.ts';
 import {
   hasDeclaredAddress,

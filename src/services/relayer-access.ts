@@ -1,4 +1,6 @@
-import type { Account, Chain, ChainClient } from '../chains/chain.ts';
+import type { Account } from '../chains/account.ts';
+import type { Chain } from '../chains/chain.ts';
+import type { ChainClient } from '../chains/client.ts';
 import type { ChainConnections } from '../chains/connections.ts';
 import { disabledText } from '../domain/disabled-reason.ts';
 import { AppError } from '../domain/errors.ts';
@@ -21,7 +23,7 @@ export interface RelayerAccessDeps {
   connections: ChainConnections;
 }
 
-/** Finds relayers for the use cases, and says whether they may act. */
+/** Finds relayers for the services, and says whether they may act. */
 export class RelayerDirectory {
   readonly #deps: RelayerAccessDeps;
 

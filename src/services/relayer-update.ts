@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import type { ChainConnections } from '../chains/connections.ts';
+import { isSameChain } from '../chains/same-chain.ts';
 import { AppError, invalidRequest } from '../domain/errors.ts';
 import { idSchema } from '../domain/id.ts';
 import type { Effect } from '../domain/idempotency.ts';
 import { inTime } from '../domain/in-time.ts';
-import type { Json, JsonObject } from '../domain/json.ts';
+import { isObject, type Json, type JsonObject } from '../domain/json/json.ts';
 import { isMasked } from '../domain/mask-url.ts';
 import type { Relayer, RpcUrl } from '../domain/relayer.ts';
 import { type AddressGuard, BlockedAddressError } from '../egress/address-guard.ts';
@@ -117,10 +118,6 @@ function merge(base: JsonObject, patch: JsonObject): JsonObject {
   return { ...base, ...Object.fromEntries(merged) };
 }
 
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function checkAddresses(urls: readonly RpcUrl[], guard: RelayerUpdateDeps['rpcGuard']): void {
   for (const [index, { url }] of urls.entries()) {
     try {
@@ -145,7 +142,7 @@ const IDENTITY_MS = 3_000;
  * check that follows disables the relayer until they do.
  */
 async function refuseOtherChain(
-  { store, connections }: RelayerUpdateDeps,
+  { store, relayers, connections }: RelayerUpdateDeps,
   relayer: Relayer,
   customRpcUrls: RpcUrl[] | null,
 ): Promise<void> {
@@ -160,7 +157,8 @@ async function refuseOtherChain(
     IDENTITY_MS,
     asked().catch(() => {}),
   );
-  const other = served.find((chain) => chain !== pinned);
+  const family = relayers.chainOf(relayer);
+  const other = served.find((chain) => !isSameChain(family, chain, pinned));
   if (other === undefined) return;
   throw invalidRequest(
     `custom_rpc_urls: the endpoints serve chain ${other}, but network ${relayer.network} is chain ${pinned}`,

@@ -1,10 +1,10 @@
-import type { ChainClient } from '../chains/chain.ts';
+import type { ChainClient } from '../chains/client.ts';
 import { AppError } from '../domain/errors.ts';
 import type { Effect } from '../domain/idempotency.ts';
 import { inTime } from '../domain/in-time.ts';
-import { laneKey } from '../domain/lane.ts';
 import type { Relayer } from '../domain/relayer.ts';
 import { relayerView } from '../domain/relayer-view.ts';
+import { laneKey } from '../domain/transaction/lane.ts';
 import { wireTime } from '../domain/wire-time.ts';
 import type { Reader } from '../store/store.ts';
 import type { RelayerAccess, RelayerDirectory } from './relayer-access.ts';
@@ -22,22 +22,15 @@ export function createRelayersService({ read, relayers, update }: RelayersDeps):
   const identityOf = ({ networkType, network }: Relayer) => read.chainIdentity(networkType, network);
   const viewOf = (relayer: Relayer) => relayerView(relayer, relayers.chainOf(relayer).policyView(relayer.policies));
 
-  /** The sequence after what is signed and open, of which the chain may not know yet. */
-  async function openEnd(lane: string): Promise<bigint | null> {
-    const last = (await read.openTransactions(lane)).at(-1)?.transaction.sequence ?? null;
-    return last === null ? null : last + 1n;
-  }
-
   /** What the lane counts next: by the chain and the store, or by the store alone where no endpoint tells. */
   async function counterOf(access: RelayerAccess, identity: string | undefined): Promise<Record<string, Told>> {
     const { relayer, chain, account } = access;
-    if (chain.counter === null) return {};
+    if (chain.counter === undefined) return {};
     const lane = identity === undefined ? null : laneKey(relayer.networkType, identity, account.address);
     // In this order: one that is in a block meanwhile is counted there.
-    const signed = lane === null ? null : await openEnd(lane);
-    const counted = await askedOf(access, (client) => client.nextSequence(account.address, identity));
-    const known = counted.value ?? (lane === null ? null : await read.laneSequence(lane));
-    const next = signed !== null && (known === null || signed > known) ? signed : known;
+    const known = lane === null ? null : await read.knownSequence(lane);
+    const counted = await askedOf(access, (client) => nextOf(client, relayer, identity));
+    const next = known !== null && (counted.value === null || known > counted.value) ? known : counted.value;
     return { [chain.counter.statusKey]: next === null ? counted : { value: next } };
   }
 
@@ -88,6 +81,16 @@ export function createRelayersService({ read, relayers, update }: RelayersDeps):
       return { balance: balance.value, unit: access.chain.unit, ...unavailable({ balance }) };
     },
   };
+}
+
+/** @throws AppError `NOT_SUPPORTED` where accounts have no sequence */
+function nextOf(
+  { sequences }: ChainClient,
+  { networkType, address }: Relayer,
+  identity: string | undefined,
+): Promise<bigint> {
+  if (sequences !== undefined) return sequences.next(address, identity);
+  throw new AppError('NOT_SUPPORTED', { what: 'Counting transactions', networkType });
 }
 
 /** How long the chain may take: who asks how a relayer stands had better hear what is known than wait. */

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { invalidRequest } from '../domain/errors.ts';
-import { unknownFields } from '../domain/unknown-field.ts';
+import { unknownFields } from '../domain/json/unknown-field.ts';
 
 /** A client's own key may stand in the reason, and may be a megabyte long. */
 const LONGEST_REASON = 1_000;

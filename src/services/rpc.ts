@@ -1,9 +1,9 @@
-import type { ChainClient } from '../chains/chain.ts';
+import type { ChainClient } from '../chains/client.ts';
 import { onlyReads } from '../chains/registry.ts';
 import { AppError, invalidRequest } from '../domain/errors.ts';
 import type { Effect } from '../domain/idempotency.ts';
-import type { Json } from '../domain/json.ts';
-import type { RpcOutcome } from '../egress/rpc-client.ts';
+import type { Json } from '../domain/json/json.ts';
+import type { RpcOutcome } from '../egress/rpc/rpc-client.ts';
 import type { Store } from '../store/store.ts';
 import { beginEffect, earlierEffect, settleEffect } from './effects.ts';
 import type { RelayerDirectory } from './relayer-access.ts';

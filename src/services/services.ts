@@ -1,15 +1,15 @@
 import type { Effect } from '../domain/idempotency.ts';
-import type { WireObject } from '../domain/json.ts';
+import type { WireObject } from '../domain/json/json.ts';
 import type { KvCaller, KvLock } from '../domain/kv.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
-import type { Spender } from '../domain/spending.ts';
-import type { TransactionStatus } from '../domain/transaction-state.ts';
-import type { RpcOutcome } from '../egress/rpc-client.ts';
+import type { Spender } from '../domain/transaction/spending.ts';
+import type { TransactionStatus } from '../domain/transaction/transaction-state.ts';
+import type { RpcOutcome } from '../egress/rpc/rpc-client.ts';
 import type { EffectsService } from './effects.ts';
 import type { FetchService } from './fetch.ts';
 
 /**
- * The use cases. HTTP routes and plugin capabilities call the same ones, so that a policy cannot be walked around.
+ * The services. HTTP routes and plugin capabilities call the same ones, so that a policy cannot be walked around.
  * Bodies arrive unparsed and views leave in the wire's form. Every method throws `AppError`.
  *
  * What has an effect takes its name when the request has an idempotency key: under one name it happens once, and
@@ -47,17 +47,17 @@ export interface TransactionsService {
   ): Promise<WireObject | undefined>;
 }
 
-/** The course of accepted transactions: changing it, and telling it. Wishes are 403 for paused and disabled relayers. */
+/** The course of accepted transactions: changing it, and telling it. Intents are 403 for paused and disabled relayers. */
 export interface LifecycleService {
   /**
    * Asks for something else under the nonce of a transaction that is in no block. Resolves once that is signed; after a
-   * few seconds without that, with the transaction as it is: the wish is stored and tried on.
+   * few seconds without that, with the transaction as it is: the intent is stored and tried on.
    * 404; 400, also for a transaction in another state, or when the lane refuses.
    */
   replace(relayerId: string, transactionId: string, body: unknown, effect?: Effect): Promise<WireObject>;
   /** Asks that nothing more comes of a transaction. Resolves as `replace` does. 404, 400 in another state. */
   cancel(relayerId: string, transactionId: string, effect?: Effect): Promise<WireObject>;
-  /** Asks the same of all that are in no block. Resolves once these wishes are stored, with the ids. */
+  /** Asks the same of all that are in no block. Resolves once these intents are stored, with the ids. */
   cancelPending(relayerId: string): Promise<WireObject>;
   /** The latest that was given the nonce. 404; 501 for a family without nonces. */
   byNonce(relayerId: string, nonce: bigint): Promise<WireObject>;

@@ -33,7 +33,9 @@ export function createSigningService({ store, relayers, signerOf }: SigningDeps)
       answerOnce(store, effect, async () => {
         const { relayer, account, client } = await relayers.findActive(relayerId);
         const identity = await store.read.chainIdentity(relayer.networkType, relayer.network);
-        return client().signTransaction(body, { ...account, identity }, await signerOf(relayer));
+        const connected = client();
+        if (connected.signTransaction === undefined) throw notSupported('Signing transactions', relayer);
+        return connected.signTransaction(body, { ...account, identity }, await signerOf(relayer));
       }),
   };
 }

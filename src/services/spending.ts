@@ -1,7 +1,14 @@
 import type { Chain } from '../chains/chain.ts';
 import { AppError } from '../domain/errors.ts';
-import type { JsonObject } from '../domain/json.ts';
-import { breachOf, HOUR_MS, hasBudget, type Reservation, type Shortage, type Spender } from '../domain/spending.ts';
+import type { JsonObject } from '../domain/json/json.ts';
+import {
+  breachOf,
+  HOUR_MS,
+  hasBudget,
+  type Reservation,
+  type Shortage,
+  type Spender,
+} from '../domain/transaction/spending.ts';
 import type { Store, Writer } from '../store/store.ts';
 
 /** Settled rows that one commit takes in while a budget seems to be spent. */

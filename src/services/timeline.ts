@@ -1,9 +1,10 @@
 import type { Chain } from '../chains/chain.ts';
-import type { Decision } from '../domain/decision.ts';
-import type { WishRecord } from '../domain/intent.ts';
-import type { WireObject } from '../domain/json.ts';
-import type { Attempt, Timestamp, Transaction } from '../domain/transaction.ts';
-import { isFinal } from '../domain/transaction-state.ts';
+import type { WireObject } from '../domain/json/json.ts';
+import type { Attempt } from '../domain/transaction/attempt.ts';
+import type { Decision } from '../domain/transaction/decision.ts';
+import type { IntentRecord } from '../domain/transaction/intent.ts';
+import type { Timestamp, Transaction } from '../domain/transaction/transaction.ts';
+import { isFinal } from '../domain/transaction/transaction-state.ts';
 import { wireTime } from '../domain/wire-time.ts';
 
 /** The most events that a timeline shows: the first, and of more than so the latest. */
@@ -14,7 +15,7 @@ export interface Course {
   transaction: Transaction;
   attempts: readonly Attempt[];
   decisions: readonly Decision[];
-  wishes: readonly WishRecord[];
+  intents: readonly IntentRecord[];
   endedAt: Timestamp | null;
 }
 
@@ -30,7 +31,7 @@ export function timelineOf(course: Course, chain: Pick<Chain, 'attemptView' | 'i
   const [first, ...later] = [
     { at: transaction.createdAt, event: 'accepted' },
     ...[
-      ...course.wishes.flatMap(ofWish),
+      ...course.intents.flatMap(ofIntent),
       ...course.attempts.flatMap((attempt) => ofAttempt(attempt, chain)),
       ...course.decisions.map(ofDecision),
       ...ofEnd(course, chain),
@@ -46,7 +47,7 @@ export function timelineOf(course: Course, chain: Pick<Chain, 'attemptView' | 'i
   };
 }
 
-function ofWish({ kind, createdAt, settledAt, refusal }: WishRecord): TimelineEvent[] {
+function ofIntent({ kind, createdAt, settledAt, refusal }: IntentRecord): TimelineEvent[] {
   const asked = { at: createdAt, event: `${kind}_requested` };
   return refusal === null ? [asked] : [asked, { at: settledAt ?? createdAt, event: `${kind}_refused`, text: refusal }];
 }

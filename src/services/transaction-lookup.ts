@@ -1,5 +1,5 @@
 import { AppError } from '../domain/errors.ts';
-import type { Transaction } from '../domain/transaction.ts';
+import type { Transaction } from '../domain/transaction/transaction.ts';
 import type { Reader } from '../store/store.ts';
 
 /** A transaction under its own relayer. @throws AppError `TRANSACTION_NOT_FOUND` */

@@ -2,15 +2,15 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Chain } from '../chains/chain.ts';
 import type { Clock } from '../domain/clock.ts';
 import { AppError } from '../domain/errors.ts';
-import type { WireObject } from '../domain/json.ts';
-import { laneKey } from '../domain/lane.ts';
+import type { WireObject } from '../domain/json/json.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
-import type { Transaction } from '../domain/transaction.ts';
-import { endsWait, type TransactionStatus } from '../domain/transaction-state.ts';
+import { laneKey } from '../domain/transaction/lane.ts';
+import type { Transaction } from '../domain/transaction/transaction.ts';
+import { endsWait, type TransactionStatus } from '../domain/transaction/transaction-state.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { EngineMetrics } from '../engine/engine-metrics.ts';
 import type { Log } from '../observability/log.ts';
-import type { Store } from '../store/store.ts';
+import type { Reader, Store } from '../store/store.ts';
 import { ChangeWait } from './change-wait.ts';
 import { earlierEffect, writeOnce } from './effects.ts';
 import type { RelayerAccess, RelayerDirectory } from './relayer-access.ts';
@@ -35,6 +35,19 @@ export interface TransactionsDeps {
   newId(): string;
 }
 
+/**
+ * The transaction that bytes of a client are already, unless that ended in vain: posted twice, they have one effect.
+ * @throws AppError `TRANSACTION_EXISTS` when it is another relayer's
+ */
+async function twinOf(
+  read: Pick<Reader, 'transactionByContent'>,
+  { lane, contentKey, relayerId }: Transaction,
+): Promise<string | undefined> {
+  const twin = contentKey === null ? undefined : await read.transactionByContent(lane, contentKey);
+  if (twin !== undefined && twin.relayerId !== relayerId) throw new AppError('TRANSACTION_EXISTS', {});
+  return twin?.id;
+}
+
 /** Accepting transactions and telling where they stand. */
 export function createTransactionsService(deps: TransactionsDeps): TransactionsService {
   const { store, relayers, engine, metrics, clock, log, newId } = deps;
@@ -44,10 +57,11 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
     const { relayer, chain, account } = access;
     const now = await store.now();
     const identity = await store.read.chainIdentity(relayer.networkType, relayer.network);
-    const { request, validUntil } = chain.parseRequest(body, { ...account, identity }, now);
+    const parsed = chain.parseRequest(body, { ...account, identity }, now);
     // Only before the first check of a relayer has ended: nobody can say yet on which chain the transaction would be.
     if (identity === undefined)
       throw new AppError('RELAYER_DISABLED', { reason: `network ${relayer.network} was not reached yet` });
+    await access.client().screen?.(parsed, { ...account, identity });
     return {
       id: newId(),
       relayerId: relayer.id,
@@ -58,12 +72,12 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
       createdAt: now,
       sentAt: null,
       confirmedAt: null,
-      validUntil,
-      request,
+      ...parsed,
       fields: {},
+      parentId: null,
       sequence: null,
       hash: null,
-      voidAs: null,
+      noopEnd: null,
       nextActionAt: now,
     };
   }
@@ -78,10 +92,10 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
    * it to be mined must not take a revert, or the empty version of what was canceled, for its effect.
    */
   async function statusInBlock(chain: Chain, transaction: Transaction): Promise<TransactionStatus> {
-    const { id, status, hash, voidAs } = transaction;
+    const { id, status, hash, noopEnd } = transaction;
     if (status !== 'mined') return status;
-    const attempts = voidAs === null ? [] : await store.read.attempts(id);
-    if (voidAs !== null && attempts.find((one) => one.hash === hash)?.purpose === 'void') return voidAs;
+    const attempts = noopEnd === null ? [] : await store.read.attempts(id);
+    if (noopEnd !== null && attempts.find((one) => one.hash === hash)?.purpose === 'noop') return noopEnd;
     return chain.failedInBlock?.(transaction) === true ? 'failed' : 'mined';
   }
 
@@ -109,14 +123,16 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
       const transaction = await accept(access, body);
       const { id, request } = transaction;
       const asked = { chain: access.chain, relayerId, transactionId: id, request };
-      const { isRepeat, made } = await spending.within(spender, asked, (reserve) =>
+      const { made } = await spending.within(spender, asked, (reserve) =>
         writeOnce(store, effect, async (writer) => {
+          const twin = await twinOf(writer, transaction);
+          if (twin !== undefined) return { outcome: null, transactionId: twin };
           await reserve(writer);
           await writer.insertTransaction(transaction);
           return { outcome: null, transactionId: id };
         }),
       );
-      if (isRepeat) return view(relayerId, made.transactionId ?? '');
+      if (made.transactionId !== id) return view(relayerId, made.transactionId ?? '');
       metrics.accepted(transaction);
       log.info({ transaction: id, relayer: relayerId }, 'transaction accepted');
       engine.wake(transaction.lane);

@@ -1,5 +1,5 @@
 import { openSigner, type SignerEntry, type SignerKinds } from './registry.ts';
-import type { SecretResolver, Signer } from './signer.ts';
+import type { Signer, SignerTools } from './signer.ts';
 
 /** The opened signers of a running service. */
 export interface KeyRing {
@@ -16,9 +16,9 @@ export interface KeyRing {
 export async function openKeyRing(
   kinds: SignerKinds,
   entries: readonly SignerEntry[],
-  secrets: SecretResolver,
+  tools: SignerTools,
 ): Promise<KeyRing> {
-  const attempts = await Promise.allSettled(entries.map((entry) => openSigner(kinds, entry, secrets)));
+  const attempts = await Promise.allSettled(entries.map((entry) => openSigner(kinds, entry, tools)));
   const signers = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? [attempt.value] : []));
   const failures: unknown[] = attempts.flatMap((attempt) => (attempt.status === 'rejected' ? [attempt.reason] : []));
   const close = async (): Promise<void> => {

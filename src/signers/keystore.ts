@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, hash, pbkdf2, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { z } from 'zod';
+import { isObject } from '../domain/json/json.ts';
 
 /**
  * Web3 Secret Storage, version 3: a key under a passphrase, as geth and its kin write it.
@@ -74,7 +75,7 @@ const cryptoSchema = z
 
 /** Some writers capitalise the key `crypto`. */
 const keystoreSchema = z.preprocess(
-  (value) => (isRecord(value) && 'Crypto' in value ? { ...value, crypto: value['Crypto'] } : value),
+  (value) => (isObject(value) && 'Crypto' in value ? { ...value, crypto: value['Crypto'] } : value),
   z.object({ version: z.literal(3, { error: 'only version 3 (Web3 Secret Storage) is known' }), crypto: cryptoSchema }),
 );
 
@@ -161,8 +162,4 @@ function scryptOf(
   { n, r, p, dklen: length, salt: bytes }: { n: number; r: number; p: number; dklen: number; salt: Buffer },
 ): Promise<Buffer> {
   return scryptAsync(passphrase, bytes, length, { N: n, r, p, maxmem: 256 * n * r + 128 * r * p + 1_048_576 });
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }

@@ -1,6 +1,5 @@
 import { open } from 'node:fs/promises';
 import { z } from 'zod';
-import { AppError } from '../domain/errors.ts';
 import { createKeySigner } from './key-signer.ts';
 import { KeystoreError, openKeystore } from './keystore.ts';
 import { secretSchema } from './secret.ts';
@@ -19,13 +18,11 @@ export const localSignerKind: SignerKind<z.output<typeof configSchema>> = {
   type: 'local',
   curves: ['secp256k1', 'ed25519'],
   configSchema,
-  async create(id, { path, passphrase }, secrets) {
+  limitMs: null,
+  async create(id, { path, passphrase }, { secrets }) {
     const secret = Buffer.from(secrets(passphrase), 'utf8');
     try {
       return createKeySigner(id, await openKeystoreFile(path, secret));
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new AppError('SIGNER_UNUSABLE', { id, reason }, { cause: error });
     } finally {
       secret.fill(0);
     }

@@ -1,13 +1,15 @@
 import { AppError } from '../domain/errors.ts';
+import { guardedSigner, withoutSecrets } from './guarded-signer.ts';
 import { localSignerKind } from './local.ts';
-import type { SecretResolver, Signer, SignerKind } from './signer.ts';
+import type { Signer, SignerKind, SignerTools } from './signer.ts';
 
 /** The kinds of signers, by the `type` that the configuration names. */
 export type SignerKinds = ReadonlyMap<string, SignerKind>;
 
 /** All kinds that the service knows. */
 export function createSignerKinds(): SignerKinds {
-  return new Map([localSignerKind].map((kind) => [kind.type, kind]));
+  const kinds: readonly SignerKind[] = [localSignerKind];
+  return new Map(kinds.map((kind) => [kind.type, kind]));
 }
 
 /** A signer as the configuration declares it. */
@@ -19,22 +21,33 @@ export interface SignerEntry {
 
 /**
  * Opens a declared signer.
- * @throws AppError `SIGNER_UNUSABLE` naming the signer and the cause
+ * @throws AppError `SIGNER_UNUSABLE` that names the signer and the cause, and shows no secret
  */
-export async function openSigner(kinds: SignerKinds, entry: SignerEntry, secrets: SecretResolver): Promise<Signer> {
-  const kind = kinds.get(entry.type);
+export async function openSigner(kinds: SignerKinds, entry: SignerEntry, tools: SignerTools): Promise<Signer> {
+  const { id, type } = entry;
+  const kind = kinds.get(type);
   if (kind === undefined) {
-    const known = [...kinds.keys()].join(', ');
-    throw unusable(entry.id, `there is no signer type "${entry.type}"; known: ${known}`);
+    throw unusable(id, `there is no signer type "${type}"; known: ${[...kinds.keys()].join(', ')}`);
   }
   const config = kind.configSchema.safeParse(entry.config);
   if (!config.success) {
     const [issue] = config.error.issues;
-    throw unusable(entry.id, [['config', ...(issue?.path ?? [])].join('.'), issue?.message].join(': '));
+    throw unusable(id, [['config', ...(issue?.path ?? [])].join('.'), issue?.message].join(': '));
   }
-  return kind.create(entry.id, config.data, secrets);
+  const read = new Set<string>();
+  const secrets: SignerTools['secrets'] = (secret) => {
+    const value = tools.secrets(secret);
+    read.add(value);
+    return value;
+  };
+  try {
+    return guardedSigner(await kind.create(id, config.data, { ...tools, secrets }), { ...tools, kind, secrets: read });
+  } catch (error) {
+    const cause = withoutSecrets(error, read);
+    throw unusable(id, cause.message, cause);
+  }
 }
 
-function unusable(id: string, reason: string): AppError {
-  return new AppError('SIGNER_UNUSABLE', { id, reason });
+function unusable(id: string, reason: string, cause?: unknown): AppError {
+  return new AppError('SIGNER_UNUSABLE', { id, reason }, cause === undefined ? {} : { cause });
 }

@@ -1,4 +1,6 @@
 import type { z } from 'zod';
+import type { Clock } from '../domain/clock.ts';
+import type { HttpClient } from '../egress/http-client.ts';
 
 /** The curves that the chains sign on. */
 export type Curve = 'secp256k1' | 'ed25519';
@@ -24,10 +26,29 @@ export interface Signer {
 /** One kind of signer, as the configuration file names it in `type`. */
 export interface SignerKind<Config = unknown> {
   readonly type: string;
+  /** The curves that it can have keys on. A relayer whose network signs on another is a problem of the configuration. */
   readonly curves: readonly Curve[];
   readonly configSchema: z.ZodType<Config>;
-  /** Opens the signer; a wrong secret or a missing file is an error that names the signer and the cause. */
-  create(id: string, config: Config, secrets: SecretResolver): Promise<Signer>;
+  /** The longest that one question may take, in milliseconds; null where nobody outside this process is asked. */
+  readonly limitMs: number | null;
+  /**
+   * Opens the signer. A wrong secret or a missing file is an error that says so; which signer it is, is added.
+   * What is opened verifies its signatures, and leaves limits, counting and clean errors to `guarded-signer.ts`.
+   */
+  create(id: string, config: Config, tools: SignerTools): Promise<Signer>;
+}
+
+/** What kinds work with. */
+export interface SignerTools {
+  secrets: SecretResolver;
+  http: Pick<HttpClient, 'post'>;
+  clock: Clock;
+  metrics: SignerMetrics;
+}
+
+/** Where the questions to signers are counted. */
+export interface SignerMetrics {
+  asked(question: { signer: string; type: string; outcome: 'ok' | 'failed'; seconds: number }): void;
 }
 
 /** Reads a secret value `{ type: "env" | "plain", value }` of the configuration. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Mark } from '../domain/history.ts';
 import type { Connection } from './connection.ts';
 import type { Reader, Writer } from './store.ts';
-import { jsonText, readRecord, timestampSchema } from './stored-record.ts';
+import { jsonText, readRecord, timestampSchema } from './tables/stored-record.ts';
 
 const HISTORY = 'history';
 const MARK = 'mark:';

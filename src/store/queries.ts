@@ -1,19 +1,20 @@
-import { attemptReads, attemptWrites } from './attempts.ts';
-import { chainIdentityReads, chainIdentityWrites } from './chain-identities.ts';
 import type { Connection } from './connection.ts';
-import { decisionReads, decisionWrites } from './decisions.ts';
 import { historyReads, historyWrites } from './history.ts';
-import { effectReads, idempotencyWrites } from './idempotency.ts';
-import { intentReads, intentWrites } from './intents.ts';
-import { kvReads, kvWrites } from './kv.ts';
-import { kvLockWrites } from './kv-locks.ts';
-import { notificationReads, notificationWrites } from './notifications.ts';
-import { outboxReads, outboxWrites } from './outbox.ts';
-import { pruningWrites } from './pruning.ts';
-import { relayerReads, relayerWrites } from './relayers.ts';
-import { spendingReads, spendingWrites } from './spending.ts';
 import type { Reader, Writer } from './store.ts';
-import { transactionReads, transactionWrites } from './transactions.ts';
+import { attemptReads, attemptWrites } from './tables/attempts.ts';
+import { chainIdentityReads, chainIdentityWrites } from './tables/chain-identities.ts';
+import { decisionReads, decisionWrites } from './tables/decisions.ts';
+import { effectReads, idempotencyWrites } from './tables/idempotency.ts';
+import { intentReads, intentWrites } from './tables/intents.ts';
+import { kvReads, kvWrites } from './tables/kv.ts';
+import { kvLockWrites } from './tables/kv-locks.ts';
+import { laneReads, laneWrites } from './tables/lanes.ts';
+import { notificationReads, notificationWrites } from './tables/notifications.ts';
+import { outboxReads, outboxWrites } from './tables/outbox.ts';
+import { pruningWrites } from './tables/pruning.ts';
+import { relayerReads, relayerWrites } from './tables/relayers.ts';
+import { spendingReads, spendingWrites } from './tables/spending.ts';
+import { transactionReads, transactionWrites } from './tables/transactions.ts';
 
 /** The reading half of the store over one connection. */
 export function createReader(connection: Connection): Reader {
@@ -21,6 +22,7 @@ export function createReader(connection: Connection): Reader {
     ...relayerReads(connection),
     ...transactionReads(connection),
     ...attemptReads(connection),
+    ...laneReads(connection),
     ...decisionReads(connection),
     ...intentReads(connection),
     ...chainIdentityReads(connection),
@@ -40,6 +42,7 @@ export function createWriter(connection: Connection): Writer {
     ...relayerWrites(connection),
     ...transactionWrites(connection),
     ...attemptWrites(connection),
+    ...laneWrites(connection),
     ...decisionWrites(connection),
     ...intentWrites(connection),
     ...pruningWrites(connection),

@@ -1,9 +1,9 @@
 import { closeSync, copyFileSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
-import { isBusy } from './lock.ts';
-import { assertKnownSteps } from './migrate.ts';
-import { migrations } from './migrations.ts';
+import { assertKnownSteps } from './migrations/migrate.ts';
+import { migrations } from './migrations/migrations.ts';
+import { isBusy } from './sqlite/lock.ts';
 
 export interface RestoreOptions<T> {
   /** A backup; it is only read. */

@@ -1,8 +1,10 @@
 import type { Generated } from 'kysely';
-import type { DecisionKind } from '../domain/decision.ts';
 import type { NetworkType } from '../domain/network-type.ts';
-import type { AttemptPurpose } from '../domain/transaction.ts';
-import type { TransactionStatus, VoidEnd } from '../domain/transaction-state.ts';
+import type { AnchorKind } from '../domain/transaction/anchor.ts';
+import type { AttemptPurpose } from '../domain/transaction/attempt.ts';
+import type { DecisionKind } from '../domain/transaction/decision.ts';
+import type { OnDeath } from '../domain/transaction/transaction.ts';
+import type { NoopEnd, TransactionStatus } from '../domain/transaction/transaction-state.ts';
 import type { WebhookEnd, WebhookEventName } from '../domain/webhook-event.ts';
 
 /**
@@ -29,7 +31,7 @@ export interface Tables {
   leases: LeaseTable;
   rate_buckets: RateBucketTable;
   instances: InstanceTable;
-  lane_sequences: LaneSequenceTable;
+  lanes: LaneTable;
   meta: MetaTable;
   migrations: MigrationTable;
 }
@@ -65,11 +67,13 @@ export interface TransactionTable {
   valid_until: number | null;
   request: string;
   fields: string;
+  anchor_kind: AnchorKind;
+  on_death: OnDeath;
+  content_key: string | null;
+  parent_id: string | null;
   sequence: string | null;
   hash: string | null;
-  /** 1 when `void_as` is `canceled`; kept beside it for the rows and indexes of old. */
-  is_canceled: number;
-  void_as: VoidEnd | null;
+  noop_end: NoopEnd | null;
   next_action_at: number | null;
   /** When it became final. */
   ended_at: number | null;
@@ -81,12 +85,14 @@ export interface AttemptTable {
   transaction_id: string;
   ordinal: number;
   lane: string;
-  sequence: string;
+  /** `anchor-text.ts`. */
+  anchor: string | null;
   raw: string;
   hash: string;
   created_at: number;
   accepted_at: number | null;
   accepted_by: string | null;
+  dead_at: number | null;
   purpose: AttemptPurpose;
   /** JSON, as are the fields. */
   request: string;
@@ -98,7 +104,7 @@ interface IntentTable {
   transaction_id: string;
   lane: string;
   /** JSON. */
-  wish: string;
+  action: string;
   created_at: number;
   /** Null while it waits. */
   settled_at: number | null;
@@ -264,12 +270,10 @@ interface RateBucketTable {
   full_at: number;
 }
 
-interface LaneSequenceTable {
+interface LaneTable {
   lane: string;
-  /** The highest of the attempts that were pruned. */
-  sequence: string;
-  /** When its transaction became final. */
-  settled_at: number | null;
+  /** The highest sequence that is used for good. */
+  settled: string;
 }
 
 interface MetaTable {

@@ -1,17 +1,19 @@
 import type { KeyObject } from 'node:crypto';
-import type { Decision } from '../domain/decision.ts';
 import type { History, Mark } from '../domain/history.ts';
 import type { Claim, Effect, EffectName, KeptAnswer, KeyedRequest } from '../domain/idempotency.ts';
-import type { Intent, WishRecord } from '../domain/intent.ts';
-import type { Json } from '../domain/json.ts';
+import type { Json } from '../domain/json/json.ts';
 import type { KvLock, KvPage, KvQuota, KvUsage } from '../domain/kv.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { Notification } from '../domain/notification.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
 import type { Relayer } from '../domain/relayer.ts';
-import type { Reservation, Shortage, Spent } from '../domain/spending.ts';
-import type { Attempt, Timestamp, Transaction } from '../domain/transaction.ts';
-import type { TransactionStatus } from '../domain/transaction-state.ts';
+import type { AnchorKind } from '../domain/transaction/anchor.ts';
+import type { Attempt } from '../domain/transaction/attempt.ts';
+import type { Decision } from '../domain/transaction/decision.ts';
+import type { Intent, IntentRecord } from '../domain/transaction/intent.ts';
+import type { Reservation, Shortage, Spent } from '../domain/transaction/spending.ts';
+import type { Timestamp, Transaction } from '../domain/transaction/transaction.ts';
+import type { TransactionStatus } from '../domain/transaction/transaction-state.ts';
 import type { WebhookEvent, WebhookReport } from '../domain/webhook-event.ts';
 import type { Buckets } from './buckets.ts';
 import type { Hints } from './hints.ts';
@@ -70,10 +72,14 @@ export interface Reader {
   transactions(relayerId: string, page: PageRequest, status?: TransactionStatus): Promise<Page<Transaction>>;
   /** The latest of a relayer's that was given the sequence. */
   transactionBySequence(relayerId: string, sequence: bigint): Promise<Transaction | undefined>;
+  /** A lane's transaction that is made of these bytes of a client and has not ended in vain. */
+  transactionByContent(lane: string, contentKey: string): Promise<Pick<Transaction, 'id' | 'relayerId'> | undefined>;
+  /** What a transaction needed first, the latest first. */
+  children(parentId: string): Promise<Transaction[]>;
   /** When a transaction became final; null while it is not. */
   endedAt(transactionId: string): Promise<Timestamp | null>;
-  /** By ordinal. */
-  attempts(transactionId: string): Promise<Attempt[]>;
+  /** Of the given transactions; those of each by ordinal. */
+  attempts(...transactionIds: string[]): Promise<Attempt[]>;
   /** The latest, at most `limit`, the oldest first. */
   decisions(transactionId: string, limit: number): Promise<Decision[]>;
   /** A relayer's transactions that are pending, sent or submitted and not being canceled, in the order of acceptance. */
@@ -84,27 +90,25 @@ export interface Reader {
   intentOutcome(position: number): Promise<{ refusal: string | null } | 'waiting' | undefined>;
   /** How many intents wait to be carried out, in all lanes. */
   waitingIntents(): Promise<number>;
-  /** The latest that was wished of a transaction, at most `limit`, the oldest first. */
-  wishes(transactionId: string, limit: number): Promise<WishRecord[]>;
+  /** The latest intents of a transaction, at most `limit`, the oldest first. */
+  intentRecords(transactionId: string, limit: number): Promise<IntentRecord[]>;
   /** Lanes that have a transaction whose `nextActionAt` is due, or an intent that waits. */
   dueLanes(now: Timestamp): Promise<string[]>;
   /** A transaction of a lane, whoever's it is. */
   transactionOfLane(lane: string, id: string): Promise<Transaction | undefined>;
-  /** A lane's pending transactions that are due, in the order of acceptance. */
-  duePending(lane: string, now: Timestamp, limit: number): Promise<Transaction[]>;
-  /** A lane's transactions with a sequence that are not final, by sequence, with their attempts. */
+  /** A lane's pending transactions with that kind of anchor that are due, those for longest first. */
+  duePending(lane: string, kind: AnchorKind, now: Timestamp, limit: number): Promise<Transaction[]>;
+  /** A lane's transactions that are signed and not final, with their attempts, in the order of acceptance. */
   openTransactions(lane: string): Promise<{ transaction: Transaction; attempts: Attempt[] }[]>;
   /** Pending transactions of all lanes, at most `limit`: accepted, and never signed. */
   unsigned(limit: number): Promise<Transaction[]>;
   unsignedCount(): Promise<number>;
   /** The lowest `nextActionAt` of all, or of those after the given moment, for the next wake-up. */
   nextActionAt(after?: Timestamp): Promise<Timestamp | null>;
-  /** The sequence after the highest that any attempt of the lane ever had, whatever became of it. */
-  laneSequence(lane: string): Promise<bigint | null>;
-  /** The lane's empty transactions that were made for sequences which nobody held, since the given moment. */
-  fillers(lane: string, since: Timestamp): Promise<Filler[]>;
-  /** How far the lane's final transactions go; null where none has a sequence. */
-  settled(lane: string): Promise<Settled | null>;
+  /** The sequence after the highest of the lane's account that is used for good; null where none is. */
+  settledSequence(lane: string): Promise<bigint | null>;
+  /** The sequence after the highest that the lane's open or ended transactions use; null where none does. */
+  knownSequence(lane: string): Promise<bigint | null>;
   /** Not final, of one relayer: pending, sent and submitted. */
   pendingCount(relayerId: string): Promise<number>;
   /** How many transactions have each of the statuses that are not final, of every relayer; none where there are none. */
@@ -153,18 +157,6 @@ export interface Reader {
 
   /** What the database says of its own past. */
   history(): Promise<History>;
-}
-
-/** The end of what is final in a lane: the sequence after the highest of a final transaction, and when that became so. */
-export interface Settled {
-  sequence: bigint;
-  at: Timestamp;
-}
-
-/** An empty transaction in the place of one that the chain waits for, and when it was signed. */
-export interface Filler {
-  sequence: bigint;
-  at: Timestamp;
 }
 
 /** What an effect of a keyed request came to; nobody knows where it has neither an outcome nor a failure. */
@@ -236,22 +228,31 @@ export interface Writer extends Reader {
    * @throws when the state table does not allow the step
    */
   updateTransaction(id: string, seen: TransactionStatus, change: TransactionChange): Promise<boolean>;
-  /** Unique in (transaction, ordinal) and in (lane, hash). */
+  /**
+   * Stores a signed attempt. Unique in (transaction, ordinal) and in (lane, hash).
+   * @throws NoConflict when a living attempt of the transaction consumes something else, so that both could execute
+   */
   insertAttempt(attempt: Attempt): Promise<void>;
   /** What counts is the first time. */
   attemptAccepted(transactionId: string, ordinal: number, taken: { at: Timestamp; by?: string | null }): Promise<void>;
+  /** It can never execute. What counts is the first time. */
+  attemptDied(transactionId: string, ordinal: number, at: Timestamp): Promise<void>;
+  /** The sequence is used for good. */
+  settleSequence(lane: string, sequence: bigint): Promise<void>;
   insertDecision(transactionId: string, decision: Omit<Decision, 'at'>): Promise<void>;
   /** Resolves with its position. */
-  insertIntent(intent: Pick<Intent, 'transactionId' | 'lane' | 'wish'>): Promise<number>;
+  insertIntent(intent: Pick<Intent, 'transactionId' | 'lane' | 'action'>): Promise<number>;
   /** Notes what came of an intent that waits; `refusal` null when it was carried out. */
   settleIntent(position: number, refusal: string | null): Promise<void>;
   /**
    * Deletes transactions that became final before the given moment, with their attempts, the oldest first and at most
-   * `limit`; resolves with their number. Those stay that an idempotency key names. `laneSequence` stays what it is.
+   * `limit`; resolves with their number. Those stay that an idempotency key names.
    */
   pruneTransactions(before: Timestamp, limit: number): Promise<number>;
   /** Pins a network's chain; a second, different value is an error. */
   pinChainIdentity(type: NetworkType, network: string, identity: string): Promise<void>;
+  /** The network is pinned to that chain no more. */
+  unpinChainIdentity(type: NetworkType, network: string, identity: string): Promise<void>;
 
   /** Makes or changes a notification; its signing key stays. */
   putNotification(notification: Omit<Notification, 'hasSigningKey'>): Promise<void>;
@@ -373,6 +374,8 @@ export interface SpendingRaise extends Spent {
 export type TransactionChange = Partial<
   Pick<
     Transaction,
+    | 'lane'
+    | 'contentKey'
     | 'status'
     | 'statusReason'
     | 'sentAt'
@@ -382,7 +385,7 @@ export type TransactionChange = Partial<
     | 'fields'
     | 'sequence'
     | 'hash'
-    | 'voidAs'
+    | 'noopEnd'
     | 'nextActionAt'
   >
 >;

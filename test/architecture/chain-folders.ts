@@ -7,11 +7,13 @@ const REQUIRED = ['address.ts', 'index.ts', 'networks.json', 'policy.ts', 'schem
 const KNOWN = new Set([
   ...REQUIRED,
   'broadcast.ts',
+  'chain-identity.ts',
   'confirm.ts',
+  'description.ts',
+  'dialect.ts',
   'errors.ts',
   'fees.ts',
   'identity.ts',
-  'message.ts',
   'prepare.ts',
   'provider.ts',
   'replace.ts',
@@ -19,40 +21,14 @@ const KNOWN = new Set([
   'rpc.ts',
   'sequence.ts',
   'signing.ts',
+  'spending.ts',
   'sponsor.ts',
   'swap.ts',
-  'unsent.ts',
   'view.ts',
 ]);
 
-/** What only one family has anything like, by its own field's names. */
-const OWN: Readonly<Record<string, readonly string[]>> = {
-  evm: [
-    'access-list.ts',
-    'admission.ts',
-    'authorization.ts',
-    'belief.ts',
-    'body-search.ts',
-    'displacement.ts',
-    'each-endpoint.ts',
-    'empty-version.ts',
-    'error-abi.ts',
-    'form.ts',
-    'gas.ts',
-    'head-floor.ts',
-    'integer.ts',
-    'market.ts',
-    'nonce-use.ts',
-    'receipts.ts',
-    'revert.ts',
-    'rollup.ts',
-    'second-opinion.ts',
-    'spending.ts',
-    'typed-data.ts',
-    'valid-until.ts',
-    'version-price.ts',
-  ],
-};
+/** Where a family keeps the parts of one of these: of a request, of prices, of what is in a block. */
+const ROOMS = new Set(['form', 'inclusion', 'price']);
 
 /** The same thing has the same name in all chains, so that whoever knows one knows all; none has empty places. */
 export const chainFolders: Rule = (files) => {
@@ -68,7 +44,12 @@ export const chainFolders: Rule = (files) => {
       (name) => `src/chains/${chain}/${name} is missing; every chain has it.`,
     ),
     ...names
-      .filter((name) => !KNOWN.has(name) && OWN[chain]?.includes(name) !== true)
+      .filter((name) => !KNOWN.has(name) && !isInRoom(name))
       .map((name) => `src/chains/${chain}/${name} has a name that the chains do not share.`),
   ]);
 };
+
+function isInRoom(name: string): boolean {
+  const [room, file] = name.split('/');
+  return file !== undefined && ROOMS.has(room ?? '');
+}

@@ -1,6 +1,7 @@
 import { noBarrels } from './barrels.ts';
 import { chainFolders } from './chain-folders.ts';
 import { fileLength } from './file-length.ts';
+import { folderSize } from './folder-size.ts';
 import { honestTests, strayTests } from './honest-tests.ts';
 import { exactVersions, lockfileKnowsAllPlatforms, lockfileNamesNoRegistry } from './lockfile.ts';
 import { mirroredTests, staleExemptions } from './mirrored-tests.ts';
@@ -11,6 +12,7 @@ import type { Rule } from './rule.ts';
 /** All rules of the house that no other tool knows. */
 export const houseRules: Readonly<Record<string, Rule>> = {
   fileLength,
+  folderSize,
   bannedNames,
   noBarrels,
   mirroredTests,

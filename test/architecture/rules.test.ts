@@ -2,6 +2,7 @@ import t from 'tap';
 import { noBarrels } from './barrels.ts';
 import { chainFolders } from './chain-folders.ts';
 import { fileLength } from './file-length.ts';
+import { folderSize } from './folder-size.ts';
 import { honestTests, strayTests } from './honest-tests.ts';
 import { houseRules } from './house.ts';
 import { exactVersions, lockfileKnowsAllPlatforms, lockfileNamesNoRegistry } from './lockfile.ts';
@@ -51,7 +52,7 @@ const cases: readonly { rule: Rule; broken: readonly (readonly SourceFile[])[]; 
     rule: mirroredTests,
     broken: [
       [at('src/domain/id.ts', 'export function id() {}\n')],
-      [at('sandbox/driver/slot.ts', 'export class Slot {}\n')],
+      [at('sandbox/driver/supervisor.ts', 'export class Supervisor {}\n')],
       [at('src/domain/kinds.ts', "export const kinds = ['evm'].map(String);\n")],
       [at('test/unit/src/domain/gone.test.ts')],
     ],
@@ -81,6 +82,15 @@ const cases: readonly { rule: Rule; broken: readonly (readonly SourceFile[])[]; 
     kept: Object.keys(withoutUnitTest).map((path) => at(path)),
   },
   {
+    rule: folderSize,
+    broken: [Array.from({ length: 24 }, (_, place) => at(`src/engine/f${place}.ts`))],
+    kept: [
+      ...Array.from({ length: 23 }, (_, place) => at(`src/engine/f${place}.ts`)),
+      at('src/engine/lane/lane.ts'),
+      ...Array.from({ length: 40 }, (_, place) => at(`test/unit/f${place}.ts`)),
+    ],
+  },
+  {
     rule: chainFolders,
     broken: [
       chainFolder('solana').slice(1),
@@ -92,6 +102,7 @@ const cases: readonly { rule: Rule; broken: readonly (readonly SourceFile[])[]; 
       at('src/chains/chain.ts'),
       ...chainFolder('evm'),
       at('src/chains/evm/fees.ts'),
+      at('src/chains/evm/price/market.ts'),
       ...chainFolder('solana'),
       at('src/chains/solana/swap.ts'),
     ],

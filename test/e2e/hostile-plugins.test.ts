@@ -1,7 +1,7 @@
 /**
  * Threat: guest code that takes the process, the processor or the memory for itself. Each attack of the design's
  * table runs as a plugin of a real server. Throughout, `/health` and another plugin answer; the attacker's call ends
- * with its code; the same plugin then serves an honest call; nothing is left behind. If one of these fails, look at the watch in `sandbox/driver/slot.ts` before touching the test.
+ * with its code; the same plugin then serves an honest call; nothing is left behind. If one of these fails, look at the watch in `sandbox/driver/supervisor.ts` before touching the test.
  */
 import t from 'tap';
 import { descendantsOf, survivors } from '../support/processes.ts';

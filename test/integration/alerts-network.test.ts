@@ -88,10 +88,10 @@ t.test('an endpoint that does not answer', async (t) => {
   await scene.restart(() => {
     const database = new DatabaseSync(join(workspace.dir, 'data', 'isolayer.db'));
     // A replacement that was accepted just before the end: it takes a price, which nobody tells.
-    const wish = "json_object('kind', 'replace', 'request', json(request), 'validUntil', null)";
-    const open = `select id, lane, ${wish}, ? from transactions where relayer_id = ? and status = 'submitted'`;
+    const action = "json_object('kind', 'replace', 'request', json(request), 'validUntil', null)";
+    const open = `select id, lane, ${action}, ? from transactions where relayer_id = ? and status = 'submitted'`;
     database
-      .prepare(`insert into intents (transaction_id, lane, wish, created_at) ${open}`)
+      .prepare(`insert into intents (transaction_id, lane, action, created_at) ${open}`)
       .run(Date.now(), `local-${STUCK}`);
     database.close();
   });

@@ -12,14 +12,14 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/domain/clock.ts';
-import { laneKey } from '../../src/domain/lane.ts';
-import type { Transaction } from '../../src/domain/transaction.ts';
+import { laneKey } from '../../src/domain/transaction/lane.ts';
+import type { Transaction } from '../../src/domain/transaction/transaction.ts';
 import { createLog } from '../../src/observability/log.ts';
-import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 import { type Anvil, startAnvil } from '../support/anvil.ts';
 import { present } from '../support/engine-world.ts';
-import { storedTransaction } from '../support/evm.ts';
+import { identityAt, storedTransaction } from '../support/evm.ts';
 import { relayerOf } from '../support/store.ts';
 
 const ENTRY = fileURLToPath(import.meta.resolve('../support/engine-process.ts'));
@@ -43,10 +43,11 @@ async function accept(store: Store, anvil: Anvil): Promise<Transaction> {
   const relayer = relayerOf({ id: 'relayer', network: 'testnet', address });
   const body = { to: present(receiver).address, value: '12345', speed: 'fast' };
   const transaction = storedTransaction({ address, policies: {} }, body, { createdAt: Date.now() });
+  const identity = await identityAt(anvil.url);
   await store.write(async (writer) => {
     await writer.putRelayer(relayer);
-    await writer.pinChainIdentity('evm', 'testnet', '31337');
-    await writer.insertTransaction({ ...transaction, lane: laneKey('evm', '31337', address) });
+    await writer.pinChainIdentity('evm', 'testnet', identity);
+    await writer.insertTransaction({ ...transaction, lane: laneKey('evm', identity, address) });
   });
   return transaction;
 }

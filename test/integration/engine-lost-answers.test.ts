@@ -3,8 +3,8 @@
  * engine finds out what is stored, and goes on without a restart.
  */
 import t, { type Test } from 'tap';
-import type { Wish } from '../../src/domain/intent.ts';
-import type { Transaction } from '../../src/domain/transaction.ts';
+import type { IntentAction } from '../../src/domain/transaction/intent.ts';
+import type { Transaction } from '../../src/domain/transaction/transaction.ts';
 import { ADDRESS, EngineWorld, LANE } from '../support/engine-world.ts';
 import { VOID } from '../support/fake-chain-client.ts';
 import { type Commit, losingAnswers } from '../support/lost-answers.ts';
@@ -22,8 +22,8 @@ async function losing(t: Test, isLost: (commit: Commit) => boolean) {
   t.teardown(() => engine.close());
   await engine.start();
   const untilLost = () => world.until('an answer is lost', async () => lost > 0);
-  const wish = async ({ id: transactionId, lane }: Transaction, asked: Wish) => {
-    await world.store.write((writer) => writer.insertIntent({ transactionId, lane, wish: asked }));
+  const ask = async ({ id: transactionId, lane }: Transaction, action: IntentAction) => {
+    await world.store.write((writer) => writer.insertIntent({ transactionId, lane, action }));
     engine.wake(LANE);
   };
   const accept = async (effect: string) => {
@@ -31,7 +31,7 @@ async function losing(t: Test, isLost: (commit: Commit) => boolean) {
     engine.wake(LANE);
     return transaction;
   };
-  return { world, untilLost, wish, accept };
+  return { world, untilLost, ask, accept };
 }
 
 const effects = ({ chain }: EngineWorld): string[] => chain.executed.map(({ transaction }) => transaction.effect);
@@ -61,10 +61,10 @@ t.test('of a dearer version', async (t) => {
 });
 
 t.test('of the empty version of a cancel', async (t) => {
-  const { world, accept, wish, untilLost } = await losing(t, signs('void'));
+  const { world, accept, ask, untilLost } = await losing(t, signs('noop'));
   const payment = await accept('pay');
   await world.untilStatus(payment, 'submitted');
-  await wish(payment, { kind: 'cancel' });
+  await ask(payment, { kind: 'cancel' });
   await untilLost();
   // What is stored does not get into a block at its price; what is signed next does.
   world.chain.floor = 9n;
@@ -74,19 +74,19 @@ t.test('of the empty version of a cancel', async (t) => {
 });
 
 t.test('of a replacement: it is carried out once', async (t) => {
-  const { world, accept, wish, untilLost } = await losing(t, signs('replace'));
+  const { world, accept, ask, untilLost } = await losing(t, signs('replace'));
   const payment = await accept('pay');
   await world.untilStatus(payment, 'submitted');
-  await wish(payment, { kind: 'replace', request: { effect: 'instead' }, validUntil: null });
+  await ask(payment, { kind: 'replace', request: { effect: 'instead' }, validUntil: null });
   await untilLost();
   await world.until('it is on offer', async () => world.chain.received.some((raw) => raw.includes('instead')));
   await world.untilStatus(payment, 'confirmed', { mining: true });
   t.strictSame(effects(world), ['instead']);
-  t.match(await world.store.read.wishes(payment.id, 10), [{ kind: 'replace', refusal: null }]);
+  t.match(await world.store.read.intentRecords(payment.id, 10), [{ kind: 'replace', refusal: null }]);
 });
 
 t.test('of the filler of a gap: the sequence is filled once', async (t) => {
-  const { world, accept, untilLost } = await losing(t, signs('void'));
+  const { world, accept, untilLost } = await losing(t, signs('noop'));
   world.chain.strict = true;
   world.chain.submit(
     JSON.stringify({ from: ADDRESS, nonce: '0', effect: 'foreign', cost: '1', reverts: false, price: '1' }),
@@ -103,7 +103,7 @@ t.test('of the filler of a gap: the sequence is filled once', async (t) => {
   await untilLost();
   await world.untilStatus(payment, 'confirmed', { mining: true });
   t.strictSame(effects(world), [VOID, 'pay']);
-  t.equal((await world.store.read.fillers(LANE, 0)).length, 1);
+  t.equal((await world.store.read.transactions('r1', { page: 1, perPage: 9 })).total, 2, 'the payment and one filler');
 });
 
 const noted: Readonly<Record<string, (commit: Commit) => boolean>> = {

@@ -3,20 +3,21 @@
  * that is reported is true and has a cause, whatever crash, lost message, reorganisation or foreign use of the key comes
  * between.
  */
+
 import t from 'tap';
 import { sideBySide } from '../check/side-by-side.ts';
 import { describeHistory, drawHistories, type History, liveThrough } from '../support/model/histories.ts';
 import { isFaultless } from '../support/model/judge.ts';
-import { sequenceWorlds } from '../support/model/sequence-world.ts';
 import type { WorldKind } from '../support/model/world.ts';
-import { runsOf } from '../support/properties.ts';
+import { worlds } from '../support/model/worlds.ts';
+import { propertySeed, runsOf } from '../support/properties.ts';
 
 /** Worlds mostly wait, so several live at once. */
-const AT_ONCE = 16;
-const WORLDS = 40;
+const AT_ONCE = 8;
+const WORLDS = 20;
 
 async function judgeHealthy<Event>(kind: WorldKind<Event>): Promise<{ accepted: number; broken: string[] }> {
-  const histories = drawHistories(kind, runsOf(WORLDS));
+  const histories = drawHistories(kind, runsOf(WORLDS), propertySeed());
   const broken: string[] = [];
   let accepted = 0;
   const live = async (history: History<Event>) => {
@@ -28,7 +29,7 @@ async function judgeHealthy<Event>(kind: WorldKind<Event>): Promise<{ accepted: 
   return { accepted, broken };
 }
 
-for (const kind of [sequenceWorlds]) {
+for (const kind of worlds) {
   t.test(`${kind.name}: one effect, nothing lost, true ends`, async (t) => {
     const { accepted, broken } = await judgeHealthy(kind);
     t.strictSame(broken, []);

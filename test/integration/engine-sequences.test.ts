@@ -1,10 +1,9 @@
 /**
- * A node makes up how many transactions an account has sent. What was accepted is paid once all the same, nothing is
- * spent to get to the count that was made up, and the account goes on.
+ * An account's count is not what was signed here: somebody else uses the key, a node makes a count up, a reorganisation
+ * takes it back. What was accepted is paid once all the same, and the account goes on.
  */
 import t, { type Test } from 'tap';
-import type { Transaction } from '../../src/domain/transaction.ts';
-import { isFinal } from '../../src/domain/transaction-state.ts';
+import type { Transaction } from '../../src/domain/transaction/transaction.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { EngineTiming } from '../../src/engine/timing.ts';
 import { ADDRESS, EngineWorld, LANE } from '../support/engine-world.ts';
@@ -12,9 +11,9 @@ import { VOID } from '../support/fake-chain-client.ts';
 
 /** Tells what the test says of the account's count, or the truth where it says nothing. */
 function tell(world: EngineWorld, say: () => bigint | undefined): { asked: number } {
-  const truth = world.client.nextSequence.bind(world.client);
+  const truth = world.client.sequences.next.bind(world.client);
   const told = { asked: 0 };
-  world.client.nextSequence = async (address) => {
+  world.client.sequences.next = async (address) => {
     told.asked += 1;
     return say() ?? (await truth(address));
   };
@@ -45,220 +44,118 @@ function useOutside({ chain }: EngineWorld, nonce: number): void {
   chain.submit(JSON.stringify({ ...foreign, price: '1' }));
 }
 
-/** Hundreds of empty transactions come before these end. */
-function untilFilled(world: EngineWorld, transactions: readonly Transaction[]): Promise<void> {
-  const haveEnded = async () => {
-    const now = await Promise.all(transactions.map((one) => world.get(one)));
-    return now.every(({ status }) => isFinal(status));
-  };
-  return world.until('all have ended', haveEnded, { mining: true, withinMs: 90_000 });
+/** A world in which somebody else used so many nonces, in blocks. */
+async function withUsedAccount(t: Test, count: number): Promise<EngineWorld> {
+  const world = await EngineWorld.open(t);
+  for (let nonce = 0; nonce < count; nonce += 1) useOutside(world, nonce);
+  world.chain.mine();
+  return world;
 }
 
-/** A world in which the first payments were signed at a count that was made up for long, and now the truth is told. */
-async function withStranded(t: Test, count: bigint, payments = 1, timing: Partial<EngineTiming> = {}) {
+/** A world in which one payment was signed at a count that the chain knows nothing of any more. */
+async function withBeyond(t: Test, count: bigint) {
   const world = await EngineWorld.open(t);
   let lie: bigint | undefined = count;
   tell(world, () => lie);
-  const engine = await start(t, world, timing);
-  const beyond: Transaction[] = [];
-  for (let index = 0; index < payments; index += 1) beyond.push(await pay(world, engine, `beyond ${index}`));
-  for (const one of beyond) await world.untilStatus(one, 'submitted');
+  const engine = await start(t, world);
+  const beyond = await pay(world, engine, 'beyond');
+  await world.untilStatus(beyond, 'submitted');
+  t.equal((await world.get(beyond)).sequence, count);
   lie = undefined;
   return { world, engine, beyond };
 }
 
-t.test(
-  'a count that is made up at first contact is not signed, and holds up nobody once the truth is told',
-  async (t) => {
-    const world = await EngineWorld.open(t);
-    let lies = 12;
-    tell(world, () => {
-      lies -= 1;
-      return lies > 0 ? 1_000_000n : undefined;
-    });
-    const engine = await start(t, world, { driftMs: 60_000 });
-    const transaction = await pay(world, engine, 'pay');
-    await world.untilStatus(transaction, 'confirmed', { mining: true });
-    t.equal((await world.get(transaction)).sequence, 0n);
-    t.strictSame([...offered(world)], [0]);
-  },
-);
+/** How often the count had been asked for when each was signed. */
+function askedAtSignature({ signer }: EngineWorld, told: { asked: number }): number[] {
+  const asked: number[] = [];
+  signer.failsAt = () => {
+    asked.push(told.asked);
+    return false;
+  };
+  return asked;
+}
 
-t.test('a count that has been told since the start does not delay the first payment of a used account', async (t) => {
+t.test('a count that is made up now and then is not signed', async (t) => {
   const world = await EngineWorld.open(t);
-  for (let nonce = 0; nonce < 100; nonce += 1) useOutside(world, nonce);
-  world.chain.mine();
+  let asked = 0;
+  tell(world, () => {
+    asked += 1;
+    return asked % 2 === 1 ? 1_000_000n + BigInt(asked) : undefined;
+  });
+  const engine = await start(t, world);
+  for (const effect of ['one', 'two', 'three']) {
+    await world.untilStatus(await pay(world, engine, effect), 'confirmed', { mining: true });
+  }
+  t.strictSame([...offered(world)], [0, 1, 2]);
+  t.strictSame(effects(world), ['one', 'two', 'three']);
+});
+
+t.test('the first payment of an account that others have used goes on from there', async (t) => {
+  const world = await withUsedAccount(t, 100);
+  const engine = await start(t, world);
   const told = tell(world, () => undefined);
-  const driftMs = 500;
-  const engine = await start(t, world, { driftMs });
-  const since = performance.now();
-  await world.until('it was told for long', async () => performance.now() - since > driftMs);
-  const before = told.asked;
+  const asked = askedAtSignature(world, told);
   const transaction = await pay(world, engine, 'pay');
   await world.until('it is signed', async () => (await world.get(transaction)).sequence !== null);
+  t.strictSame(asked, [2], 'heard twice');
+  await world.untilStatus(transaction, 'confirmed', { mining: true });
   t.equal((await world.get(transaction)).sequence, 100n);
-  t.equal(told.asked - before, 2, 'asked as often as after any use by others');
 });
 
 t.test('a used account is known once its first payment is in a block, also after a restart', async (t) => {
-  const world = await EngineWorld.open(t);
-  for (let nonce = 0; nonce < 300; nonce += 1) useOutside(world, nonce);
-  world.chain.mine();
+  const world = await withUsedAccount(t, 300);
   const before = await start(t, world);
   const first = await pay(world, before, 'first');
   await world.untilStatus(first, 'submitted');
   world.chain.mine();
   await world.untilStatus(first, 'mined');
   await before.close();
-  const after = await start(t, world, { driftMs: 3_600_000 });
+  const after = await start(t, world);
+  const told = tell(world, () => undefined);
+  const asked = askedAtSignature(world, told);
   const second = await pay(world, after, 'second');
-  await world.untilStatus(second, 'submitted');
+  await world.until('it is signed', async () => (await world.get(second)).sequence !== null);
   t.equal((await world.get(second)).sequence, 301n);
+  t.strictSame(asked, [1], 'nobody else used the key meanwhile');
 });
 
-t.test(
-  'what was signed far beyond the count waits, told as such; newer ones go on, and no gap is paid for',
-  async (t) => {
-    const { world, engine, beyond } = await withStranded(t, 1_000_000n);
-    const [first] = beyond;
-    if (first === undefined) throw new Error('nothing was signed');
-    const newer = [await pay(world, engine, 'newer 0'), await pay(world, engine, 'newer 1')];
-    for (const one of newer) await world.untilStatus(one, 'confirmed', { mining: true });
-    t.strictSame(offered(world), new Set([1_000_000, 0, 1]));
-    t.strictSame(effects(world).sort(), ['newer 0', 'newer 1']);
-    const later = await pay(world, engine, 'later');
-    await world.untilStatus(later, 'confirmed', { mining: true });
-    t.equal((await world.get(later)).sequence, 2n);
-
-    const { status, statusReason } = await world.get(first);
-    t.match({ status, statusReason }, { status: 'submitted', statusReason: /^Signed under sequence 1000000, / });
-    t.match(await world.store.read.decisions(first.id, 100), [{ kind: 'parked', text: statusReason }]);
-    t.match(engine.parked(), [{ relayerId: 'r1', cause: 'sequence' }]);
-    t.match(world.logLines.join(''), /signed beyond reach/);
-  },
-);
-
-t.test('once the account gets near, the rest is filled, and what was signed beyond is paid once', async (t) => {
-  const { world, engine, beyond } = await withStranded(t, 262n, 2);
-  const newer: Transaction[] = [];
-  for (let index = 0; index < 6; index += 1) newer.push(await pay(world, engine, `newer ${index}`));
-  await untilFilled(world, [...newer, ...beyond]);
-  const paid = effects(world).filter((effect) => effect !== VOID);
-  t.strictSame(paid.sort(), ['beyond 0', 'beyond 1', ...newer.map((_, index) => `newer ${index}`)]);
-  t.equal(effects(world).length, 264, 'each nonce was used once');
-  t.strictSame(engine.parked(), []);
+t.test('a use of the key that a reorganisation took back is filled below what waits for it', async (t) => {
+  const { world, engine, beyond } = await withBeyond(t, 3n);
+  await world.untilStatus(beyond, 'confirmed', { mining: true });
+  t.strictSame(effects(world), [VOID, VOID, VOID, 'beyond']);
+  const next = await pay(world, engine, 'next');
+  await world.untilStatus(next, 'confirmed', { mining: true });
+  t.equal((await world.get(next)).sequence, 4n);
 });
 
-t.test('fillers bring the account no nearer: never more are made for what was signed beyond than may be', async (t) => {
-  const world = await EngineWorld.open(t);
-  let lie: bigint | undefined = 60n;
-  tell(world, () => lie);
-  // Each is believed after a while, so that the gaps are narrow each and together more than may be filled.
-  const engine = await start(t, world, { driftMs: 10 });
-  const beyond: Transaction[] = [];
-  for (let index = 0; index < 8; index += 1) {
-    const one = await pay(world, engine, `beyond ${index}`);
-    await world.untilStatus(one, 'submitted');
-    beyond.push(one);
-    lie = ((await world.get(one)).sequence ?? 0n) + 61n;
+t.test('below what was signed far beyond its account payments go on, and no gap is paid for', async (t) => {
+  const { world, engine, beyond } = await withBeyond(t, 1_000_000n);
+  const newer = ['newer 0', 'newer 1', 'newer 2'];
+  for (const effect of newer) {
+    await world.untilStatus(await pay(world, engine, effect), 'confirmed', { mining: true });
   }
-  lie = undefined;
-  const [near, far] = [beyond.slice(0, 4), beyond.slice(4)];
-  await untilFilled(world, near);
-  const newer = await pay(world, engine, 'newer');
-  await world.untilStatus(newer, 'confirmed', { mining: true });
-  t.equal((await world.get(newer)).sequence, 244n, 'a sequence that was made up for others');
-  const fillers = () => effects(world).filter((effect) => effect === VOID).length;
-  t.equal(fillers(), 240);
-  for (const one of far) t.equal((await world.get(one)).status, 'submitted');
-  t.equal(engine.parked().length, far.length);
-});
-
-t.test('as many beyond as may be under way at once hold up nobody, nor does what they could cost', async (t) => {
-  const { world, engine } = await withStranded(t, 5_000n, 4, { inFlight: 4 });
-  world.chain.balance = 3n;
-  const newer = await pay(world, engine, 'newer');
-  await world.untilStatus(newer, 'confirmed', { mining: true });
-  t.strictSame(effects(world), ['newer']);
-});
-
-t.test(
-  'what is canceled far beyond ends, and the account goes on as if it had never been, also after a restart',
-  async (t) => {
-    const { world, engine, beyond } = await withStranded(t, 1_000_000n);
-    const [first] = beyond;
-    if (first === undefined) throw new Error('nothing was signed');
-    const newer = await pay(world, engine, 'newer');
-    await world.untilStatus(newer, 'confirmed', { mining: true });
-    await world.store.write((writer) =>
-      writer.insertIntent({ transactionId: first.id, lane: LANE, wish: { kind: 'cancel' } }),
-    );
-    await world.untilStatus(first, 'canceled');
-    t.match(await world.get(first), { statusReason: /signed under sequence 1000000, which the account is far from/ });
-    const next = await pay(world, engine, 'next');
-    await world.untilStatus(next, 'confirmed', { mining: true });
-    await engine.close();
-    const after = await start(t, world, { lossMs: 3_600_000 });
-    const last = await pay(world, after, 'last');
-    await world.untilStatus(last, 'confirmed', { mining: true });
-    t.equal((await world.get(last)).sequence, 2n);
-    t.strictSame(effects(world), ['newer', 'next', 'last']);
-  },
-);
-
-t.test('what is canceled beyond has no effect when the account gets there', async (t) => {
-  const { world, engine, beyond } = await withStranded(t, 258n);
-  const [first] = beyond;
-  if (first === undefined) throw new Error('nothing was signed');
-  await world.store.write((writer) =>
-    writer.insertIntent({ transactionId: first.id, lane: LANE, wish: { kind: 'cancel' } }),
-  );
-  const newer = [await pay(world, engine, 'newer 0'), await pay(world, engine, 'newer 1')];
-  for (const one of newer) await world.untilStatus(one, 'confirmed', { mining: true });
-  await untilFilled(world, beyond);
-  t.equal((await world.get(first)).status, 'canceled');
+  t.strictSame(effects(world), newer);
   t.strictSame(
-    effects(world)
-      .filter((effect) => effect !== VOID)
-      .sort(),
-    ['newer 0', 'newer 1'],
+    [...offered(world)].toSorted((one, other) => one - other),
+    [0, 1, 2, 1_000_000],
   );
+  t.equal((await world.get(beyond)).status, 'submitted');
 });
 
-t.test('what is canceled beyond has no effect either when others bring the account there in one go', async (t) => {
-  const { world, engine, beyond } = await withStranded(t, 400n);
-  const [first] = beyond;
-  if (first === undefined) throw new Error('nothing was signed');
-  await world.untilStatus(await pay(world, engine, 'newer'), 'confirmed', { mining: true });
-  await world.store.write((writer) =>
-    writer.insertIntent({ transactionId: first.id, lane: LANE, wish: { kind: 'cancel' } }),
-  );
-  engine.wake(LANE);
-  const hasVoid = async () => world.chain.received.some((raw) => raw.includes(VOID));
-  await world.until('its empty version is with the node', hasVoid);
-  for (let nonce = 1; nonce < 400; nonce += 1) useOutside(world, nonce);
-  await world.untilStatus(first, 'canceled', { mining: true });
-  t.notOk(effects(world).includes('beyond 0'));
-});
-
-t.test('after a chain has lost its past, what is paid waits for one proof of it', async (t) => {
+t.test('a node that is stuck in the past has nothing signed under a nonce that is used', async (t) => {
   const world = await EngineWorld.open(t);
-  const engine = await start(t, world);
-  const before: Transaction[] = [];
-  for (let index = 0; index < 10; index += 1) before.push(await pay(world, engine, `before ${index}`));
-  await untilFilled(world, before);
-  world.chain.restart();
-  const hasLost = world.client.hasLost.bind(world.client);
-  let proofs = 0;
-  world.client.hasLost = async (...question) => {
-    proofs += 1;
-    return hasLost(...question);
-  };
-  for (let index = 0; index < 10; index += 1) {
-    await world.untilStatus(await pay(world, engine, `after ${index}`), 'submitted');
+  const engine = await start(t, world, { driftMs: 0 });
+  for (const effect of ['one', 'two']) {
+    await world.untilStatus(await pay(world, engine, effect), 'confirmed', { mining: true });
   }
-  t.equal(proofs, 1);
-  await world.until('all are paid', async () => effects(world).length === 10, { mining: true });
+  let isStuck = true;
+  const told = tell(world, () => (isStuck ? 0n : undefined));
+  const waiting = await pay(world, engine, 'three');
+  await world.until('it was asked often', async () => told.asked > 5);
+  t.match(await world.get(waiting), { status: 'pending', statusReason: /expects sequence 0 .* signed up to 1;/ });
+  isStuck = false;
+  await world.untilStatus(waiting, 'confirmed', { mining: true });
+  t.strictSame(effects(world), ['one', 'two', 'three']);
 });
 
 t.test('a gap is filled also when no node has ever taken what waits above it', async (t) => {

@@ -72,7 +72,7 @@ for (const lost of ['null', 'error'] as const) {
       t.equal((await stage.attempts(id)).length, 1, 'nothing more is signed for it');
       stage.pass(9 * 3_600_000);
       await stage.untilStatus(await stage.send(), 'confirmed', { mining: true });
-      t.match(await stage.get(id), { status, voidAs: null }, 'nor does it expire: it may have had its effect');
+      t.match(await stage.get(id), { status, noopEnd: null }, 'nor does it expire: it may have had its effect');
       await t.rejects(
         stage.services.lifecycle.replace('r1', id, { to: stage.payee, value: 9, data: '0x', speed: 'fast' }),
         /Cannot replace: Nonce \d+ is used/,

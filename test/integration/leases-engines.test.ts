@@ -2,10 +2,11 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import type { ChainClient } from '../../src/chains/chain.ts';
+import type { ChainClient } from '../../src/chains/client.ts';
+import { sequenceOf } from '../../src/domain/transaction/anchor.ts';
 import { createLog } from '../../src/observability/log.ts';
 import type { Leases } from '../../src/store/lease.ts';
-import { openPostgresStore } from '../../src/store/postgres.ts';
+import { openPostgresStore } from '../../src/store/postgres/postgres.ts';
 import type { Store } from '../../src/store/store.ts';
 import { EngineWorld, LANE, present, relayerNamed } from '../support/engine-world.ts';
 import { FakeChain } from '../support/fake-chain.ts';
@@ -188,7 +189,7 @@ t.test('leases that are lost all the time cost time, and no effect happens twice
   );
   const attempts = (await Promise.all(accepted.map(({ id }) => one.store.read.attempts(id)))).flat();
   t.equal(attempts.length, 40, 'each was signed once');
-  t.equal(new Set(attempts.map(({ sequence }) => sequence)).size, 40);
+  t.equal(new Set(attempts.map(({ anchor }) => sequenceOf(anchor))).size, 40);
   const lost = worlds.flatMap(({ logLines }) => logLines.filter((line) => /no longer ours|lease lost/.test(line)));
   t.ok(lost.length > 0, `${lost.length} times a lease was lost on the way`);
 });

@@ -11,14 +11,15 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
-import { laneKey } from '../../src/domain/lane.ts';
+import { sequenceOf } from '../../src/domain/transaction/anchor.ts';
+import { laneKey } from '../../src/domain/transaction/lane.ts';
 import { createLog } from '../../src/observability/log.ts';
 import type { Lease } from '../../src/store/lease.ts';
-import { openPostgresStore } from '../../src/store/postgres.ts';
+import { openPostgresStore } from '../../src/store/postgres/postgres.ts';
 import type { Store } from '../../src/store/store.ts';
 import { startAnvil } from '../support/anvil.ts';
 import { present } from '../support/engine-world.ts';
-import { storedTransaction } from '../support/evm.ts';
+import { identityAt, storedTransaction } from '../support/evm.ts';
 import { hastyLeases, startPostgres } from '../support/postgres.ts';
 import { relayerOf, transactionOf } from '../support/store.ts';
 import { leaseOf } from '../support/store-contract/leases.ts';
@@ -152,7 +153,8 @@ t.test('an engine frozen before its first byte leaves pays no second time when i
   await writeFile(keyFile, sender.privateKey);
   const url = await postgres.createDatabase();
   const store = await openStore(t, url);
-  const lane = laneKey('evm', '31337', sender.address);
+  const identity = await identityAt(anvil.url);
+  const lane = laneKey('evm', identity, sender.address);
   const account = { address: sender.address, policies: {} };
   const payment = () => {
     const body = { to: receiver.address, value: '12345', speed: 'fast' };
@@ -162,7 +164,7 @@ t.test('an engine frozen before its first byte leaves pays no second time when i
   const accepted = Array.from({ length: 5 }, payment);
   await store.write(async (writer) => {
     await writer.putRelayer(relayerOf({ id: 'relayer', network: 'testnet', address: sender.address }));
-    await writer.pinChainIdentity('evm', 'testnet', '31337');
+    await writer.pinChainIdentity('evm', 'testnet', identity);
     for (const transaction of accepted) await writer.insertTransaction(transaction);
   });
   const areMined = async () => {
@@ -190,7 +192,7 @@ t.test('an engine frozen before its first byte leaves pays no second time when i
   const attempts = await Promise.all([...accepted, later].map(({ id }) => store.read.attempts(id)));
   t.equal(attempts.flat().length, 6, 'one version each');
   t.strictSame(
-    new Set(attempts.flat().map(({ sequence }) => sequence)),
+    new Set(attempts.flat().map(({ anchor }) => sequenceOf(anchor))),
     new Set([0n, 1n, 2n, 3n, 4n, 5n]),
     'one nonce each',
   );

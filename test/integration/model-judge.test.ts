@@ -7,7 +7,7 @@ const NOW = 1_000_000;
 /** A run in which one request was accepted, and executed as it should be. */
 function goodRun() {
   const shown = { status: 'confirmed', reason: null, hash: '0xa', effect: 'pay', anchor: '7', endedAt: NOW - 5 };
-  const one = { name: 'one', effect: 'pay', validUntil: null as number | null, wishes: [] as Case['wishes'], shown };
+  const one = { name: 'one', effect: 'pay', validUntil: null as number | null, intents: [] as Case['intents'], shown };
   const executed = { hash: '0xa', effect: 'pay' as string | null, anchor: '7', succeeded: true, isForeign: false };
   const executions: Execution[] = [executed];
   const truth = { executions, isRefused: (_effect: string): boolean => false, now: NOW };
@@ -61,7 +61,7 @@ t.test('what is true passes', (t) => {
     also(ends('failed'), ({ truth }) => void (truth.isRefused = (what) => what === 'pay')),
   );
   for (const answer of ['done', 'unheard'] as const) {
-    const asked = also(ends('canceled'), ({ one }) => void (one.wishes = [{ kind: 'cancel', answer }]));
+    const asked = also(ends('canceled'), ({ one }) => void (one.intents = [{ kind: 'cancel', answer }]));
     passes(t, `a cancel: ${answer}`, asked);
   }
   passes(
@@ -70,7 +70,7 @@ t.test('what is true passes', (t) => {
     also(ends('expired'), ({ one }) => void (one.validUntil = NOW - 10)),
   );
   passes(t, 'something else instead', ({ one, executed }) => {
-    one.wishes = [{ kind: 'replace', effect: 'give', answer: 'done' }];
+    one.intents = [{ kind: 'replace', effect: 'give', answer: 'done' }];
     one.shown.effect = 'give';
     executed.effect = 'give';
   });
@@ -80,8 +80,8 @@ t.test('what is true passes', (t) => {
 t.test('lost', (t) => {
   finds(t, 'lost', ({ one }) => void Object.assign(one, { shown: undefined }), /does not know it/);
   finds(t, 'lost', ({ one }) => void (one.shown.status = 'submitted'), /without an end/);
-  const silent = ({ one }: Run) => void (one.wishes = [{ kind: 'cancel', answer: 'open' }]);
-  finds(t, 'lost', silent, /never said what came of a wish to cancel/);
+  const silent = ({ one }: Run) => void (one.intents = [{ kind: 'cancel', answer: 'open' }]);
+  finds(t, 'lost', silent, /never said what came of an intent to cancel/);
   t.end();
 });
 
@@ -89,7 +89,7 @@ t.test('doubled', (t) => {
   const again = ({ executed, truth }: Run) => void truth.executions.push({ ...executed, hash: '0xb', anchor: '8' });
   finds(t, 'doubled', again, /in blocks 2 times/);
   const both = ({ one, executed, truth }: Run) => {
-    one.wishes = [{ kind: 'replace', effect: 'give', answer: 'done' }];
+    one.intents = [{ kind: 'replace', effect: 'give', answer: 'done' }];
     truth.executions.push({ ...executed, effect: 'give', hash: '0xb', anchor: '8' });
   };
   finds(t, 'doubled', both, /in blocks 2 times/);
@@ -122,12 +122,12 @@ t.test('an end without its cause', (t) => {
   const elsewhere = ({ executed }: Run) => void Object.assign(executed, { isForeign: true, anchor: '6' });
   finds(t, 'wrong', also(ends('failed'), elsewhere), /nothing reverted, interfered/);
   const refusedBefore = ({ one, truth }: Run) => {
-    one.wishes = [{ kind: 'replace', effect: 'give', answer: 'done' }];
+    one.intents = [{ kind: 'replace', effect: 'give', answer: 'done' }];
     truth.isRefused = (effect) => effect === 'pay';
   };
   finds(t, 'wrong', also(ends('failed'), refusedBefore), /nothing reverted, interfered/);
   finds(t, 'wrong', ends('canceled'), /nobody asked for that/);
-  const denied = ({ one }: Run) => void (one.wishes = [{ kind: 'cancel', answer: 'refused' }]);
+  const denied = ({ one }: Run) => void (one.intents = [{ kind: 'cancel', answer: 'refused' }]);
   finds(t, 'wrong', also(ends('canceled'), denied), /nobody asked for that/);
   finds(t, 'wrong', ends('expired'), /to be sent at any time/);
   finds(
@@ -139,16 +139,16 @@ t.test('an end without its cause', (t) => {
   t.end();
 });
 
-t.test('a wish that was answered as refused has no effect', (t) => {
-  const wish = { kind: 'replace', effect: 'give', answer: 'refused' } as const;
+t.test('an intent that was answered as refused has no effect', (t) => {
+  const intent = { kind: 'replace', effect: 'give', answer: 'refused' } as const;
   const executes = ({ one, executed }: Run) => {
-    one.wishes = [wish];
+    one.intents = [intent];
     one.shown.effect = 'give';
     executed.effect = 'give';
   };
   finds(t, 'wrong', executes, /give was refused, and it executed/);
   const shows = ({ one }: Run) => {
-    one.wishes = [wish];
+    one.intents = [intent];
     one.shown.effect = 'give';
   };
   finds(t, 'wrong', also(ends('failed'), shows), /shows give, which was refused/);

@@ -2,12 +2,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { probeLauncher } from '../../sandbox/driver/launch.ts';
+import { probeLauncher } from '../../sandbox/driver/child/launch.ts';
 import { environmentSchema } from '../../src/config/environment.ts';
 import { logEndpoint } from '../../src/observability/endpoint-log.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
-import { bundlerHolds } from '../../src/plugin-host/bundler-launch.ts';
+import { bundlerHolds } from '../../src/plugin-host/compiler/bundler/launch.ts';
 import { runTyped } from '../support/command.ts';
 
 const root = join(import.meta.dirname, '..', '..');

@@ -5,7 +5,7 @@
 import { createHmac } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { createAddressGuard } from '../../src/egress/address-guard.ts';
-import { createPluginHttp } from '../../src/egress/plugin-http.ts';
+import { createPluginHttp } from '../../src/egress/fetch/plugin-http.ts';
 import { endless, gzipBomb, hostileHttp, plain, redirectTo } from '../support/hostile-http.ts';
 import { fetchServiceOver } from '../support/no-plugin-http.ts';
 import { eventually, type HostOptions, startPluginHost } from '../support/plugin-host.ts';

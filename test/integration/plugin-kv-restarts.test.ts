@@ -8,7 +8,7 @@ import t from 'tap';
 import type { KvCaller } from '../../src/domain/kv.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { createKvService } from '../../src/services/kv.ts';
-import { openPostgresStore } from '../../src/store/postgres.ts';
+import { openPostgresStore } from '../../src/store/postgres/postgres.ts';
 import { eventually } from '../support/plugin-host.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { type AnswerBody, type RunningService, startService } from '../support/service.ts';

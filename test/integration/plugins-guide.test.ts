@@ -14,13 +14,13 @@ import { IDEMPOTENCY_KEEP_MS } from '../../src/domain/idempotency.ts';
 import { CAVEATS, pluginEntrySchema, relayerGrantSchema } from '../../src/domain/plugin.ts';
 import { pluginSchema } from '../../src/http/openapi/plugin-operations.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
-import { BUNDLES_BYTES } from '../../src/plugin-host/bundle-room.ts';
-import { BUNDLE_BYTES } from '../../src/plugin-host/bundler-limits.ts';
+import { grantsOf } from '../../src/plugin-host/capabilities/grants.ts';
+import { spendingFailure } from '../../src/plugin-host/capabilities/relayer-failure.ts';
+import { BUNDLES_BYTES } from '../../src/plugin-host/catalog/bundle-room.ts';
+import { BUNDLE_BYTES } from '../../src/plugin-host/compiler/bundler/worker-messages.ts';
 import { SILENCE_MS } from '../../src/plugin-host/effect-run.ts';
-import { grantsOf } from '../../src/plugin-host/grants.ts';
-import { spendingFailure } from '../../src/plugin-host/relayer-failure.ts';
 import { KEPT_BYTES } from '../../src/services/fetch.ts';
-import { COUNTED_BEYOND_BYTES, QUOTA_BYTES } from '../../src/store/kept-bytes.ts';
+import { COUNTED_BEYOND_BYTES, QUOTA_BYTES } from '../../src/store/tables/kept-bytes.ts';
 import { startPluginHost } from '../support/plugin-host.ts';
 
 const guide = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'plugins.md'), 'utf8');

@@ -1,6 +1,6 @@
 /**
  * The public client of the reference reads, changes, signs through and pays with an EVM relayer; ethers is the judge.
- * What it does with transactions that are on their way stands in `transaction-wishes.test.ts`.
+ * What it does with transactions that are on their way stands in `transaction-intents.test.ts`.
  */
 import { Configuration, RelayersApi, Speed } from '@openzeppelin/relayer-sdk';
 import { getAddress, recoverAddress, Transaction, TypedDataEncoder, verifyMessage } from 'ethers';

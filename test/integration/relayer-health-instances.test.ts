@@ -4,7 +4,7 @@
  */
 import t, { type Test } from 'tap';
 import { createLog } from '../../src/observability/log.ts';
-import { openPostgresStore } from '../../src/store/postgres.ts';
+import { openPostgresStore } from '../../src/store/postgres/postgres.ts';
 import type { Store } from '../../src/store/store.ts';
 import { startAnvil } from '../support/anvil.ts';
 import { answersOf, healthStage } from '../support/health-stage.ts';

@@ -4,6 +4,7 @@
  */
 import t, { type Test } from 'tap';
 import { type Anvil, startAnvil } from '../support/anvil.ts';
+import { identityAt } from '../support/evm.ts';
 import { answersOf, healthStage } from '../support/health-stage.ts';
 import { type DoubleHandler, type RpcDouble, startRpcDouble } from '../support/rpc-double.ts';
 
@@ -127,14 +128,18 @@ for (const [how, settings] of [
     // On the other chain the account has nothing.
     const stray = await double(t, answersOf(other, { eth_getBalance: '0x0' }));
     const stage = await healthStage(t, { urls: [stray.url, good.url], address, settings });
-    if (how === 'found before') await stage.store.write((writer) => writer.pinChainIdentity('evm', 'local', '31337'));
+    const identity = await identityAt(anvil.url);
+    if (how === 'found before') await stage.store.write((writer) => writer.pinChainIdentity('evm', 'local', identity));
     await stage.health.start();
     const asked = () => good.calls.filter(({ method }) => method === 'eth_getBalance').length;
     await stage.until('several rounds', () => asked() > 5);
     t.equal(await stage.reason(), null);
     const warnings = stage.logLines.filter((line) => /endpoint of another chain/.test(line));
     t.equal(warnings.length, 1);
-    t.match(warnings[0], new RegExp(`"endpoint":"127\\.0\\.0\\.1:${stray.port}","serves":"4242","expected":"31337"`));
+    t.match(
+      warnings[0],
+      new RegExp(`"endpoint":"127\\.0\\.0\\.1:${stray.port}","serves":"4242","expected":"${identity}"`),
+    );
 
     good.answer(SILENT);
     await stage.until('it is disabled', async () => (await stage.reason()) !== null);

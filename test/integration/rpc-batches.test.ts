@@ -1,6 +1,6 @@
 import { Wallet } from 'ethers';
 import t from 'tap';
-import { RpcError } from '../../src/egress/rpc-client.ts';
+import { RpcError } from '../../src/egress/rpc/rpc-client.ts';
 import { startAnvil } from '../support/anvil.ts';
 import { openRpc } from '../support/evm.ts';
 

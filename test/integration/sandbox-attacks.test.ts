@@ -5,7 +5,7 @@
  */
 import t from 'tap';
 import { ATTACKS } from '../support/attacks/attacks.ts';
-import { guestRuntime, plugin, runs, TestSlot } from '../support/sandbox.ts';
+import { guestRuntime, plugin, runs, TestSandbox } from '../support/sandbox.ts';
 
 const runtime = await guestRuntime();
 const LIMITS = { memory_mb: 64, process_mb: 400, slice_ms: 300, cpu_ms: 600 };
@@ -41,19 +41,19 @@ for (const { name, body, ends } of attacks) {
     const attacker = plugin(`if (context.params.honest) return 'honest'; console.log('before'); ${body}`, {
       limits: LIMITS,
     });
-    const [slot, spare] = await Promise.all([TestSlot.open(runtime), TestSlot.open(runtime)]);
-    t.teardown(() => Promise.all([slot.close(), spare.close()]));
-    const pids = [...(await slot.pids()), ...(await spare.pids())];
-    await slot.load(attacker);
+    const [sandbox, spare] = await Promise.all([TestSandbox.open(runtime), TestSandbox.open(runtime)]);
+    t.teardown(() => Promise.all([sandbox.close(), spare.close()]));
+    const pids = [...(await sandbox.pids()), ...(await spare.pids())];
+    await sandbox.load(attacker);
 
-    const report = await slot.call({}, { timeoutMs: 3000 });
+    const report = await sandbox.call({}, { timeoutMs: 3000 });
     const { outcome } = report;
     const end = outcome.kind === 'ended' ? outcome.code : outcome.kind;
     t.ok(ends.includes(end), `ends as it should: ${JSON.stringify(outcome)}`);
     t.match(report.logs[0], { level: 'log', message: 'before' }, 'what it logged before is kept');
 
     const began = performance.now();
-    let honest = await slot.call({ honest: true });
+    let honest = await sandbox.call({ honest: true });
     if (honest.lost) {
       await spare.load(attacker);
       honest = await spare.call({ honest: true });
@@ -62,32 +62,35 @@ for (const { name, body, ends } of attacks) {
     t.match(honest.outcome, { kind: 'returned', json: '"honest"' });
     t.ok(servedAfterMs < SERVED_WITHIN_MS, `an honest call is served after ${servedAfterMs} ms`);
 
-    await Promise.all([slot.close(), spare.close()]);
+    await Promise.all([sandbox.close(), spare.close()]);
     t.notOk(pids.some(runs), 'no process is left');
   });
 }
 
 t.test('a stack used up by the guest never runs out on this side', async (t) => {
-  const slot = await TestSlot.open(runtime);
-  t.teardown(() => slot.close());
+  const sandbox = await TestSandbox.open(runtime);
+  t.teardown(() => sandbox.close());
   for (const [at, probe] of ['setTimeout(() => {}, 1)', 'setTimeout(() => {}, n)', "console.log('x')"].entries()) {
     const body = `let n = 0;
       const go = () => { try { go(); } catch {} try { if (n++ < 900) ${probe}; } catch {} };
       go();
       return 'fine';`;
-    await slot.load(plugin(body, { version: `v${at}`, limits: { slice_ms: 2000, cpu_ms: 3000 } }));
+    await sandbox.load(plugin(body, { version: `v${at}`, limits: { slice_ms: 2000, cpu_ms: 3000 } }));
     for (const time of ['once', 'twice']) {
-      const { outcome } = await slot.call({}, { of: `v${at}` });
+      const { outcome } = await sandbox.call({}, { of: `v${at}` });
       t.same(outcome, { kind: 'returned', json: '"fine"' }, `${probe} ${time}`);
     }
   }
 });
 
 t.test('a megabyte of tiny values is refused before anybody has to carry it', async (t) => {
-  const slot = await TestSlot.open(runtime);
-  t.teardown(() => slot.close());
+  const sandbox = await TestSandbox.open(runtime);
+  t.teardown(() => sandbox.close());
   const body = "return context.api.useRelayer('r').rpc(new Array(300_000).fill([])).catch((error) => error.message);";
-  await slot.load(plugin(body, { limits: { slice_ms: 20_000, cpu_ms: 30_000 } }));
-  t.match(await slot.call(), { outcome: { kind: 'returned', json: /at most 65536 values/ }, usage: { calls: 1 } });
-  t.notOk(slot.messages.some(({ type }) => type === 'request'));
+  await sandbox.load(plugin(body, { limits: { slice_ms: 20_000, cpu_ms: 30_000 } }));
+  t.match(await sandbox.call({}, { timeoutMs: 60_000 }), {
+    outcome: { kind: 'returned', json: /at most 65536 values/ },
+    usage: { calls: 1 },
+  });
+  t.notOk(sandbox.messages.some(({ type }) => type === 'request'));
 });

@@ -4,16 +4,16 @@
  */
 import t, { type Test } from 'tap';
 import type { Outcome } from '../../sandbox/protocol.ts';
-import { guestRuntime, plugin, TestSlot, version } from '../support/sandbox.ts';
+import { guestRuntime, plugin, TestSandbox, version } from '../support/sandbox.ts';
 
 const runtime = await guestRuntime();
 
-/** A slot that serves the given handler body. */
-async function serving(t: Test, ...given: Parameters<typeof plugin>): Promise<TestSlot> {
-  const slot = await TestSlot.open(runtime);
-  t.teardown(() => slot.close());
-  await slot.load(plugin(...given));
-  return slot;
+/** A sandbox that serves the given handler body. */
+async function serving(t: Test, ...given: Parameters<typeof plugin>): Promise<TestSandbox> {
+  const sandbox = await TestSandbox.open(runtime);
+  t.teardown(() => sandbox.close());
+  await sandbox.load(plugin(...given));
+  return sandbox;
 }
 
 /** For what is not about time: a busy machine gives a call little of that. */
@@ -25,13 +25,13 @@ function returned(outcome: Outcome): unknown {
 }
 
 t.test('a call returns a value, with its logs and what it used', async (t) => {
-  const slot = await serving(t, "console.warn('seen', context.params.n); return { doubled: context.params.n * 2 };");
-  const { outcome, logs, usage, lost } = await slot.call({ n: 21 });
+  const sandbox = await serving(t, "console.warn('seen', context.params.n); return { doubled: context.params.n * 2 };");
+  const { outcome, logs, usage, lost } = await sandbox.call({ n: 21 });
   t.same(returned(outcome), { doubled: 42 });
   t.same(logs, [{ level: 'warn', message: 'seen 21' }]);
   t.ok(usage.cpu_ms > 0 && usage.heap_bytes > 100_000, JSON.stringify(usage));
   t.equal(lost, false);
-  const { message } = await slot.message('loaded');
+  const { message } = await sandbox.message('loaded');
   t.equal(message.failure, null);
   t.ok(message.isolate_bytes > 500_000 && message.isolate_bytes < 16e6, `an isolate takes ${message.isolate_bytes}`);
 });
@@ -39,8 +39,8 @@ t.test('a call returns a value, with its logs and what it used', async (t) => {
 t.test('many calls wait side by side, each in an isolate of its own', async (t) => {
   const body = `globalThis.calls = (globalThis.calls ?? 0) + 1;
     await new Promise((resolve) => setTimeout(resolve, 300)); return globalThis.calls;`;
-  const slot = await serving(t, body, { limits: { process_mb: 1500 } });
-  const reports = await Promise.all(Array.from({ length: 50 }, () => slot.call({}, { timeoutMs: 60_000 })));
+  const sandbox = await serving(t, body, { limits: { process_mb: 1500 } });
+  const reports = await Promise.all(Array.from({ length: 50 }, () => sandbox.call({}, { timeoutMs: 60_000 })));
   t.same(new Set(reports.map(({ outcome }) => returned(outcome))), new Set([1]));
 });
 
@@ -50,9 +50,9 @@ t.test('a clean isolate serves again, one per call never does', async (t) => {
     ['plugin', [1, 2, 3]],
     ['call', [1, 1, 1]],
   ] as const) {
-    const slot = await serving(t, body, { isolation });
+    const sandbox = await serving(t, body, { isolation });
     const counts = [];
-    for (let call = 0; call < 3; call += 1) counts.push(returned((await slot.call()).outcome));
+    for (let call = 0; call < 3; call += 1) counts.push(returned((await sandbox.call()).outcome));
     t.same(counts, expected, isolation);
   }
 });
@@ -66,75 +66,75 @@ t.test('whatever leaves something behind does not serve again', async (t) => {
     'half of its memory': 'globalThis.kept = new Uint8Array(80 * 1024 * 1024);',
   };
   for (const [name, leave] of Object.entries(leftovers)) {
-    const slot = await serving(t, `${count} ${leave} return globalThis.calls;`);
-    await slot.call();
-    t.equal(returned((await slot.call()).outcome), 1, name);
+    const sandbox = await serving(t, `${count} ${leave} return globalThis.calls;`);
+    await sandbox.call();
+    t.equal(returned((await sandbox.call()).outcome), 1, name);
   }
 });
 
 t.test('work left behind is never heard of again', async (t) => {
-  const slot = await serving(
+  const sandbox = await serving(
     t,
     `if (context.params.second) { await new Promise((resolve) => setTimeout(resolve, 100)); return 'second'; }
     const ask = () => { console.log('late'); context.kv.get('late').catch(() => {}); };
     setInterval(ask, 1); (async () => { for (;;) { await new Promise((r) => setTimeout(r, 1)); ask(); } })();
     return 'first';`,
   );
-  const first = await slot.call();
+  const first = await sandbox.call();
   t.equal(returned(first.outcome), 'first');
-  const second = await slot.call({ second: true });
+  const second = await sandbox.call({ second: true });
   t.equal(returned(second.outcome), 'second');
   t.same(second.logs, []);
   t.notOk(
-    slot.messages.some(({ type }) => type === 'request'),
+    sandbox.messages.some(({ type }) => type === 'request'),
     'no capability call came up',
   );
 });
 
 t.test('a wall limit keeps the logs and lets go of the isolate', async (t) => {
-  const slot = await serving(
+  const sandbox = await serving(
     t,
     "if (context.params.quick) return 1; console.log('kept'); await new Promise(() => {});",
   );
-  const { outcome, logs } = await slot.call({}, { timeoutMs: 150 });
+  const { outcome, logs } = await sandbox.call({}, { timeoutMs: 150 });
   t.match(outcome, { kind: 'ended', code: 'TIMEOUT', message: 'Plugin execution timed out after 0.15 seconds' });
   t.same(logs, [{ level: 'log', message: 'kept' }]);
-  t.equal(returned((await slot.call({ quick: true })).outcome), 1);
+  t.equal(returned((await sandbox.call({ quick: true })).outcome), 1);
 });
 
 t.test('a canceled call ends at once', async (t) => {
-  const slot = await serving(t, 'await new Promise(() => {});');
-  const call = slot.call();
-  slot.slot.cancel(slot.lastCall);
+  const sandbox = await serving(t, 'await new Promise(() => {});');
+  const call = sandbox.call();
+  sandbox.supervisor.cancel(sandbox.lastCall);
   t.match((await call).outcome, { kind: 'ended', code: 'CANCELED' });
-  slot.slot.cancel(slot.lastCall);
+  sandbox.supervisor.cancel(sandbox.lastCall);
 });
 
 t.test('capability calls are counted, and answered while the call runs', async (t) => {
-  const slot = await serving(t, 'let sum = 0; for (;;) sum += await context.kv.get("x");', { limits: { calls: 5 } });
-  const call = slot.call();
+  const sandbox = await serving(t, 'let sum = 0; for (;;) sum += await context.kv.get("x");', { limits: { calls: 5 } });
+  const call = sandbox.call();
   for (let id = 1; id <= 5; id += 1) {
-    const { message, call: asked } = await slot.request(id);
+    const { message, call: asked } = await sandbox.request(id);
     t.match(message, { id, method: 'kv.get', params: { key: 'x' } });
-    slot.slot.reply(asked, { id, reply: { ok: true, value: id } });
+    sandbox.supervisor.reply(asked, { id, reply: { ok: true, value: id } });
   }
   const { outcome, usage } = await call;
   t.match(outcome, { kind: 'ended', code: 'CALL_LIMIT', message: /limits\.calls/ });
   t.equal(usage.calls, 5);
-  slot.slot.reply(slot.lastCall, { id: 5, reply: { ok: true, value: 1 } });
-  t.equal(slot.messages.filter(({ type }) => type === 'request').length, 5, 'the sixth never came up');
+  sandbox.supervisor.reply(sandbox.lastCall, { id: 5, reply: { ok: true, value: 1 } });
+  t.equal(sandbox.messages.filter(({ type }) => type === 'request').length, 5, 'the sixth never came up');
 });
 
 t.test('parameters that could overflow a stack are refused', async (t) => {
   const deep = `let v = []; for (let i = 0; i < 5000; i++) v = [v];
     try { await context.kv.set('x', v); } catch (error) { return error.message; }`;
-  const slot = await serving(t, deep, { limits: PATIENT });
-  t.match(returned((await slot.call()).outcome), /nested|deep/);
+  const sandbox = await serving(t, deep, { limits: PATIENT });
+  t.match(returned((await sandbox.call()).outcome), /nested|deep/);
 });
 
 t.test('an unhandled rejection is logged and ends nothing', async (t) => {
-  const slot = await serving(t, "Promise.reject(new Error('forgotten')); await null; return 'all the same';");
-  const { outcome, logs } = await slot.call();
+  const sandbox = await serving(t, "Promise.reject(new Error('forgotten')); await null; return 'all the same';");
+  const { outcome, logs } = await sandbox.call();
   t.equal(returned(outcome), 'all the same');
   const waiting = await serving(
     t,
@@ -158,71 +158,71 @@ t.test('results beyond the limit and beyond JSON have their ends', async (t) => 
 });
 
 t.test('log lines beyond the caps are counted', async (t) => {
-  const slot = await serving(t, "for (let i = 0; i < 1500; i++) console.log('line', i); return 1;", {
+  const sandbox = await serving(t, "for (let i = 0; i < 1500; i++) console.log('line', i); return 1;", {
     limits: PATIENT,
   });
-  const { logs, dropped_logs: dropped } = await slot.call();
+  const { logs, dropped_logs: dropped } = await sandbox.call();
   t.ok(logs.length <= 1000, `${logs.length} lines`);
   t.ok(dropped > 0 || logs.length === 1000, `${dropped} dropped`);
 });
 
 t.test('a module that does not evaluate says why, and leaves the version before it in service', async (t) => {
-  const slot = await serving(t, "return 'old';");
+  const sandbox = await serving(t, "return 'old';");
   const failures: Record<string, { code: string; end: object }> = {
     throws: { code: "throw new Error('not today');", end: { kind: 'threw', message: /not today/ } },
     rejects: { code: "Promise.reject(new Error('later'));", end: { kind: 'threw', message: /later/ } },
     loops: { code: 'for (;;);', end: { kind: 'ended', code: 'CPU_LIMIT', message: /to load/ } },
   };
   for (const [name, { code, end }] of Object.entries(failures)) {
-    const loaded = await slot.load(version(code, { version: name })).catch((error: Error) => error.message);
+    const loaded = await sandbox.load(version(code, { version: name })).catch((error: Error) => error.message);
     // A process that gets no turn to end the loop by itself is ended from outside.
     if (typeof loaded === 'string') return t.match(loaded, '"cause":"overdue"', name);
     const { failure } = loaded;
     t.match(failure?.outcome, end, name);
-    const { outcome, logs } = await slot.call({}, { of: name });
+    const { outcome, logs } = await sandbox.call({}, { of: name });
     t.match(outcome, end, `a call of ${name}`);
     t.match(logs, failure?.report === '' ? [] : [{ level: 'uncaught', message: failure?.report }]);
-    t.equal(returned((await slot.call()).outcome), 'old');
+    t.equal(returned((await sandbox.call()).outcome), 'old');
   }
 });
 
 t.test('a new version takes over, and calls of the old one finish', async (t) => {
-  const slot = await serving(t, "await new Promise((resolve) => setTimeout(resolve, 200)); return 'old';");
-  const old = slot.call();
-  await slot.load(plugin("return 'new';", { version: 'v2' }));
-  t.equal(returned((await slot.call({}, { of: 'v2' })).outcome), 'new');
-  t.equal(returned((await slot.call({}, { timeoutMs: 1000 })).outcome), 'old', 'one that was on its way');
+  const sandbox = await serving(t, "await new Promise((resolve) => setTimeout(resolve, 200)); return 'old';");
+  const old = sandbox.call();
+  await sandbox.load(plugin("return 'new';", { version: 'v2' }));
+  t.equal(returned((await sandbox.call({}, { of: 'v2' })).outcome), 'new');
+  t.equal(returned((await sandbox.call({}, { timeoutMs: 1000 })).outcome), 'old', 'one that was on its way');
   t.equal(returned((await old).outcome), 'old');
-  t.match(await slot.call({}, { of: 'v3' }), { outcome: { code: 'SANDBOX_LOST' }, lost: true });
+  t.match(await sandbox.call({}, { of: 'v3' }), { outcome: { code: 'SANDBOX_LOST' }, lost: true });
 });
 
 t.test('the memory of the process is watched: its culprit ends, the others are lost through no fault', async (t) => {
   // Many isolates below their own limit, each with something to hold: together they are too much.
   const hold = `globalThis.kept = new Uint8Array(40 * 1024 * 1024).fill(1);
     await new Promise(() => {});`;
-  const slot = await serving(t, hold, { limits: { ...PATIENT, process_mb: 300, memory_mb: 64 } });
-  const reports = await Promise.all(Array.from({ length: 12 }, () => slot.call()));
+  const sandbox = await serving(t, hold, { limits: { ...PATIENT, process_mb: 300, memory_mb: 64 } });
+  const reports = await Promise.all(Array.from({ length: 12 }, () => sandbox.call()));
   const codes = reports.map(({ outcome }) => (outcome.kind === 'ended' ? outcome.code : outcome.kind));
   t.equal(codes.filter((code) => code === 'MEMORY_LIMIT').length, 1, codes.join());
   t.equal(reports.filter(({ lost, outcome }) => lost && outcome.kind === 'ended').length, 11);
-  t.match(await slot.message('closed'), { cause: 'memory' });
+  t.match(await sandbox.message('closed'), { cause: 'memory' });
 });
 
 t.test('the host hears of the memory in use', async (t) => {
-  const slot = await serving(t, 'await new Promise((resolve) => setTimeout(resolve, 400)); return 1;');
+  const sandbox = await serving(t, 'await new Promise((resolve) => setTimeout(resolve, 400)); return 1;');
   // On a busy machine the first one is of a process that has only begun to start.
-  slot.messages.length = 0;
-  await slot.call();
-  const { rss_bytes: rss } = await slot.message('meter');
+  sandbox.messages.length = 0;
+  await sandbox.call();
+  const { rss_bytes: rss } = await sandbox.message('meter');
   t.ok(rss > 20e6 && rss < 500e6, `${rss} bytes`);
 });
 
-t.test('the end of a slot ends its calls, and later ones are not begun', async (t) => {
-  const slot = await serving(t, 'await new Promise(() => {});');
-  const call = slot.call();
-  const closed = await slot.close();
+t.test('the end of a sandbox ends its calls, and later ones are not begun', async (t) => {
+  const sandbox = await serving(t, 'await new Promise(() => {});');
+  const call = sandbox.call();
+  const closed = await sandbox.close();
   t.match(closed, { cause: 'closed', detail: 'the test is over' });
   t.match(await call, { outcome: { code: 'SANDBOX_LOST' }, lost: true });
-  t.match(await slot.call(), { outcome: { code: 'SANDBOX_LOST' }, lost: true });
-  await slot.close();
+  t.match(await sandbox.call(), { outcome: { code: 'SANDBOX_LOST' }, lost: true });
+  await sandbox.close();
 });

@@ -9,10 +9,10 @@ import { type AddressInfo, createServer } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import t, { type Test } from 'tap';
-import { type Launcher, launch, nodeArguments, probeLauncher, start } from '../../sandbox/driver/launch.ts';
-import { nativeAddon } from '../../src/plugin-host/child-program.ts';
+import { type Launcher, launch, nodeArguments, probeLauncher, start } from '../../sandbox/driver/child/launch.ts';
+import { nativeAddon } from '../../src/plugin-host/compiler/child-program.ts';
 import { hostileProgram } from '../support/hostile-sandbox.ts';
-import { plugin, ROOT, runs, sandboxProgram, TestSlot } from '../support/sandbox.ts';
+import { plugin, ROOT, runs, sandboxProgram, TestSandbox } from '../support/sandbox.ts';
 
 /** The one native module that a child may load, before its first guest. */
 function loadedAddon(): string {
@@ -26,12 +26,12 @@ const hostile = await hostileProgram();
 /** Node's own restrictions alone, as on a system that allows nothing else. */
 const bare: Launcher = { prefix: [], confinement: { ...full.confinement, namespaces: false } };
 
-async function openHostile(t: Test, launcher: Launcher): Promise<TestSlot> {
-  const slot = new TestSlot('', () => launch(launcher, hostile), launcher);
-  t.teardown(() => slot.close());
-  await slot.message('ready');
-  await slot.load(plugin('', { pluginId: 'hostile' }));
-  return slot;
+async function openHostile(t: Test, launcher: Launcher): Promise<TestSandbox> {
+  const sandbox = new TestSandbox('', () => launch(launcher, hostile), launcher);
+  t.teardown(() => sandbox.close());
+  await sandbox.message('ready');
+  await sandbox.load(plugin('', { pluginId: 'hostile' }));
+  return sandbox;
 }
 
 t.test('what the child process cannot do', async (t) => {
@@ -97,9 +97,9 @@ t.test('what the child process cannot do', async (t) => {
   };
   for (const [name, launcher] of Object.entries({ 'with all restrictions': full, 'with those of Node alone': bare })) {
     t.test(name, async (t) => {
-      const slot = await openHostile(t, launcher);
+      const sandbox = await openHostile(t, launcher);
       for (const [what, expression] of Object.entries(attempts)) {
-        const report = await slot.call({ script: `export const attempt = async () => ${expression};` });
+        const report = await sandbox.call({ script: `export const attempt = async () => ${expression};` });
         const said = report.logs[0]?.message ?? JSON.stringify(report.outcome);
         t.match(said, /^refused: /, `${what}: ${said}`);
       }
@@ -118,8 +118,8 @@ t.test('a child without its restrictions refuses to run guests', async (t) => {
   const program = await sandboxProgram();
   for (const [reason, weaken] of weaker) {
     const line = [process.execPath, ...weaken(nodeArguments())];
-    const slot = new TestSlot('', () => start(line, { input: program }), bare);
-    const closed = await slot.message('closed');
+    const sandbox = new TestSandbox('', () => start(line, { input: program }), bare);
+    const closed = await sandbox.message('closed');
     t.match(closed, { cause: 'start', stderr: /refuses to run guest code/ });
     t.ok(closed.stderr.includes(reason), closed.stderr);
   }
@@ -152,41 +152,41 @@ t.test('what a hostile child says on its channel costs only itself', async (t) =
     'an end with a prototype': frame(7, 1, done('{"kind":"returned","json":"1","__proto__":{}}')),
   };
   for (const [name, attempt] of Object.entries(lies)) {
-    const slot = await openHostile(t, full);
-    const report = await slot.call({ script: `export const attempt = ${attempt};` }, { timeoutMs: 10_000 });
+    const sandbox = await openHostile(t, full);
+    const report = await sandbox.call({ script: `export const attempt = ${attempt};` }, { timeoutMs: 10_000 });
     t.match(report.outcome, { kind: 'ended', code: 'SANDBOX_LOST' }, name);
-    t.match(await slot.closed(), { cause: 'protocol' }, name);
+    t.match(await sandbox.closed(), { cause: 'protocol' }, name);
   }
 });
 
 t.test('a child that floods its channel neither fills nor holds up the thread', async (t) => {
-  const slot = await openHostile(t, full);
+  const sandbox = await openHostile(t, full);
   const flood = `({ channel }) => { channel.enter(1); for (;;) channel.send(6, 1, JSON.stringify({ level: 'log', message: 'x' })); }`;
   const before = process.memoryUsage().rss;
-  const report = await slot.call({ script: `export const attempt = ${flood};` });
+  const report = await sandbox.call({ script: `export const attempt = ${flood};` });
   t.match(report.outcome, { kind: 'ended', code: 'SANDBOX_LOST' });
-  t.match(await slot.closed(), { cause: 'protocol' });
+  t.match(await sandbox.closed(), { cause: 'protocol' });
   t.ok(process.memoryUsage().rss - before < 100e6, 'the memory stays');
 });
 
 t.test('a child that spins outside of the guest is found out', async (t) => {
-  const slot = await openHostile(t, full);
-  const report = await slot.call({ script: 'export const attempt = () => { for (;;); };' }, { timeoutMs: 8000 });
+  const sandbox = await openHostile(t, full);
+  const report = await sandbox.call({ script: 'export const attempt = () => { for (;;); };' }, { timeoutMs: 8000 });
   t.match(report.outcome, { kind: 'ended' });
-  t.match(await slot.closed(), { cause: 'overdue' });
+  t.match(await sandbox.closed(), { cause: 'overdue' });
 });
 
 t.test('the network of the machine is out of sight where the system allows', async (t) => {
   t.ok(full.confinement.permission);
-  const slot = await openHostile(t, full);
-  const { logs } = await slot.call({
+  const sandbox = await openHostile(t, full);
+  const { logs } = await sandbox.call({
     script: "export const attempt = async () => JSON.stringify((await import('node:os')).networkInterfaces());",
   });
   t.match(logs[0]?.message, /^succeeded: /);
   // A network of its own has at most a loopback with nobody behind it.
   if (full.confinement.namespaces) t.notMatch(logs[0]?.message, '"internal":false');
-  const status = await readFile(`/proc/${(await slot.pids()).at(-1)}/status`, 'utf8');
+  const status = await readFile(`/proc/${(await sandbox.pids()).at(-1)}/status`, 'utf8');
   if (full.confinement.no_new_privs) t.match(status, /NoNewPrivs:\t1/);
-  const limits = await readFile(`/proc/${(await slot.pids()).at(-1)}/limits`, 'utf8');
+  const limits = await readFile(`/proc/${(await sandbox.pids()).at(-1)}/limits`, 'utf8');
   if (full.confinement.core_dumps_off) t.match(limits, /Max core file size +0 +0/);
 });

@@ -8,8 +8,8 @@ import { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
 import { type DriverMessage, type HostMessage, PROTOCOL_VERSION } from '../../sandbox/protocol.ts';
 import { createLog } from '../../src/observability/log.ts';
-import { nativeAddon } from '../../src/plugin-host/child-program.ts';
-import { createDriverPool } from '../../src/plugin-host/pool.ts';
+import { nativeAddon } from '../../src/plugin-host/compiler/child-program.ts';
+import { createDriverPool } from '../../src/plugin-host/processes/pool.ts';
 import { descendantsOf, survivors } from '../support/processes.ts';
 import { contextText, guestRuntime, plugin, SANDBOX_DIR, sandboxProgram } from '../support/sandbox.ts';
 
@@ -49,33 +49,33 @@ async function openPool(t: Test) {
     }
   };
   const run = (call: number) =>
-    pool.run(thread, { slot: 1, call, version: 'v1', context: contextText({ call }), timeout_ms: 60_000 });
+    pool.run(thread, { child: 1, call, version: 'v1', context: contextText({ call }), timeout_ms: 60_000 });
   return { pool, post, message, run };
 }
 
 t.test('a call goes through a thread and back', async (t) => {
   const { post, message, run } = await openPool(t);
-  post({ type: 'open', slot: 1 });
-  post({ type: 'load', slot: 1, version: plugin("return [context.params.call, await context.kv.get('x')];") });
-  t.match(await message('loaded'), { slot: 1, message: { failure: null } });
+  post({ type: 'open', child: 1 });
+  post({ type: 'load', child: 1, version: plugin("return [context.params.call, await context.kv.get('x')];") });
+  t.match(await message('loaded'), { child: 1, message: { failure: null } });
   const report = run(8);
-  t.match(await message('request'), { slot: 1, call: 8, message: { method: 'kv.get' } });
-  post({ type: 'reply', slot: 1, call: 8, message: { id: 1, reply: { ok: true, value: '"y"' } } });
+  t.match(await message('request'), { child: 1, call: 8, message: { method: 'kv.get' } });
+  post({ type: 'reply', child: 1, call: 8, message: { id: 1, reply: { ok: true, value: '"y"' } } });
   t.match(await report, { outcome: { kind: 'returned', json: '[8,"y"]' }, lost: false });
-  post({ type: 'close', slot: 1, reason: 'enough' });
+  post({ type: 'close', child: 1, reason: 'enough' });
   t.match(await message('closed'), { cause: 'closed', detail: 'enough' });
 });
 
 t.test('the end of a thread ends its spinning child', async (t) => {
   const { pool, post, message, run } = await openPool(t);
-  post({ type: 'open', slot: 1 });
-  post({ type: 'load', slot: 1, version: SPINNING });
+  post({ type: 'open', child: 1 });
+  post({ type: 'load', child: 1, version: SPINNING });
   const loaded = await message('loaded');
   const spawned = await message('spawned');
   t.equal(loaded.type, 'loaded');
   run(1).catch(() => undefined);
   await message('request');
-  post({ type: 'reply', slot: 1, call: 1, message: { id: 1, reply: { ok: true, value: null } } });
+  post({ type: 'reply', child: 1, call: 1, message: { id: 1, reply: { ok: true, value: null } } });
   const children = await descendantsOf(process.pid);
   t.ok(children.length > 0, 'there is a child');
   await pool.close();

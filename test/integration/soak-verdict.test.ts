@@ -4,7 +4,7 @@ import type { ChainEntry } from '../../soak/payments/chain-record.ts';
 import { type Intention, planOf, replacementOf } from '../../soak/payments/plan.ts';
 import { type Evidence, isKept, judge, markOf, type Shown, type Verdict } from '../../soak/payments/verdict.ts';
 import { describeRun } from '../../soak/report.ts';
-import type { Wished } from '../support/model/judge.ts';
+import type { AnsweredIntent } from '../support/model/judge.ts';
 
 const ACCOUNT = '0x00000000000000000000000000000000000000aa';
 const relayers = [{ relayerId: 'relayer-0', address: ACCOUNT, privateKey: '0x01' }];
@@ -43,7 +43,7 @@ function goodRun() {
       refused: new Map<number, string>(),
       validUntil: new Map<number, number>(),
     },
-    wishes: new Map<string, Wished[]>(),
+    intents: new Map<string, AnsweredIntent[]>(),
     replacements: [] as Intention[],
     shown,
     endedAt: new Map<string, number>(),
@@ -164,7 +164,7 @@ t.test('what the client asked for is no fault', (t) => {
   Object.assign(entry, { to: ACCOUNT, value: 0n, data: '0x' });
   shown.status = 'canceled';
   run.chain.effects.set(index, 0n);
-  run.wishes.set(shown.id, [{ kind: 'cancel', answer: 'done' }]);
+  run.intents.set(shown.id, [{ kind: 'cancel', answer: 'done' }]);
   t.ok(isKept(judge(run)), describeRun([], judge(run)));
 
   const other = goodRun();
@@ -175,9 +175,9 @@ t.test('what the client asked for is no fault', (t) => {
   t.notOk(isKept(judge(other)), 'a receiver that nobody named');
   const effect = markOf(replacement);
   other.replacements.push(replacement);
-  other.wishes.set(original.shown.id, [{ kind: 'replace', effect, answer: 'refused' }]);
+  other.intents.set(original.shown.id, [{ kind: 'replace', effect, answer: 'refused' }]);
   t.notOk(isKept(judge(other)), 'one that the client was told is refused');
-  other.wishes.set(original.shown.id, [{ kind: 'replace', effect, answer: 'done' }]);
+  other.intents.set(original.shown.id, [{ kind: 'replace', effect, answer: 'done' }]);
   t.ok(isKept(judge(other)), describeRun([], judge(other)));
   t.end();
 });

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { createLog } from '../../src/observability/log.ts';
-import { openPostgresStore } from '../../src/store/postgres.ts';
+import { openPostgresStore } from '../../src/store/postgres/postgres.ts';
 import { createSealer } from '../../src/store/sealing.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { storeContract } from '../support/store-contract/contract.ts';

@@ -8,11 +8,11 @@ import pg from 'pg';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/domain/clock.ts';
 import { createLog } from '../../src/observability/log.ts';
-import { openPostgresStore } from '../../src/store/postgres.ts';
-import { postgresDialect, typeParsers } from '../../src/store/postgres-dialect.ts';
+import { openPostgresStore } from '../../src/store/postgres/postgres.ts';
+import { postgresDialect, typeParsers } from '../../src/store/postgres/postgres-dialect.ts';
 import { createReader } from '../../src/store/queries.ts';
 import type { Tables } from '../../src/store/schema.ts';
-import { sqliteDialect } from '../../src/store/sqlite-dialect.ts';
+import { sqliteDialect } from '../../src/store/sqlite/sqlite-dialect.ts';
 import type { Reader } from '../../src/store/store.ts';
 import { engineReads, fillSqlite, historyOf } from '../support/history.ts';
 import { startPostgres } from '../support/postgres.ts';
@@ -37,33 +37,30 @@ async function eachRead(
 
 /** The steps of SQLite's plans whose work hangs on what is open, or on one row, and not on what has ended. */
 const BOUNDED: readonly RegExp[] = [
-  // Indexes that hold nothing but what is open, waits, or fills a gap.
-  /INDEX (transactions_due|transactions_due_in_lane|intents_waiting|attempts_that_fill)\b/,
+  // Indexes that hold nothing but what is open or waits.
+  /INDEX (transactions_due|transactions_due_in_lane|intents_waiting)\b/,
   // One row, or the few of one transaction.
   /\((id|rowid|transaction_id)=\?\)$/,
   /INDEX transactions_by_sequence \(relayer_id=\? AND sequence=\?\)$/,
-  /INDEX attempts_by_lane \(lane=\? AND sequence[=<]\?\)$/,
+  /INDEX transactions_by_content \(lane=\? AND content_key=\?\)$/,
+  /INDEX transactions_by_parent \(parent_id=\?\)$/,
   // The end of an index.
   /INDEX transactions_confirmed \(relayer_id=\? AND confirmed_at>\?\)$/,
   // Tables and results that are small in themselves.
-  /^(SCAN|SEARCH) (relayers|lanes|down|kept|lane_sequences|CONSTANT ROW)\b/,
+  /^(SCAN|SEARCH) (relayers|lanes|down|kept|CONSTANT ROW)\b/,
   /^(COMPOUND QUERY|LEFT-MOST SUBQUERY|CO-ROUTINE|SCALAR SUBQUERY|CORRELATED|UNION ALL|SETUP|RECURSIVE STEP)/,
 ];
 
 /** What reads an index by open statuses alone. */
 const OPEN = [
   /INDEX transactions_by_lane_and_status \(lane=\? AND status=\?\)$/,
-  /INDEX transactions_by_relayer_and_status \(relayer_id=\? AND status=\?( AND is_canceled=\?)?\)$/,
+  /INDEX transactions_by_relayer_and_status \(relayer_id=\? AND status=\?\)$/,
 ];
-/** What goes down an index, past what is open, and stops at the first that it finds. */
-const FIRST_FOUND = /INDEX attempts_by_lane \(lane=\?\)$/;
 /** What it sorts was found by one of the steps above. */
 const SORTS = /^USE TEMP B-TREE FOR ORDER BY$/;
 
 const ALSO: Readonly<Record<string, readonly RegExp[]>> = {
-  settled: [FIRST_FOUND, SORTS],
-  laneSequence: [FIRST_FOUND],
-  fillers: [SORTS],
+  knownSequence: OPEN,
   openTransactions: [...OPEN, SORTS],
   duePending: OPEN,
   cancelable: [...OPEN, SORTS],

@@ -4,10 +4,10 @@
  */
 import t from 'tap';
 import { FIXED_LIMITS, UP } from '../../sandbox/protocol.ts';
-import { assertLiesEnd, frameHeader, HostileSlots, hostileScript, inside } from '../support/hostile-sandbox.ts';
+import { assertLiesEnd, frameHeader, HostileSandboxes, hostileScript, inside } from '../support/hostile-sandbox.ts';
 import { plugin } from '../support/sandbox.ts';
 
-const hostile = await HostileSlots.create();
+const hostile = await HostileSandboxes.create();
 
 const usage = { cpu_ms: 1, calls: 0, heap_bytes: 0 };
 const ok = { kind: 'returned', json: '1' };
@@ -66,36 +66,36 @@ for (const [what, lies] of Object.entries(LIES)) {
 }
 
 t.test('a second end of a call ends the process, and the first one stands', async (t) => {
-  const slot = await hostile.open(t);
-  const report = await slot.call(
+  const sandbox = await hostile.open(t);
+  const report = await sandbox.call(
     hostileScript(`${inside('')} done(call, 'first'); done(call, 'second'); return 'silent';`),
   );
   t.match(report.outcome, { kind: 'returned', json: '"first"' });
-  t.match(await slot.closed(), { cause: 'protocol', detail: /does not run here/ });
+  t.match(await sandbox.closed(), { cause: 'protocol', detail: /does not run here/ });
 });
 
 t.test('a version that failed to load has no result, and no end of the host’s', async (t) => {
   const outcomes = [ok, { kind: 'ended', code: 'TIMEOUT', message: 'm' }, { ...threw, details: '{' }];
   for (const failure of [...outcomes.map((outcome) => ({ outcome, report: '' })), { outcome: threw, report: 1 }]) {
-    const slot = await hostile.ready(t);
-    slot.slot.load({
+    const sandbox = await hostile.ready(t);
+    sandbox.supervisor.load({
       ...plugin('', { pluginId: 'hostile' }),
       code: `HOSTILE_LOADED = ${JSON.stringify({ failure })};`,
     });
-    t.match(await slot.closed(), { cause: 'protocol' });
-    t.notOk(slot.messages.some(({ type }) => type === 'loaded'));
+    t.match(await sandbox.closed(), { cause: 'protocol' });
+    t.notOk(sandbox.messages.some(({ type }) => type === 'loaded'));
   }
 });
 
 t.test('a capability call bears the stamp of a call of the same process, whatever the child says', async (t) => {
-  const slot = await hostile.open(t);
-  const first = slot.call(hostileScript(`return 'silent';`));
-  const second = slot.call(
+  const sandbox = await hostile.open(t);
+  const first = sandbox.call(hostileScript(`return 'silent';`));
+  const second = sandbox.call(
     hostileScript(`
     say(UP.ENTER, calls[0]); say(UP.REQUEST, calls[0], { id: 1, method: 'kv.get', params: {} }); say(UP.LEAVE, calls[0]);
     done(calls[0], 'taken over'); ${inside('')} done(call); return 'silent';`),
   );
-  t.match(await slot.request(1), { slot: 1, call: 1 }, 'it can take one of its own plugin’s calls for another');
+  t.match(await sandbox.request(1), { child: 1, call: 1 }, 'it can take one of its own plugin’s calls for another');
   t.match((await first).outcome, { json: '"taken over"' });
   t.match((await second).outcome, { kind: 'returned' });
 });

@@ -3,23 +3,23 @@
  * time that it takes. What it says is held against what the system says of it.
  */
 import t from 'tap';
-import { HostileSlots, hostileScript, inside } from '../support/hostile-sandbox.ts';
+import { HostileSandboxes, hostileScript, inside } from '../support/hostile-sandbox.ts';
 import { eventually } from '../support/plugin-host.ts';
 
-const hostile = await HostileSlots.create();
+const hostile = await HostileSandboxes.create();
 
 t.test(
   'a child that works on when its calls are over is stopped by what the system says of it',
   { timeout: 58_000 },
   async (t) => {
     if (process.platform !== 'linux') return void t.pass('this system says nothing');
-    const slot = await hostile.open(t);
+    const sandbox = await hostile.open(t);
     const works = `${inside('')} done(call); for (;;) {
     const end = Date.now() + 1000; while (Date.now() < end);
     say(UP.SHELF, 0, '1'); }`;
-    t.match((await slot.call(hostileScript(works))).outcome, { kind: 'returned' });
+    t.match((await sandbox.call(hostileScript(works))).outcome, { kind: 'returned' });
     const closed = await eventually(
-      () => slot.messages.find(({ type }) => type === 'closed'),
+      () => sandbox.messages.find(({ type }) => type === 'closed'),
       (message) => message !== undefined,
       50_000,
     );

@@ -5,9 +5,9 @@
  */
 import t from 'tap';
 import { FIXED_LIMITS, UP } from '../../sandbox/protocol.ts';
-import { assertLiesEnd, frameHeader, HostileSlots, inside } from '../support/hostile-sandbox.ts';
+import { assertLiesEnd, frameHeader, HostileSandboxes, inside } from '../support/hostile-sandbox.ts';
 
-const hostile = await HostileSlots.create();
+const hostile = await HostileSandboxes.create();
 
 const ask = (fields: object) =>
   inside(`say(UP.REQUEST, call, ${JSON.stringify({ id: 1, method: 'kv.get', params: { key: 'k' }, ...fields })})`);

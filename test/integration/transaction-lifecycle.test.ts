@@ -37,7 +37,7 @@ t.test('a canceled transaction stays followed until its empty version is final, 
   const timeline = (await stage.ask('GET', `${stage.transactions}/${id}/timeline`)).body.data;
   t.match(timeline, { transaction_id: id, status: 'canceled', omitted: 0, inclusion: { succeeded: true } });
   const events = timeline.events.map((event: { event: string; purpose?: string }) => event.purpose ?? event.event);
-  t.match(events.join(' '), /^accepted send submitted cancel_requested .*void.* ended$/);
+  t.match(events.join(' '), /^accepted send submitted cancel_requested .*noop.* ended$/);
   const of = (name: string) => timeline.events.filter(({ event }: { event: string }) => event === name);
   t.match(of('submitted'), [
     { version: 1, endpoint: stage.anvil.url },
@@ -144,7 +144,7 @@ t.test('of two that cancel at once none is told something wrong', async (t) => {
   );
 });
 
-t.test('a paused relayer takes no wishes, and what it sent goes on', async (t) => {
+t.test('a paused relayer takes no intents, and what it sent goes on', async (t) => {
   const stage = await nextStage();
   const id = await stage.send();
   await stage.untilPooled(id);

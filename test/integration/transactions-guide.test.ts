@@ -3,17 +3,17 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { z } from 'zod';
-import type { BroadcastOutcome } from '../../src/chains/chain.ts';
+import type { BroadcastOutcome } from '../../src/chains/client.ts';
 import { createEvmChain } from '../../src/chains/evm/index.ts';
 import { patienceMs } from '../../src/chains/evm/replace.ts';
 import { readSettings } from '../../src/chains/evm/schema.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { IDEMPOTENCY_KEEP_MS } from '../../src/domain/idempotency.ts';
-import { transactionStatusSchema } from '../../src/domain/transaction-state.ts';
-import { HEARD_MS } from '../../src/engine/heard-counts.ts';
-import type { ParkCause } from '../../src/engine/offer-book.ts';
-import { WIDEST_GAP } from '../../src/engine/sequence-reach.ts';
+import { transactionStatusSchema } from '../../src/domain/transaction/transaction-state.ts';
+import type { ParkCause } from '../../src/engine/lane/broadcast-history.ts';
+import { WIDEST_GAP } from '../../src/engine/sequencing/sequence-planner.ts';
 import { defaultTiming } from '../../src/engine/timing.ts';
+import { chainBodies } from '../../src/http/openapi/chain-bodies.ts';
 import { timelineEventSchema } from '../../src/http/openapi/lifecycle-operations.ts';
 import { operations } from '../../src/http/openapi/operations.ts';
 import { METRICS } from '../../src/observability/metric-table.ts';
@@ -57,21 +57,26 @@ t.test('the other times are those of the engine', (t) => {
   t.match(guide, /after 20 s `status_reason` says why, it is looked for every 25 s/);
   t.equal(defaultTiming.driftMs, 15_000);
   t.match(guide, /asked for it\s+for 15 s/);
-  t.equal(HEARD_MS, 10 * MINUTE);
-  t.match(guide, /counts for ten minutes/);
-  t.match(guide, new RegExp(`never more than ${WIDEST_GAP},`));
-  t.equal(defaultTiming.lossMs, MINUTE);
-  t.match(guide, /is believed after a minute/);
-  t.equal(createEvmChain(systemClock).lifetimeMs, 8 * 60 * MINUTE);
+  t.match(guide, new RegExp(`More than ${WIDEST_GAP} are never filled at once`));
+  t.equal(createEvmChain(systemClock).pace.lifetimeMs, 8 * 60 * MINUTE);
   t.match(guide, /that is after 8 h/);
   t.equal(IDEMPOTENCY_KEEP_MS, 24 * 60 * MINUTE);
   t.match(guide, /repeated within 24 h/);
   t.end();
 });
 
+t.test('the chains that it says can be started anew are those that can', (t) => {
+  const [, ...ids] = /started anew\*\* \(chain id (\d+) or (\d+)\)/.exec(guide) ?? [];
+  t.equal(ids.length, 2);
+  const { restartable } = createEvmChain(systemClock);
+  for (const id of ids) t.equal(restartable?.(id), id);
+  t.equal(restartable?.('1'), undefined);
+  t.end();
+});
+
 t.test('the routes that it names exist', (t) => {
-  const any = z.unknown();
-  const known = Object.keys(operations({ policies: any, request: any, typedData: any, unsent: any })).map((route) =>
+  const bodies = chainBodies(new Map([['evm', createEvmChain(systemClock)]]));
+  const known = Object.keys(operations(bodies)).map((route) =>
     route
       .replace(/ \/api\/v1\/relayers\/:id\//, ' ')
       .replace(':transactionId', '{id}')

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { systemClock } from '../../src/domain/clock.ts';
 import { createAddressGuard } from '../../src/egress/address-guard.ts';
 import { createWebhookClient } from '../../src/egress/webhook-client.ts';
-import { defaultWebhookTiming, WebhookDelivery } from '../../src/engine/webhook-delivery.ts';
+import { defaultWebhookTiming, WebhookDelivery } from '../../src/engine/webhooks/webhook-delivery.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { EngineWorld, pendingTransaction, present, relayerNamed } from '../support/engine-world.ts';
 import { notificationOf } from '../support/store.ts';

@@ -4,7 +4,7 @@ import type { KnownChains, KnownSignerKinds } from '../../src/config/chain-schem
 import type { Configuration } from '../../src/config/configuration.ts';
 import { loadConfiguration } from '../../src/config/load.ts';
 import { ConfigurationError, textOf } from '../../src/config/problems.ts';
-import type { JsonObject } from '../../src/domain/json.ts';
+import type { JsonObject } from '../../src/domain/json/json.ts';
 import type { NetworkType } from '../../src/domain/network-type.ts';
 
 const parsedByChain = z.strictObject({
@@ -16,9 +16,10 @@ const parsedByChain = z.strictObject({
 });
 const asJson = (value: object): JsonObject => JSON.parse(JSON.stringify(value)) as JsonObject;
 
-function chain(type: NetworkType, builtInNetworks: JsonObject[]) {
+function chain(type: NetworkType, curve: string, builtInNetworks: JsonObject[]) {
   return {
     type,
+    curve,
     policySchema: z.strictObject({ gas_price_cap: z.union([z.int(), z.string()]).optional() }).transform(asJson),
     networkSchema: parsedByChain.transform(asJson),
     builtInNetworks: builtInNetworks.map((network) => ({ type, ...network })),
@@ -29,18 +30,25 @@ function chain(type: NetworkType, builtInNetworks: JsonObject[]) {
 export const chains: KnownChains = new Map([
   [
     'evm',
-    chain('evm', [
+    chain('evm', 'secp256k1', [
       { network: 'mainnet', rpc_urls: ['https://one.test'], chain_id: 1, features: ['eip1559'], tags: ['first'] },
       { network: 'sepolia', from: 'mainnet', rpc_urls: ['https://two.test'], chain_id: 11155111, tags: ['second'] },
     ]),
   ],
-  ['stellar', chain('stellar', [{ network: 'mainnet', rpc_urls: ['https://three.test'], passphrase: 'Public' }])],
+  [
+    'stellar',
+    chain('stellar', 'ed25519', [{ network: 'mainnet', rpc_urls: ['https://three.test'], passphrase: 'Public' }]),
+  ],
 ]);
 
 const secret = z.object({ type: z.enum(['env', 'plain']), value: z.string() });
 
 export const signerKinds: KnownSignerKinds = new Map([
-  ['local', { configSchema: z.strictObject({ path: z.string(), passphrase: secret }) }],
+  [
+    'local',
+    { curves: ['secp256k1', 'ed25519'], configSchema: z.strictObject({ path: z.string(), passphrase: secret }) },
+  ],
+  ['sealed', { curves: ['ed25519'], configSchema: z.strictObject({}) }],
 ]);
 
 /** The entry of a relayer that has no fault. */

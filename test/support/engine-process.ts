@@ -7,15 +7,15 @@
  */
 import { randomUUID } from 'node:crypto';
 import { readFileSync, writeSync } from 'node:fs';
-import type { ChainClient } from '../../src/chains/chain.ts';
+import type { ChainClient } from '../../src/chains/client.ts';
 import { createEvmChain } from '../../src/chains/evm/index.ts';
 import { systemClock } from '../../src/domain/clock.ts';
-import type { Attempt } from '../../src/domain/transaction.ts';
-import { Outbox } from '../../src/engine/outbox.ts';
+import type { Attempt } from '../../src/domain/transaction/attempt.ts';
 import { createEngine } from '../../src/engine/scheduler.ts';
+import { Outbox } from '../../src/engine/webhooks/outbox.ts';
 import { createLog } from '../../src/observability/log.ts';
-import { openPostgresStore } from '../../src/store/postgres.ts';
-import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { openPostgresStore } from '../../src/store/postgres/postgres.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import { FakeEngineMetrics } from './engine-world.ts';
 import { openEvm, signerOf } from './evm.ts';
 import { hastyLeases } from './postgres.ts';

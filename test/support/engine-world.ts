@@ -1,35 +1,32 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ChainClient } from '../../src/chains/chain.ts';
+import type { ChainClient } from '../../src/chains/client.ts';
 import { systemClock } from '../../src/domain/clock.ts';
-import { laneKey } from '../../src/domain/lane.ts';
 import type { Relayer } from '../../src/domain/relayer.ts';
-import type { Transaction } from '../../src/domain/transaction.ts';
+import { laneKey } from '../../src/domain/transaction/lane.ts';
+import type { Transaction } from '../../src/domain/transaction/transaction.ts';
 import { createAddressGuard } from '../../src/egress/address-guard.ts';
-import { Ages } from '../../src/engine/ages.ts';
-import { ChainClock } from '../../src/engine/chain-clock.ts';
 import { ChangeFeed } from '../../src/engine/change-feed.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { EngineMetrics } from '../../src/engine/engine-metrics.ts';
-import type { LaneStep } from '../../src/engine/lane-step.ts';
+import { SpendingBook } from '../../src/engine/lane/attempts/spending-book.ts';
+import { ChainClock } from '../../src/engine/lane/chain-clock.ts';
+import { LaneMemory } from '../../src/engine/lane/lane-memory.ts';
+import type { LaneStep, StepClock } from '../../src/engine/lane/lane-step.ts';
+import { Ledger } from '../../src/engine/lane/ledger.ts';
+import type { LifeStep } from '../../src/engine/lane/life-steps.ts';
+import { OpenBook } from '../../src/engine/lane/open-transactions.ts';
+import { Senders } from '../../src/engine/lane/sender.ts';
 import { LeaseKeeper } from '../../src/engine/lease-keeper.ts';
-import { Ledger } from '../../src/engine/ledger.ts';
-import type { LifeStep } from '../../src/engine/life-steps.ts';
-import { OfferBook } from '../../src/engine/offer-book.ts';
-import { OpenBook } from '../../src/engine/open-book.ts';
-import { Outbox } from '../../src/engine/outbox.ts';
-import { PoolWatch } from '../../src/engine/pool-watch.ts';
 import { createEngine } from '../../src/engine/scheduler.ts';
-import { Senders } from '../../src/engine/sender.ts';
-import { SequencePlanner } from '../../src/engine/sequence-planner.ts';
-import { SpendingBook } from '../../src/engine/spending-book.ts';
 import { defaultTiming, type EngineTiming } from '../../src/engine/timing.ts';
+import { Outbox } from '../../src/engine/webhooks/outbox.ts';
 import { createLog } from '../../src/observability/log.ts';
+import { createServices } from '../../src/services/create-services.ts';
 import type { Services } from '../../src/services/services.ts';
-import { createServices } from '../../src/services/use-cases.ts';
 import { createSealer } from '../../src/store/sealing.ts';
-import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 import { FakeChain } from './fake-chain.ts';
 import { FakeChainClient, FakeFamily } from './fake-chain-client.ts';
@@ -56,7 +53,6 @@ export const fastTiming: EngineTiming = {
   intentMs: 300,
   momentMs: 5,
   driftMs: 30,
-  lossMs: 60,
   sweepMs: 20,
   sweepFloorMs: 2,
   firstCheckMs: 1_000,
@@ -111,7 +107,7 @@ export class EngineWorld {
   readonly store: Store;
   readonly chain: FakeChain;
   readonly client: FakeChainClient;
-  readonly family = new FakeFamily();
+  readonly family: FakeFamily;
   readonly signer = new FakeSigner();
   readonly metrics = new FakeEngineMetrics();
   readonly logLines: string[] = [];
@@ -122,30 +118,37 @@ export class EngineWorld {
   distrusted = 0;
   /** How often it was said that events may have been committed. */
   hints = 0;
-  readonly outbox = new Outbox({
-    chains: new Map([['evm', this.family]]),
-    newId: randomUUID,
-    now: () => Date.now(),
-    onCommitted: () => {
-      this.hints += 1;
-    },
-    log: this.log,
-  });
+  readonly outbox: Outbox;
+  readonly spending: SpendingBook;
 
-  readonly spending = new SpendingBook(new Map([['evm', this.family]]));
-
-  constructor(store: Store, chain: FakeChain) {
+  constructor(store: Store, chain: FakeChain, family: FakeFamily = new FakeFamily()) {
     this.store = store;
     this.chain = chain;
+    this.family = family;
     this.client = new FakeChainClient(chain);
+    const chains = new Map([['evm', family] as const]);
+    this.outbox = new Outbox({
+      chains,
+      newId: randomUUID,
+      now: () => Date.now(),
+      onCommitted: () => {
+        this.hints += 1;
+      },
+      log: this.log,
+    });
+    this.spending = new SpendingBook(chains);
   }
 
-  static async open(t: { teardown(end: () => Promise<void>): void }, chain = new FakeChain()): Promise<EngineWorld> {
+  static async open(
+    t: { teardown(end: () => Promise<void>): void },
+    chain = new FakeChain(),
+    family = new FakeFamily(),
+  ): Promise<EngineWorld> {
     const folder = await mkdtemp(join(quickFolder(), 'isolayer-engine-'));
     const path = join(folder, 'store.db');
     const sealer = createSealer([randomBytes(32)], randomBytes);
     const store = await openSqliteStore({ path, log: createLog('silent'), clock: systemClock, sealer });
-    const world = new EngineWorld(store, chain);
+    const world = new EngineWorld(store, chain, family);
     t.teardown(async () => {
       await store.close();
       await rm(folder, { recursive: true, force: true });
@@ -174,7 +177,7 @@ export class EngineWorld {
     });
   }
 
-  /** The use cases over this world; without an engine nothing that they accept is driven. */
+  /** The services over this world; without an engine nothing that they accept is driven. */
   services(engine: Pick<Engine, 'wake' | 'onChange' | 'recheck'> = idle, store = this.store): Services {
     return createServices({
       store,
@@ -226,25 +229,18 @@ export class EngineWorld {
         },
         LANE,
       ),
-      planner: new SequencePlanner(fastTiming),
-      offers: new OfferBook(),
-      pool: new PoolWatch(),
-      ages: new Ages(),
-      open: open.entries,
-      now: () => Date.now(),
-      elapsed: () => performance.now(),
-      chainTime: (ask) => chainClock.at(ask, { elapsed: () => 0, keepMs: 0, log }),
-      isEnding: () => false,
-      knownSequence: () => store.read.laneSequence(LANE),
-      settled: () => open.settled(),
-      fillers: () => open.fillers(),
-      filled: (filler) => open.filled(filler),
-      find: (id) => store.read.transactionOfLane(LANE, id),
-      budgeted: (ids) => store.read.budgeted(ids),
-      ended: ({ sequence }) => open.ended(sequence, Date.now()),
-      distrust,
+      chain: family,
+      read: store.read,
+      open,
+      memory: new LaneMemory(fastTiming.driftMs),
+      clock: {
+        now: () => Date.now(),
+        elapsed: () => performance.now(),
+        chainTime: (ask) => chainClock.at(ask, { elapsed: () => 0, keepMs: 0, log }),
+      },
+      life: { isEnding: () => false, distrust, passes: (step) => void this.reached.push(step) },
+      recheck: () => {},
       newId: randomUUID,
-      reach: (step) => void this.reached.push(step),
       timing: { ...fastTiming, ...timing },
       random: () => 0,
       log,
@@ -315,12 +311,21 @@ export function pendingTransaction(effect: string, more: Partial<Transaction> = 
     validUntil: null,
     request: { effect },
     fields: {},
+    anchorKind: 'sequence',
+    onDeath: 'end',
+    contentKey: null,
+    parentId: null,
     sequence: null,
     hash: null,
-    voidAs: null,
+    noopEnd: null,
     nextActionAt: now,
     ...more,
   };
+}
+
+/** The same step at another time. */
+export function stepAt(step: LaneStep, clock: Partial<StepClock>): LaneStep {
+  return { ...step, clock: { ...step.clock, ...clock } };
 }
 
 /** What a test knows to be there. */

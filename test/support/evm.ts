@@ -1,13 +1,16 @@
-import type { Account, ChainClient, Observation, ObservedEntry } from '../../src/chains/chain.ts';
+import type { Account } from '../../src/chains/account.ts';
+import type { ChainClient, Observation, ObservedEntry, Sequences } from '../../src/chains/client.ts';
+import { dialect } from '../../src/chains/evm/dialect.ts';
 import { createEvmChain } from '../../src/chains/evm/index.ts';
 import { systemClock } from '../../src/domain/clock.ts';
-import type { JsonObject } from '../../src/domain/json.ts';
+import type { JsonObject } from '../../src/domain/json/json.ts';
 import type { Network } from '../../src/domain/network.ts';
-import type { Attempt, Transaction } from '../../src/domain/transaction.ts';
+import { type Attempt, NEW_ATTEMPT } from '../../src/domain/transaction/attempt.ts';
+import type { Transaction } from '../../src/domain/transaction/transaction.ts';
 import { createAddressGuard } from '../../src/egress/address-guard.ts';
 import { createHttpClient } from '../../src/egress/http-client.ts';
-import { createRpcClient, type RpcSettings } from '../../src/egress/json-rpc.ts';
-import type { RpcClient } from '../../src/egress/rpc-client.ts';
+import { createRpcClient, type RpcSettings, type WatchedRpcClient } from '../../src/egress/rpc/json-rpc.ts';
+import type { RpcClient } from '../../src/egress/rpc/rpc-client.ts';
 import { createKeySigner } from '../../src/signers/key-signer.ts';
 import type { Signer } from '../../src/signers/signer.ts';
 
@@ -15,10 +18,10 @@ import type { Signer } from '../../src/signers/signer.ts';
 const QUICK: Partial<RpcSettings> = { timeoutMs: 2_000, tries: 1, baseDelayMs: 1, maxDelayMs: 2 };
 
 /** An RPC client to loopback endpoints; close both when done. */
-export function openRpc(urls: readonly string[], settings: Partial<RpcSettings> = QUICK): RpcClient {
+export function openRpc(urls: readonly string[], settings: Partial<RpcSettings> = QUICK): WatchedRpcClient {
   const http = createHttpClient(createAddressGuard({ allowedHosts: [], blockPrivate: false }));
   const endpoints = urls.map((url) => ({ url, weight: 100 }));
-  const rpc = createRpcClient({ endpoints, http, clock: systemClock, random: () => 0, settings });
+  const rpc = createRpcClient({ endpoints, http, clock: systemClock, random: () => 0, settings, dialect });
   return {
     ...rpc,
     async close() {
@@ -40,6 +43,16 @@ export function openEvm(
   return { client: createEvmChain(systemClock).connect(network, rpc), rpc, network };
 }
 
+/** What the chain behind an endpoint is known as: of a chain for development each start is another one. */
+export async function identityAt(url: string): Promise<string> {
+  const { client, rpc } = openEvm([url]);
+  try {
+    return await client.identity();
+  } finally {
+    await rpc.close();
+  }
+}
+
 /** A signer over one of anvil's keys. */
 export function signerOf(account: { privateKey: string }): Signer {
   return createKeySigner('test', Buffer.from(account.privateKey.slice(2), 'hex'));
@@ -51,7 +64,7 @@ export function storedTransaction(
   body: JsonObject,
   overrides: Partial<Transaction> = {},
 ): Transaction {
-  const { request, validUntil } = createEvmChain(systemClock).parseRequest(body, account, 0);
+  const parsed = createEvmChain(systemClock).parseRequest(body, account, 0);
   return {
     id: '00000000-0000-4000-8000-000000000001',
     relayerId: 'relayer',
@@ -62,12 +75,12 @@ export function storedTransaction(
     createdAt: 1_700_000_000_000,
     sentAt: null,
     confirmedAt: null,
-    validUntil,
-    request,
+    ...parsed,
     fields: {},
+    parentId: null,
     sequence: null,
     hash: null,
-    voidAs: null,
+    noopEnd: null,
     nextActionAt: 0,
     ...overrides,
   };
@@ -76,8 +89,15 @@ export function storedTransaction(
 /** A signed version as the engine would have stored it. */
 export function storedAttempt(transaction: Transaction, sequence: bigint, raw: string, hash: string): Attempt {
   const { id, lane, request, fields } = transaction;
-  const about = { transactionId: id, ordinal: 1, lane, sequence, purpose: 'send', request, fields } as const;
-  return { ...about, raw, hash, createdAt: 0, acceptedAt: null };
+  const anchor = { kind: 'sequence', sequence } as const;
+  const about = { transactionId: id, ordinal: 1, lane, anchor, purpose: 'send', request, fields } as const;
+  return { ...about, raw, hash, createdAt: 0, ...NEW_ATTEMPT };
+}
+
+/** The part that this family has. */
+export function sequencesOf({ sequences }: ChainClient): Sequences {
+  if (sequences === undefined) throw new Error('the family counts transactions');
+  return sequences;
 }
 
 /** Takes a transaction through preparing, signing and broadcasting, as the engine would. */
@@ -90,8 +110,8 @@ export async function sendThrough(
   const pending = storedTransaction(account, body);
   const prepared = await client.prepare(pending, account, { committed: 0n });
   if (prepared.kind !== 'ready') throw new Error(`not ready: ${prepared.reason}`);
-  const sequence = await client.nextSequence(account.address);
-  const signed = await client.sign(pending, prepared.fields, sequence, signer);
+  const sequence = await sequencesOf(client).next(account.address);
+  const signed = await client.sign(pending, prepared.fields, { kind: 'sequence', sequence }, signer);
   const transaction = { ...pending, fields: signed.fields, sequence, hash: signed.hash };
   const attempt = storedAttempt(transaction, sequence, signed.raw, signed.hash);
   const [outcome] = await client.broadcast([attempt]);

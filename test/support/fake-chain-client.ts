@@ -1,38 +1,49 @@
 import { z } from 'zod';
+import type { Account } from '../../src/chains/account.ts';
+import type { Chain, Pace } from '../../src/chains/chain.ts';
 import type {
-  Account,
+  AttemptPreparation,
   BroadcastOutcome,
-  Chain,
   ChainClient,
   ChainMoment,
   LaneFigures,
-  NewVersion,
+  NewAttempt,
   Observation,
   ObservedEntry,
-  ParsedRequest,
   Preparation,
   ReadyPreparation,
-  SequenceAt,
-  SignedVersion,
-  VersionPreparation,
-} from '../../src/chains/chain.ts';
-import { AppError, invalidRequest } from '../../src/domain/errors.ts';
-import type { JsonObject, WireObject } from '../../src/domain/json.ts';
-import type { Attempt, Transaction } from '../../src/domain/transaction.ts';
-import type { RpcOutcome } from '../../src/egress/rpc-client.ts';
+  Replacement,
+  Sequences,
+  SignedBytes,
+} from '../../src/chains/client.ts';
+import type { ParsedRequest } from '../../src/chains/parsed-request.ts';
+import { invalidRequest } from '../../src/domain/errors.ts';
+import type { JsonObject, WireObject } from '../../src/domain/json/json.ts';
+import { type Anchor, sequenceOf } from '../../src/domain/transaction/anchor.ts';
+import type { Attempt } from '../../src/domain/transaction/attempt.ts';
+import type { Transaction } from '../../src/domain/transaction/transaction.ts';
+import type { RpcOutcome } from '../../src/egress/rpc/rpc-client.ts';
 import type { Signer } from '../../src/signers/signer.ts';
 import { type FakeChain, type FakeTransaction, hashOf } from './fake-chain.ts';
+import { FakeWire, LyingEndpoint } from './fake-wire.ts';
 
 /** The family of {@link FakeChain}: a request is `{ effect, cost?, reverts?, validUntil? }`. */
 export class FakeFamily implements Chain {
   readonly type = 'evm';
   readonly curve = 'secp256k1';
   readonly unit = 'wei';
-  readonly counter = { statusKey: 'nonce', failure: 'NonceSyncFailed' } as const;
+  readonly counter = {
+    name: 'nonce',
+    statusKey: 'nonce',
+    description: 'Of the fake',
+    failure: { type: 'NonceSyncFailed', text: 'Nonce synchronization failed' },
+    isLookedUp: true,
+  };
   readonly policySchema: z.ZodType<JsonObject> = z.record(z.string(), z.json());
+  readonly description = { name: 'Fake', policies: {}, signing: {} };
   readonly networkSchema: z.ZodType<JsonObject> = z.record(z.string(), z.json());
   readonly builtInNetworks: JsonObject[] = [];
-  readonly lifetimeMs = 8 * 3_600_000;
+  readonly pace: Pace = { lifetimeMs: 8 * 3_600_000, anchors: { sequence: 256 } };
 
   addressOf(publicKey: Uint8Array): string {
     return `0x${Buffer.from(publicKey).toString('hex')}`;
@@ -51,7 +62,7 @@ export class FakeFamily implements Chain {
     if (!parsed.success) throw invalidRequest('missing field `effect`');
     const { validUntil = null, ...request } = parsed.data;
     if (validUntil !== null && validUntil <= now) throw invalidRequest('The validUntil time cannot be in the past');
-    return { request, validUntil };
+    return { request, validUntil, anchorKind: 'sequence', onDeath: 'end', contentKey: null };
   }
 
   transactionView(transaction: Transaction): WireObject {
@@ -80,16 +91,13 @@ export class FakeFamily implements Chain {
       value: status === 'confirmed' ? BigInt(String(request['cost'] ?? 1)) : 0n,
       fee: status === 'confirmed' ? 1n : 0n,
     }),
-    recipient: (text: string) => (text === '' ? undefined : text.toLowerCase()),
-    selector: (text: string) => (text.length === 1 ? text : undefined),
+    recipient: { read: (text: string) => (text === '' ? undefined : text.toLowerCase()), expected: 'a name' },
+    selector: { read: (text: string) => (text.length === 1 ? text : undefined), expected: 'a call' },
+    withoutRecipient: 'the creation of a contract',
   };
 
   vary(fields: JsonObject): JsonObject {
     return { ...fields, variation: Number(fields['variation'] ?? 0) + 1 };
-  }
-
-  voidRequest(): JsonObject {
-    return { effect: VOID, cost: '0', reverts: false };
   }
 
   connect(): ChainClient {
@@ -110,73 +118,86 @@ const CREATION = 'create';
 /** What is said in turn of bytes that a node would have taken. */
 const LIES = [
   'refused',
-  'sequence-used',
+  'anchor-used',
   'refused',
-  'sequence-ahead',
+  'anchor-ahead',
   'refused',
   'underpriced',
   'fee-too-low',
   'busy',
 ] as const;
 
-/** How often the same bytes are refused in a lie, at most. */
-const FALSE_REFUSALS = 2;
-
 /** The effect of a transaction that does nothing. */
 export const VOID = 'nothing';
+
+/** The request for it. */
+const NOTHING = { effect: VOID, cost: '0', reverts: false };
 
 /** One relayer's way to a {@link FakeChain}, with the faults that the chain is told to show. */
 export class FakeChainClient implements ChainClient {
   readonly #chain: FakeChain;
-  /** How often each of the bytes was refused in a lie. */
-  readonly #refusals = new Map<string, number>();
-  #lies = 0;
+  readonly #wire: FakeWire;
+  readonly #liar = new LyingEndpoint(LIES);
+  #toldHigh = false;
   identityText = '31337';
-  /** How many calls have reached the chain or got lost. */
-  calls = 0;
   /** Overrides what `prepare` says. */
   onPrepare: ((transaction: Transaction) => Preparation | undefined) | undefined;
-  /** Overrides what `prepareVersion` says of a version that it would have. */
-  onPrepareVersion: ((prepared: ReadyPreparation & { request: JsonObject }) => VersionPreparation) | undefined;
+  /** Overrides what `replacement.prepare` says of an attempt that it would have. */
+  onPrepareVersion: ((prepared: ReadyPreparation & { request: JsonObject }) => AttemptPreparation) | undefined;
   /** The most that a version pays, unless it does nothing. */
   cap: bigint | null = null;
   patience = 60_000;
 
   constructor(chain: FakeChain) {
     this.#chain = chain;
+    this.#wire = new FakeWire((call, raw) => chain.fault(call, raw));
+  }
+
+  /** How many calls have reached the chain or got lost. */
+  get calls(): number {
+    return this.#wire.calls;
   }
 
   identity(_expected?: string, onServed?: (host: string, chain: string) => void): Promise<string> {
-    return this.#ask('identity', () => {
+    return this.#wire.ask('identity', () => {
       onServed?.('fake.example', this.identityText);
       return this.identityText;
     });
   }
 
   balance(_address: string): Promise<bigint> {
-    return this.#ask('balance', () => this.#chain.balance);
+    return this.#wire.ask('balance', () => this.#chain.balance);
   }
 
-  nextSequence(address: string): Promise<bigint> {
-    const truth = () => this.#chain.pendingCount(address);
-    return this.#ask('nextSequence', truth, () => (this.calls % 2 === 0 ? truth() / 2n : truth() + 1_000_000n));
+  readonly sequences: Sequences = {
+    next: (address) => {
+      const truth = () => this.#chain.pendingCount(address);
+      return this.#wire.ask('nextSequence', truth, () => this.#falseCount(truth()));
+    },
+    noopRequest: () => ({ ...NOTHING }),
+  };
+
+  readonly replacement: Replacement = {
+    can: () => true,
+    prepare: (entry, version, lane) => this.#prepareReplacement(entry, version, lane),
+    check: (request) => {
+      if (request['effect'] === 'forbidden') throw invalidRequest('This cannot be done in its place');
+    },
+    patienceMs: () => this.patience,
+  };
+
+  /** Endpoints do not make up the same count again and again. */
+  #falseCount(truth: bigint): bigint {
+    this.#toldHigh = !this.#toldHigh;
+    return this.#toldHigh ? truth + 1_000_000n : truth / 2n;
   }
 
   moment(): Promise<ChainMoment> {
-    return this.#ask('moment', () => ({ height: BigInt(this.#chain.height), at: this.#chain.time() }));
-  }
-
-  /** Nothing that was final is ever lost here, but what was said to be used may never have been. */
-  hasLost(address: string, _identity: string, { sequence }: SequenceAt): Promise<boolean> {
-    return this.#ask('hasLost', () => this.#chain.minedCount(address) < sequence);
-  }
-
-  isNoFurther(address: string, _identity: string, { sequence }: SequenceAt): Promise<boolean> {
-    return this.#ask('isNoFurther', () => this.#chain.minedCount(address) <= sequence);
+    return this.#wire.ask('moment', () => ({ height: BigInt(this.#chain.height), at: this.#chain.time() }));
   }
 
   prepare(transaction: Transaction, _account: Account, lane: LaneFigures): Promise<Preparation> {
-    return this.#ask('prepare', () => {
+    return this.#wire.ask('prepare', () => {
       const cost = BigInt(String(transaction.request['cost'] ?? 1));
       const override = this.onPrepare?.(transaction);
       if (override !== undefined) return override;
@@ -187,17 +208,17 @@ export class FakeChainClient implements ChainClient {
     });
   }
 
-  prepareVersion(
+  #prepareReplacement(
     { transaction, attempts }: ObservedEntry,
-    version: NewVersion,
+    version: NewAttempt,
     _lane: LaneFigures,
-  ): Promise<VersionPreparation> {
-    return this.#ask('prepareVersion', () => {
+  ): Promise<AttemptPreparation> {
+    return this.#wire.ask('prepareVersion', () => {
       const paid = attempts.map(({ fields }) => BigInt(String(fields['price'])));
       const dearest = paid.reduce((most, price) => (price > most ? price : most), 0n);
       const bumped = (dearest * 11n) / 10n > dearest ? (dearest * 11n) / 10n : dearest + 1n;
       const price = bumped > this.#chain.floor ? bumped : this.#chain.floor;
-      if (version.purpose !== 'void' && this.cap !== null && price > this.cap) {
+      if (version.purpose !== 'noop' && this.cap !== null && price > this.cap) {
         return { kind: 'parked', reason: 'the price is above the cap' };
       }
       const request = requestOf(version, transaction);
@@ -208,19 +229,11 @@ export class FakeChainClient implements ChainClient {
     });
   }
 
-  checkReplacement(request: JsonObject): void {
-    if (request['effect'] === 'forbidden') throw invalidRequest('This cannot be done in its place');
-  }
-
-  patienceMs(): number {
-    return this.patience;
-  }
-
-  async sign(transaction: Transaction, fields: JsonObject, sequence: bigint, signer: Signer): Promise<SignedVersion> {
+  async sign(transaction: Transaction, fields: JsonObject, anchor: Anchor, signer: Signer): Promise<SignedBytes> {
     await signer.sign('secp256k1', new Uint8Array(32));
     const signed: FakeTransaction = {
       from: transaction.lane.split(':')[2] ?? '',
-      nonce: sequence.toString(),
+      nonce: String(sequenceOf(anchor)),
       effect: String(transaction.request['effect']),
       cost: String(transaction.request['cost'] ?? 1),
       reverts: transaction.request['reverts'] === true,
@@ -232,31 +245,18 @@ export class FakeChainClient implements ChainClient {
   }
 
   broadcast(attempts: readonly Attempt[]): Promise<BroadcastOutcome[]> {
-    return Promise.all(attempts.map((attempt) => this.#offer(attempt)));
-  }
-
-  async #offer({ raw }: Attempt): Promise<BroadcastOutcome> {
-    try {
-      const lie = () => {
-        const kind = LIES[this.#lies++ % LIES.length] ?? 'busy';
-        return { kind: kind === 'refused' && !this.#mayRefuse(raw) ? 'busy' : kind, reason: 'a lie' } as const;
-      };
-      return await this.#ask('broadcast', () => this.#chain.submit(raw), lie, raw);
-    } catch (error) {
-      return { kind: 'unknown', reason: error instanceof Error ? error.message : String(error) };
-    }
-  }
-
-  /** All endpoints do not lie for long, so the same bytes are not refused again and again without a cause. */
-  #mayRefuse(raw: string): boolean {
-    const times = this.#refusals.get(raw) ?? 0;
-    this.#refusals.set(raw, times + 1);
-    return times < FALSE_REFUSALS;
+    const offer = ({ raw }: Attempt) =>
+      this.#wire.offer(
+        raw,
+        () => this.#chain.submit(raw),
+        () => this.#liar.outcomeOf(raw),
+      );
+    return Promise.all(attempts.map(offer));
   }
 
   observe(entries: readonly ObservedEntry[]): Promise<Observation[]> {
-    const blind = () => entries.map((): Observation => ({ kind: 'waiting' }));
-    return this.#ask('observe', () => entries.map((entry) => this.#observeOne(entry)), blind);
+    const blind = () => entries.map((): Observation => ({ kind: 'open' }));
+    return this.#wire.ask('observe', () => entries.map((entry) => this.#observeOne(entry)), blind);
   }
 
   signTransaction(body: unknown): Promise<WireObject> {
@@ -286,30 +286,12 @@ export class FakeChainClient implements ChainClient {
     const sequence = transaction.sequence ?? 0n;
     const used = this.#chain.finalCount(from);
     return used > sequence
-      ? { kind: 'displaced', reason: `Nonce ${sequence} consumed externally (on-chain nonce: ${used}).` }
-      : { kind: 'waiting' };
-  }
-
-  async #ask<T>(call: string, answer: () => T, lie: () => T = answer, raw?: string): Promise<T> {
-    await new Promise((resolve) => setImmediate(resolve));
-    const fault = this.#chain.fault(call, raw);
-    if (fault === 'request-lost') {
-      this.calls += 1;
-      throw failed(call);
-    }
-    const result = fault === 'lie' ? lie() : answer();
-    this.calls += 1;
-    await new Promise((resolve) => setImmediate(resolve));
-    if (fault === 'answer-lost') throw failed(call);
-    return result;
+      ? { kind: 'dead', anchor: 'used', reason: `Nonce ${sequence} consumed externally (on-chain nonce: ${used}).` }
+      : { kind: 'open' };
   }
 }
 
-function requestOf(version: NewVersion, transaction: Transaction): JsonObject {
+function requestOf(version: NewAttempt, transaction: Transaction): JsonObject {
   if (version.purpose === 'bump') return transaction.request;
-  return version.purpose === 'replace' ? version.request : { effect: VOID, cost: '0', reverts: false };
-}
-
-function failed(call: string): AppError {
-  return new AppError('PROVIDER_FAILED', { network: 'fake', reason: `${call} timed out` });
+  return version.purpose === 'replace' ? version.request : { ...NOTHING };
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { BroadcastOutcome } from '../../src/chains/chain.ts';
+import type { BroadcastOutcome } from '../../src/chains/client.ts';
+import type { FaultSource } from './fake-wire.ts';
 
 /** What a signed transaction of the fake chain says; its raw form is the JSON of this. */
 export interface FakeTransaction {
@@ -19,9 +20,6 @@ interface Included {
   transaction: FakeTransaction;
   hash: string;
 }
-
-/** How the fake network treats one call: a `lie` is an answer that is not true. */
-export type Fault = 'request-lost' | 'answer-lost' | 'lie' | undefined;
 
 /**
  * A chain in memory with the rules that matter to a relayer: one nonce is used once and in order, a pool that can
@@ -43,7 +41,7 @@ export class FakeChain {
   /** Effects that no node takes. */
   readonly unacceptable = new Set<string>();
   /** Asked before each call of a client; told the bytes that are offered. */
-  fault: (call: string, raw?: string) => Fault = () => undefined;
+  fault: FaultSource = () => undefined;
   /** All bytes that ever reached a node, in order. */
   readonly received: string[] = [];
   #blocks: Included[][] = [];
@@ -69,7 +67,7 @@ export class FakeChain {
     const next = this.#minedCount(transaction.from, this.#blocks.length);
     const hash = hashOf(raw);
     const pool = this.#poolOf(transaction.from);
-    if (nonce < next) return { kind: 'sequence-used', reason: 'nonce too low' };
+    if (nonce < next) return { kind: 'anchor-used', reason: 'nonce too low' };
     const held = pool.get(nonce);
     if (held !== undefined) {
       if (held.hash === hash) return { kind: 'accepted' };
@@ -79,7 +77,7 @@ export class FakeChain {
     if (this.unacceptable.has(transaction.effect)) return { kind: 'refused', reason: 'transaction type not supported' };
     if (BigInt(transaction.price) < this.floor) return { kind: 'fee-too-low', reason: 'transaction underpriced' };
     if (this.strict && nonce > this.pendingCount(transaction.from)) {
-      return { kind: 'sequence-ahead', reason: 'nonce too high' };
+      return { kind: 'anchor-ahead', reason: 'nonce too high' };
     }
     if (this.balance < BigInt(transaction.cost)) return { kind: 'unfunded', reason: 'insufficient funds' };
     if (held === undefined && this.isFull(pool.size)) return { kind: 'busy', reason: 'account limit exceeded' };

@@ -27,15 +27,15 @@ mine.on('message', (messages: ToDriver) => {
 });
 
 function receive(message: ToDriver[number]): void {
-  const { slot } = message;
+  const { child } = message;
   if (message.type === 'open') {
-    say({ type: 'spawned', slot, pids: [], confinement: CONFINEMENT });
-    say({ type: 'ready', slot });
+    say({ type: 'spawned', child, pids: [], confinement: CONFINEMENT });
+    say({ type: 'ready', child });
   } else if (message.type === 'load') {
     const { version } = message.version;
-    say({ type: 'loaded', slot, message: { version, isolate_bytes: 1000, failure: null } });
+    say({ type: 'loaded', child, message: { version, isolate_bytes: 1000, failure: null } });
   } else if (message.type === 'close') {
-    say({ type: 'closed', slot, cause: 'closed', detail: message.reason, culprit: 0, stderr: '' });
+    say({ type: 'closed', child, cause: 'closed', detail: message.reason, culprit: 0, stderr: '' });
   } else if (message.type === 'reply') replies.get(message.call)?.(JSON.stringify(message.message.reply));
   else if (message.type === 'run') {
     void run(message).then((report) => say(reportMessage(message.call, report)));
@@ -43,23 +43,23 @@ function receive(message: ToDriver[number]): void {
 }
 parentPort?.postMessage({ thread: threadId, port }, [port]);
 
-/** `ask` makes a capability call and returns the reply, `kill` loses the slot, `exit` ends the thread. */
-async function run({ slot, call, context }: CallTask): Promise<CallReport> {
+/** `ask` makes a capability call and returns the reply, `kill` loses the child, `exit` ends the thread. */
+async function run({ child, call, context }: CallTask): Promise<CallReport> {
   const { params } = JSON.parse(context) as { params: { ask?: string; kill?: boolean; exit?: boolean } };
   if (params.exit === true) process.exit(1);
   const usage = { cpu_ms: 0, calls: 0, heap_bytes: 0, bytes_in: 0, bytes_out: 0 };
   if (params.kill === true) {
-    say({ type: 'dying', slot, cause: 'died', detail: 'asked to', culprit: call });
-    say({ type: 'closed', slot, cause: 'died', detail: 'asked to', culprit: call, stderr: 'last words' });
+    say({ type: 'dying', child, cause: 'died', detail: 'asked to', culprit: call });
+    say({ type: 'closed', child, cause: 'died', detail: 'asked to', culprit: call, stderr: 'last words' });
     const outcome = { kind: 'ended', code: 'SANDBOX_LOST', message: 'lost' } as const;
     return { outcome, logs: [], dropped_logs: 0, usage, lost: false };
   }
-  const json = params.ask === undefined ? context : await ask(slot, call, params.ask);
+  const json = params.ask === undefined ? context : await ask(child, call, params.ask);
   return { outcome: { kind: 'returned', json }, logs: [], dropped_logs: 0, usage, lost: false };
 }
 
-function ask(slot: number, call: number, method: string): Promise<string> {
-  say({ type: 'request', slot, call, message: { id: 1, method, params: { relayerId: 'known' } } });
+function ask(child: number, call: number, method: string): Promise<string> {
+  say({ type: 'request', child, call, message: { id: 1, method, params: { relayerId: 'known' } } });
   return new Promise((resolve) => replies.set(call, resolve));
 }
 

@@ -1,9 +1,9 @@
 import { AppError } from '../../src/domain/errors.ts';
 import type { Effect } from '../../src/domain/idempotency.ts';
-import type { WireObject } from '../../src/domain/json.ts';
+import type { WireObject } from '../../src/domain/json/json.ts';
 import type { Page, PageRequest } from '../../src/domain/page.ts';
-import type { TransactionStatus } from '../../src/domain/transaction-state.ts';
-import type { RpcOutcome } from '../../src/egress/rpc-client.ts';
+import type { TransactionStatus } from '../../src/domain/transaction/transaction-state.ts';
+import type { RpcOutcome } from '../../src/egress/rpc/rpc-client.ts';
 import type {
   KvService,
   LifecycleService,
@@ -17,7 +17,7 @@ import type {
 import { FakeEffects } from './keyed-effect.ts';
 import { fetchServiceOver, NO_PLUGIN_HTTP } from './no-plugin-http.ts';
 
-/** Use cases over nothing but what a test puts in. */
+/** Services over nothing but what a test puts in. */
 export class FakeServices implements Services {
   readonly relayers = new FakeRelayers();
   readonly notifications = new FakeNotifications();
@@ -123,24 +123,24 @@ class FakeTransactions implements TransactionsService {
 }
 
 class FakeLifecycle implements LifecycleService {
-  readonly wishes: { kind: string; relayerId: string; transactionId?: string; body?: unknown }[] = [];
+  readonly intents: { kind: string; relayerId: string; transactionId?: string; body?: unknown }[] = [];
   /** What replacing and canceling do first; a test may make it throw. */
-  onWish: () => void = () => {};
+  onIntent: () => void = () => {};
 
   async replace(relayerId: string, transactionId: string, body: unknown): Promise<WireObject> {
-    this.onWish();
-    this.wishes.push({ kind: 'replace', relayerId, transactionId, body });
+    this.onIntent();
+    this.intents.push({ kind: 'replace', relayerId, transactionId, body });
     return { id: transactionId, status: 'submitted' };
   }
 
   async cancel(relayerId: string, transactionId: string): Promise<WireObject> {
-    this.onWish();
-    this.wishes.push({ kind: 'cancel', relayerId, transactionId });
+    this.onIntent();
+    this.intents.push({ kind: 'cancel', relayerId, transactionId });
     return { id: transactionId, status: 'canceled' };
   }
 
   async cancelPending(relayerId: string): Promise<WireObject> {
-    this.wishes.push({ kind: 'cancel all', relayerId });
+    this.intents.push({ kind: 'cancel all', relayerId });
     return { total_processed: 0 };
   }
 

@@ -1,4 +1,4 @@
-import { cutRequest, parseRequest } from '../../sandbox/driver/messages.ts';
+import { cutRequest, parseRequest } from '../../sandbox/driver/child/messages.ts';
 import type { HostFunction, HostOp } from '../../sandbox/guest/host-function.ts';
 import { answerCryptoQuestion } from '../../sandbox/process/crypto-answer.ts';
 import { answerUrlQuestion } from '../../sandbox/process/url-parts.ts';

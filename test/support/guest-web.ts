@@ -1,4 +1,4 @@
-import type { AskForFetch } from '../../sandbox/guest/globals/fetch.ts';
+import type { AskForFetch } from '../../sandbox/guest/globals/fetch/fetch.ts';
 import { createStreamClasses } from '../../sandbox/guest/globals/streams.ts';
 import type { PartWorld } from '../../sandbox/guest/part-world.ts';
 import { part as makeWeb } from '../../sandbox/guest/parts/web.ts';

@@ -3,14 +3,14 @@ import type { Test } from 'tap';
 import { createConnections } from '../../src/chains/create-connections.ts';
 import { createEvmChain } from '../../src/chains/evm/index.ts';
 import { systemClock } from '../../src/domain/clock.ts';
-import type { JsonObject } from '../../src/domain/json.ts';
+import type { JsonObject } from '../../src/domain/json/json.ts';
 import type { DisabledReason, Relayer } from '../../src/domain/relayer.ts';
 import { createAddressGuard } from '../../src/egress/address-guard.ts';
 import { createHttpClient } from '../../src/egress/http-client.ts';
 import { LeaseKeeper } from '../../src/engine/lease-keeper.ts';
-import { Outbox } from '../../src/engine/outbox.ts';
-import { RelayerHealth } from '../../src/engine/relayer-health.ts';
+import { RelayerHealth } from '../../src/engine/relayers/relayer-health.ts';
 import type { EngineTiming } from '../../src/engine/timing.ts';
+import { Outbox } from '../../src/engine/webhooks/outbox.ts';
 import { createLog } from '../../src/observability/log.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Anvil } from './anvil.ts';
@@ -67,7 +67,6 @@ export async function healthStage(t: Test, options: HealthStageOptions): Promise
     metrics: new FakeEngineMetrics(),
     outbox: new Outbox({ chains, newId: randomUUID, now: systemClock.now, onCommitted: () => {}, log }),
     timing: { ...fastTiming, healthMs: 30, confirmMs: 10, recheckMs: [10, 20], ...options.timing },
-    onCount: () => {},
     elapsed: () => systemClock.elapsed(),
     random: Math.random,
   });

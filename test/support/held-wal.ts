@@ -1,4 +1,4 @@
-import { openWalFile, type WalFile } from '../../src/store/wal-file.ts';
+import { openWalFile, type WalFile } from '../../src/store/sqlite/wal-file.ts';
 
 /** The log of a database whose flushes the test lets end, or fail, one after the other; freely until it holds them. */
 export class HeldWal implements WalFile {

@@ -24,13 +24,14 @@ export function historyOf(count: number, database: keyof typeof WIDE): string[] 
     `insert into relayers (id, created_at, name, network, network_type, address, paused, signer_id, policies)
       values ('r1', 1, 'r1', 'n', 'evm', '0xaa', 0, 's', '{}')`,
     `insert into transactions (id, relayer_id, network_type, lane, status, created_at, sent_at, confirmed_at, request,
-        fields, sequence, hash, is_canceled, next_action_at, ended_at) ${each}
-      select 't' || i, 'r1', 'evm', '${HISTORY_LANE}', ${status}, ${at}, ${at}, ${ended}, '{}', '{}', ${wide('i')},
-        'h' || i, 0, ${next}, ${ended} from n`,
-    `insert into attempts (transaction_id, ordinal, lane, sequence, raw, hash, created_at, purpose) ${each}
-      select 't' || i, 1, '${HISTORY_LANE}', ${wide('i')}, '0x', 'h' || i, ${at}, 'send' from n`,
+        fields, anchor_kind, on_death, sequence, hash, next_action_at, ended_at) ${each}
+      select 't' || i, 'r1', 'evm', '${HISTORY_LANE}', ${status}, ${at}, ${at}, ${ended}, '{}', '{}', 'sequence', 'end',
+        ${wide('i')}, 'h' || i, ${next}, ${ended} from n`,
+    `insert into lanes (lane, settled) values ('${HISTORY_LANE}', '${String(count).padStart(20, '0')}')`,
+    `insert into attempts (transaction_id, ordinal, lane, anchor, raw, hash, created_at, purpose, request, fields) ${each}
+      select 't' || i, 1, '${HISTORY_LANE}', 'sequence:' || ${wide('i')}, '0x', 'h' || i, ${at}, 'send', '{}', '{}' from n`,
     `insert into decisions (transaction_id, at, kind, text) ${each} select 't' || i, ${at}, 'mined', 'in a block' from n`,
-    `insert into intents (transaction_id, lane, wish, created_at, settled_at) ${each}
+    `insert into intents (transaction_id, lane, action, created_at, settled_at) ${each}
       select 't' || i, '${HISTORY_LANE}', '{"kind":"cancel"}', ${at}, ${at} from n`,
   ];
 }
@@ -49,11 +50,10 @@ export function engineReads(read: Reader, count: number): Readonly<Record<string
   const now = BEGAN + (count + 2) * 1_000;
   const id = `t${count + 2}`;
   return {
-    settled: () => read.settled(HISTORY_LANE),
-    fillers: () => read.fillers(HISTORY_LANE, BEGAN),
-    laneSequence: () => read.laneSequence(HISTORY_LANE),
+    settledSequence: () => read.settledSequence(HISTORY_LANE),
+    knownSequence: () => read.knownSequence(HISTORY_LANE),
     openTransactions: () => read.openTransactions(HISTORY_LANE),
-    duePending: () => read.duePending(HISTORY_LANE, now, 32),
+    duePending: () => read.duePending(HISTORY_LANE, 'sequence', now, 32),
     dueLanes: () => read.dueLanes(now),
     nextActionAt: () => read.nextActionAt(now),
     intents: () => read.intents(HISTORY_LANE, 32),
@@ -67,9 +67,11 @@ export function engineReads(read: Reader, count: number): Readonly<Record<string
     transactionOfLane: () => read.transactionOfLane(HISTORY_LANE, id),
     transactionBySequence: () => read.transactionBySequence('r1', BigInt(count)),
     endedAt: () => read.endedAt(id),
+    transactionByContent: () => read.transactionByContent(HISTORY_LANE, 'bytes'),
+    children: () => read.children(id),
     attempts: () => read.attempts(id),
     decisions: () => read.decisions(id, 100),
-    wishes: () => read.wishes(id, 100),
+    intentRecords: () => read.intentRecords(id, 100),
     budgeted: () => read.budgeted([id]),
   };
 }

@@ -1,10 +1,10 @@
 import path from 'node:path';
 import { build, stop } from 'esbuild';
 import type { Test } from 'tap';
-import { launch, probeLauncher } from '../../sandbox/driver/launch.ts';
+import { launch, probeLauncher } from '../../sandbox/driver/child/launch.ts';
 import { type Limits, UP } from '../../sandbox/protocol.ts';
-import { CHILD_BUILD, childProgram, nativeAddon } from '../../src/plugin-host/child-program.ts';
-import { guestRuntime, plugin, ROOT, TestSlot } from './sandbox.ts';
+import { CHILD_BUILD, childProgram, nativeAddon } from '../../src/plugin-host/compiler/child-program.ts';
+import { guestRuntime, plugin, ROOT, TestSandbox } from './sandbox.ts';
 
 /** The child's program with `hostile-child.ts` as its entry. */
 export async function hostileProgram(): Promise<string> {
@@ -14,8 +14,8 @@ export async function hostileProgram(): Promise<string> {
   return childProgram(outputFiles[0]?.text ?? '', nativeAddon());
 }
 
-/** Slots whose child is hostile, one after the other. */
-export class HostileSlots {
+/** Sandboxes whose child is hostile, one after the other. */
+export class HostileSandboxes {
   readonly #program: string;
   readonly #runtime: string;
   readonly #launcher: Awaited<ReturnType<typeof probeLauncher>>;
@@ -26,8 +26,8 @@ export class HostileSlots {
     this.#launcher = launcher;
   }
 
-  static async create(): Promise<HostileSlots> {
-    return new HostileSlots(
+  static async create(): Promise<HostileSandboxes> {
+    return new HostileSandboxes(
       await hostileProgram(),
       await guestRuntime(),
       await probeLauncher(process.platform, nativeAddon()),
@@ -35,18 +35,18 @@ export class HostileSlots {
   }
 
   /** One that is ready, and has no plugin yet. */
-  async ready(t: Test): Promise<TestSlot> {
-    const slot = new TestSlot(this.#runtime, () => launch(this.#launcher, this.#program), this.#launcher);
-    t.teardown(() => slot.close());
-    await slot.message('ready');
-    return slot;
+  async ready(t: Test): Promise<TestSandbox> {
+    const sandbox = new TestSandbox(this.#runtime, () => launch(this.#launcher, this.#program), this.#launcher);
+    t.teardown(() => sandbox.close());
+    await sandbox.message('ready');
+    return sandbox;
   }
 
   /** One that has loaded its plugin. */
-  async open(t: Test, limits: Partial<Limits> = {}): Promise<TestSlot> {
-    const slot = await this.ready(t);
-    await slot.load(plugin('', { pluginId: 'hostile', limits }));
-    return slot;
+  async open(t: Test, limits: Partial<Limits> = {}): Promise<TestSandbox> {
+    const sandbox = await this.ready(t);
+    await sandbox.load(plugin('', { pluginId: 'hostile', limits }));
+    return sandbox;
   }
 }
 
@@ -72,7 +72,7 @@ const AT_ONCE = 8;
 /** Each lie, told by a child of its own, costs that child its life, and the call that was there its process. */
 export async function assertLiesEnd(
   t: Test,
-  hostile: HostileSlots,
+  hostile: HostileSandboxes,
   what: string,
   lies: Readonly<Record<string, string>>,
 ): Promise<void> {
@@ -80,10 +80,10 @@ export async function assertLiesEnd(
   while (rest.length > 0) {
     await Promise.all(
       rest.splice(0, AT_ONCE).map(async ({ name, body }) => {
-        const slot = await hostile.open(t);
-        const report = await slot.call(hostileScript(`${body} return 'silent';`), { timeoutMs: 60_000 });
+        const sandbox = await hostile.open(t);
+        const report = await sandbox.call(hostileScript(`${body} return 'silent';`), { timeoutMs: 60_000 });
         t.match(report, { outcome: { kind: 'ended', code: 'SANDBOX_LOST' } }, name);
-        t.match(await slot.closed(), { cause: 'protocol' }, name);
+        t.match(await sandbox.closed(), { cause: 'protocol' }, name);
       }),
     );
   }

@@ -120,7 +120,7 @@ export async function assertPaidOnce(
 
 /** The instance that drives the relayer's account. */
 export function ownerOf(services: readonly RunningService[]): RunningService {
-  const owners = services.filter((service) => /"lease":"evm:31337:.*lease taken/.test(service.output()));
+  const owners = services.filter((service) => /"lease":"evm:31337@.*lease taken/.test(service.output()));
   const [owner] = owners;
   if (owner === undefined || owners.length > 1) throw new Error(`${owners.length} instances took the lane`);
   return owner;

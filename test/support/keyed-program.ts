@@ -1,13 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { systemClock } from '../../src/domain/clock.ts';
 import type { Claim } from '../../src/domain/idempotency.ts';
-import type { Json } from '../../src/domain/json.ts';
+import type { Json } from '../../src/domain/json/json.ts';
 import { pluginEntrySchema } from '../../src/domain/plugin.ts';
 import { type CallRecord, RunningCalls } from '../../src/plugin-host/call-record.ts';
+import { grantsOf } from '../../src/plugin-host/capabilities/grants.ts';
 import { bindCapabilities } from '../../src/plugin-host/capabilities/table.ts';
 import { EffectRun } from '../../src/plugin-host/effect-run.ts';
 import { Gateway } from '../../src/plugin-host/gateway.ts';
-import { grantsOf } from '../../src/plugin-host/grants.ts';
 import { Crash } from './crash.ts';
 import { type EngineWorld, relayerNamed } from './engine-world.ts';
 import { RecordedMetrics } from './plugin-host.ts';
@@ -75,7 +75,14 @@ export class KeyedProgram {
     const isFirst = claim.token === 1 && this.#lost === undefined;
     const effects = new EffectRun({ claim, isFirst, silenceMs: this.#silenceMs });
     const plugin = { id: 'p', grants: grantsOf(pluginEntrySchema.parse(ENTRY)), maxCalls: 1000, ...KEEPING };
-    const record = calls.begin({ slot: 1, plugin, requestId: 'req', callerKeyId: 'k', effects });
+    const record = calls.begin({
+      child: 1,
+      plugin,
+      requestId: 'req',
+      callerKeyId: 'k',
+      fingerprint: () => '',
+      effects,
+    });
     const over = Promise.withResolvers<Ended['how']>();
     const ids: string[] = [];
     record.onFailure = () => {

@@ -7,7 +7,7 @@
  */
 import { writeSync } from 'node:fs';
 import { createLog } from '../../src/observability/log.ts';
-import { openPostgresStore } from '../../src/store/postgres.ts';
+import { openPostgresStore } from '../../src/store/postgres/postgres.ts';
 import { hastyLeases } from './postgres.ts';
 import { transactionOf } from './store.ts';
 import { leaseOf } from './store-contract/leases.ts';

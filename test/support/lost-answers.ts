@@ -1,5 +1,5 @@
 import { AppError } from '../../src/domain/errors.ts';
-import type { Attempt } from '../../src/domain/transaction.ts';
+import type { Attempt } from '../../src/domain/transaction/attempt.ts';
 import type { Store, Writer } from '../../src/store/store.ts';
 
 /** What a commit holds that may get lost on its way back. */

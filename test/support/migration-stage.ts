@@ -3,11 +3,11 @@ import { Kysely, sql } from 'kysely';
 import type { Test } from 'tap';
 import { createLog } from '../../src/observability/log.ts';
 import { sqliteColumns } from '../../src/store/column-types.ts';
-import { migrate } from '../../src/store/migrate.ts';
-import { type Migration, migrations } from '../../src/store/migrations.ts';
+import { migrate } from '../../src/store/migrations/migrate.ts';
+import { type Migration, migrations } from '../../src/store/migrations/migrations.ts';
 import { createReader } from '../../src/store/queries.ts';
 import type { Tables } from '../../src/store/schema.ts';
-import { sqliteDialect } from '../../src/store/sqlite-dialect.ts';
+import { sqliteDialect } from '../../src/store/sqlite/sqlite-dialect.ts';
 import type { Reader } from '../../src/store/store.ts';
 
 /** An embedded database as it was before a step of the schema. */

@@ -1,5 +1,5 @@
-import { FetchFailure } from '../../src/egress/plugin-fetch.ts';
-import type { PluginHttp } from '../../src/egress/plugin-http.ts';
+import { FetchFailure } from '../../src/egress/fetch/plugin-fetch.ts';
+import type { PluginHttp } from '../../src/egress/fetch/plugin-http.ts';
 import { createFetchService } from '../../src/services/fetch.ts';
 import type { Reader } from '../../src/store/store.ts';
 

@@ -66,6 +66,11 @@ export function outage(...methods: readonly string[]): FrontRule {
   return ({ method }) => (methods.length === 0 || methods.includes(method) ? 'hang-up' : undefined);
 }
 
+/** Another node in the place of the one behind the front. */
+export function insteadOf(anvil: Pick<Anvil, 'rpc'>): FrontRule {
+  return (call) => askNode(anvil, call);
+}
+
 /** A node that keeps nothing above the next nonce of an account, as several clients do by default. */
 export function strictNode(anvil: Pick<Anvil, 'rpc'>): FrontRule {
   return async ({ method, params }) => {

@@ -6,10 +6,10 @@ import type { z } from 'zod';
 import { systemClock } from '../../src/domain/clock.ts';
 import { pluginEntrySchema } from '../../src/domain/plugin.ts';
 import { createLog } from '../../src/observability/log.ts';
+import type { PluginBooks } from '../../src/plugin-host/catalog/plugin-view.ts';
 import { createPluginHost, type PluginHostDeps } from '../../src/plugin-host/host.ts';
 import type { PluginHost, PluginRequest } from '../../src/plugin-host/plugin-host.ts';
 import type { PluginMetrics } from '../../src/plugin-host/plugin-metrics.ts';
-import type { PluginBooks } from '../../src/plugin-host/plugin-view.ts';
 import { PluginServices } from './plugin-services.ts';
 
 /** A folder of plugins that is removed at the end of a test. */

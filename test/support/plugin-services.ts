@@ -1,8 +1,8 @@
 import { FIXED_LIMITS } from '../../sandbox/protocol.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import type { Effect } from '../../src/domain/idempotency.ts';
-import type { Json, WireObject } from '../../src/domain/json.ts';
-import type { Spender } from '../../src/domain/spending.ts';
+import type { Json, WireObject } from '../../src/domain/json/json.ts';
+import type { Spender } from '../../src/domain/transaction/spending.ts';
 import type { FetchService } from '../../src/services/fetch.ts';
 import type {
   KvService,

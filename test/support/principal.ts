@@ -1,7 +1,7 @@
 import type { CallingPlugin } from '../../src/plugin-host/call-record.ts';
 import type { Principal } from '../../src/plugin-host/capabilities/capability.ts';
-import { HeldLocks } from '../../src/plugin-host/held-locks.ts';
-import { hostGrantsOf } from '../../src/plugin-host/host-grants.ts';
+import { HeldLocks } from '../../src/plugin-host/capabilities/held-locks.ts';
+import { hostGrantsOf } from '../../src/plugin-host/capabilities/host-grants.ts';
 
 /** What a plugin of these tests may keep, and how long its calls last. */
 export const KEEPING = {

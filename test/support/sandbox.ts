@@ -1,8 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import path from 'node:path';
-import { type Journal, openJournal } from '../../sandbox/driver/journal.ts';
-import { type Launcher, launch, probeLauncher } from '../../sandbox/driver/launch.ts';
-import { Slot } from '../../sandbox/driver/slot.ts';
+import { type Journal, openJournal } from '../../sandbox/driver/child/journal.ts';
+import { type Launcher, launch, probeLauncher } from '../../sandbox/driver/child/launch.ts';
+import { Supervisor } from '../../sandbox/driver/supervisor.ts';
 import {
   type CallReport,
   DEFAULT_LIMITS,
@@ -12,8 +12,8 @@ import {
   type LoadedMessage,
   type PluginVersion,
 } from '../../sandbox/protocol.ts';
-import { nativeAddon } from '../../src/plugin-host/child-program.ts';
-import { createCompiler } from '../../src/plugin-host/compiler.ts';
+import { nativeAddon } from '../../src/plugin-host/compiler/child-program.ts';
+import { createCompiler } from '../../src/plugin-host/compiler/compiler.ts';
 
 /** The folder of the checkout. */
 export const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -79,16 +79,16 @@ export function contextText(params: Json): string {
   });
 }
 
-/** One slot with a real child, and everything that it said. */
-export class TestSlot {
+/** One sandbox with a real child, and everything that it said. */
+export class TestSandbox {
   readonly messages: DriverMessage[] = [];
-  readonly slot: Slot;
+  readonly supervisor: Supervisor;
   #lastCall = 0;
   #waiting: (() => void)[] = [];
 
   constructor(runtime: string, start: () => ChildProcess, launcher: Launcher, journal?: Journal) {
-    this.slot = new Slot({
-      slot: 1,
+    this.supervisor = new Supervisor({
+      child: 1,
       launcher,
       start,
       journal,
@@ -101,23 +101,23 @@ export class TestSlot {
   }
 
   /** Starts a child as the service does, and waits until it is ready. */
-  static async open(runtime: string): Promise<TestSlot> {
+  static async open(runtime: string): Promise<TestSandbox> {
     const launcher = await probeLauncher(process.platform, nativeAddon());
     const text = await sandboxProgram();
     const journal = openJournal(launcher);
-    const slot = new TestSlot(runtime, () => launch(launcher, text, journal?.fd), launcher, journal);
-    await slot.message('ready');
-    return slot;
+    const sandbox = new TestSandbox(runtime, () => launch(launcher, text, journal?.fd), launcher, journal);
+    await sandbox.message('ready');
+    return sandbox;
   }
 
-  /** The first message of a type, waiting for it if it has not come; fails when the slot closes instead. */
+  /** The first message of a type, waiting for it if it has not come; fails when the sandbox closes instead. */
   async message<T extends DriverMessage['type']>(type: T): Promise<Extract<DriverMessage, { type: T }>> {
     const deadline = performance.now() + WAIT_MS;
     for (;;) {
       const found = this.messages.find((message) => message.type === type);
       if (found !== undefined) return found as Extract<DriverMessage, { type: T }>;
       const closed = this.messages.find((message) => message.type === 'closed');
-      if (closed !== undefined) throw new Error(`the slot closed instead: ${JSON.stringify(closed)}`);
+      if (closed !== undefined) throw new Error(`the sandbox closed instead: ${JSON.stringify(closed)}`);
       await this.#more(deadline, type);
     }
   }
@@ -131,19 +131,19 @@ export class TestSlot {
     }
   }
 
-  /** How the slot closed, waiting until it has. */
+  /** How the sandbox closed, waiting until it has. */
   closed(): Promise<Extract<DriverMessage, { type: 'closed' }>> {
     return this.message('closed');
   }
 
   /** Loads a version and waits for what comes of it. */
   async load(loaded: PluginVersion): Promise<LoadedMessage> {
-    this.slot.load(loaded);
+    this.supervisor.load(loaded);
     const deadline = performance.now() + WAIT_MS;
     for (;;) {
       for (const message of this.messages) {
         if (message.type === 'loaded' && message.message.version === loaded.version) return message.message;
-        if (message.type === 'closed') throw new Error(`the slot closed instead: ${JSON.stringify(message)}`);
+        if (message.type === 'closed') throw new Error(`the sandbox closed instead: ${JSON.stringify(message)}`);
       }
       await this.#more(deadline, 'loaded');
     }
@@ -152,8 +152,8 @@ export class TestSlot {
   /** Runs one call. */
   call(params: Json = {}, { timeoutMs = 10_000, of = 'v1' } = {}): Promise<CallReport> {
     this.#lastCall += 1;
-    return this.slot.run({
-      slot: 1,
+    return this.supervisor.run({
+      child: 1,
       call: this.#lastCall,
       version: of,
       context: contextText(params),
@@ -173,7 +173,7 @@ export class TestSlot {
 
   /** Ends the child and waits until it is gone. Safe to call twice. */
   async close(): Promise<Extract<DriverMessage, { type: 'closed' }>> {
-    this.slot.close('the test is over');
+    this.supervisor.close('the test is over');
     return this.message('closed');
   }
 

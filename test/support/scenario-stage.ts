@@ -4,25 +4,26 @@ import type { Test } from 'tap';
 import type { ChainConnections } from '../../src/chains/connections.ts';
 import { createConnections } from '../../src/chains/create-connections.ts';
 import { createEvmChain } from '../../src/chains/evm/index.ts';
-import type { JsonObject } from '../../src/domain/json.ts';
-import { laneKey } from '../../src/domain/lane.ts';
-import type { Attempt, Transaction } from '../../src/domain/transaction.ts';
+import type { JsonObject } from '../../src/domain/json/json.ts';
+import type { Attempt } from '../../src/domain/transaction/attempt.ts';
+import { laneKey } from '../../src/domain/transaction/lane.ts';
+import type { Transaction } from '../../src/domain/transaction/transaction.ts';
 import { createAddressGuard } from '../../src/egress/address-guard.ts';
 import { createHttpClient } from '../../src/egress/http-client.ts';
 import type { Engine } from '../../src/engine/engine.ts';
-import type { LifeStep } from '../../src/engine/life-steps.ts';
-import { Outbox } from '../../src/engine/outbox.ts';
+import type { LifeStep } from '../../src/engine/lane/life-steps.ts';
 import { createEngine } from '../../src/engine/scheduler.ts';
 import { defaultTiming, type EngineTiming } from '../../src/engine/timing.ts';
+import { Outbox } from '../../src/engine/webhooks/outbox.ts';
 import { createLog } from '../../src/observability/log.ts';
+import { createServices } from '../../src/services/create-services.ts';
 import type { Services } from '../../src/services/services.ts';
-import { createServices } from '../../src/services/use-cases.ts';
 import type { Signer } from '../../src/signers/signer.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Anvil } from './anvil.ts';
 import { Crash } from './crash.ts';
 import { FakeEngineMetrics } from './engine-world.ts';
-import { signerOf } from './evm.ts';
+import { identityAt, signerOf } from './evm.ts';
 import { NO_PLUGIN_HTTP } from './no-plugin-http.ts';
 import { type NodeFront, startNodeFront } from './node-front.ts';
 import { relayerOf, temporaryStore } from './store.ts';
@@ -42,7 +43,6 @@ const PACE: EngineTiming = {
   refusalMs: 100,
   renewMs: 40,
   driftMs: 200,
-  lossMs: 600,
   sweepMs: 50,
   sweepFloorMs: 5,
   firstCheckMs: 2_000,
@@ -62,6 +62,16 @@ export interface ScenarioOptions {
   account?: number;
   /** The store of another scenario on the same node. */
   store?: Store;
+}
+
+/** What a scenario plays on. */
+interface Stage {
+  anvil: Anvil;
+  /** What the node's chain is known as. */
+  identity: string;
+  front: NodeFront;
+  store: Store;
+  clock: TravelClock;
 }
 
 /** What an engine is started with. */
@@ -95,7 +105,7 @@ export class Scenario {
   readonly #signer: Signer;
   readonly #engines = new Map<Engine, Crash>();
 
-  constructor(anvil: Anvil, front: NodeFront, store: Store, options: ScenarioOptions, clock: TravelClock) {
+  constructor({ anvil, identity, front, store, clock }: Stage, options: ScenarioOptions) {
     const { settings = {}, account: index = 0, timing } = options;
     const account = anvil.accounts[index];
     if (account === undefined) throw new Error(`anvil has no account ${index}`);
@@ -104,7 +114,7 @@ export class Scenario {
     this.store = store;
     this.wallet = new Wallet(account.privateKey);
     this.address = account.address;
-    this.lane = laneKey('evm', '31337', this.address);
+    this.lane = laneKey('evm', identity, this.address);
     this.#clock = clock;
     this.#timing = { ...PACE, ...timing };
     this.#signer = this.#patient(signerOf(account));
@@ -169,7 +179,8 @@ export class Scenario {
     const own = options.store === undefined ? await temporaryStore(clock) : undefined;
     const store = options.store ?? own?.store;
     if (store === undefined) throw new Error('no store');
-    const scenario = new Scenario(anvil, front, store, options, clock);
+    const identity = await identityAt(anvil.url);
+    const scenario = new Scenario({ anvil, identity, front, store, clock }, options);
     t.teardown(async () => {
       await scenario.#end();
       await own?.remove();
@@ -178,7 +189,7 @@ export class Scenario {
     const { policies = {} } = options;
     await store.write(async (writer) => {
       await writer.putRelayer(relayerOf({ id: RELAYER, network: 'local', address: scenario.address, policies }));
-      await writer.pinChainIdentity('evm', 'local', '31337');
+      await writer.pinChainIdentity('evm', 'local', identity);
     });
     return scenario;
   }
@@ -193,8 +204,7 @@ export class Scenario {
         close: async () => {},
         clientOf: (relayer) => {
           const client = this.#connections.clientOf(relayer);
-          // How long to be patient is no question to anybody, so it is answered at once.
-          return { ...crash.client(client), patienceMs: client.patienceMs };
+          return crash.client(client);
         },
       },
       onStep: (step) => {

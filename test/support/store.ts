@@ -5,11 +5,12 @@ import type { Test } from 'tap';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
 import type { Notification } from '../../src/domain/notification.ts';
 import type { Relayer } from '../../src/domain/relayer.ts';
-import type { Attempt, Transaction } from '../../src/domain/transaction.ts';
+import type { Attempt } from '../../src/domain/transaction/attempt.ts';
+import type { Transaction } from '../../src/domain/transaction/transaction.ts';
 import type { WebhookEvent } from '../../src/domain/webhook-event.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { createSealer } from '../../src/store/sealing.ts';
-import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 import { quickFolder } from './run-folder.ts';
 
@@ -103,21 +104,28 @@ export function transactionOf(given: Partial<Transaction> = {}): Transaction {
     validUntil: null,
     request: { to: '0x70997970c51812dc3a010c7d01b50e0d17dc79c8', value: '0x1', data: null },
     fields: {},
+    anchorKind: 'sequence',
+    onDeath: 'end',
+    contentKey: null,
+    parentId: null,
     sequence: null,
     hash: null,
-    voidAs: null,
+    noopEnd: null,
     nextActionAt: 1_700_000_000_000,
     ...given,
   };
 }
 
-/** The first attempt of a transaction, with a hash of its own. */
-export function attemptOf(transaction: Transaction, given: Partial<Attempt> = {}): Attempt {
+/** The first attempt of a transaction, with a hash of its own; a sequence is its anchor. */
+export function attemptOf(
+  transaction: Transaction,
+  { sequence = 0n, ...given }: Partial<Attempt> & { sequence?: bigint } = {},
+): Attempt {
   return {
     transactionId: transaction.id,
     ordinal: 1,
     lane: transaction.lane,
-    sequence: 0n,
+    anchor: { kind: 'sequence', sequence },
     purpose: 'send',
     request: transaction.request,
     fields: { gas_limit: 21_000 },
@@ -126,6 +134,7 @@ export function attemptOf(transaction: Transaction, given: Partial<Attempt> = {}
     createdAt: 1_700_000_000_000,
     acceptedAt: null,
     acceptedBy: null,
+    deadAt: null,
     ...given,
   };
 }

@@ -1,4 +1,4 @@
-import { construct, defineProperty, NativeTypeError, ownKeys } from '../primordials.ts';
+import { construct, defineProperty, NativeTypeError, ownKeys } from '../intrinsics/primordials.ts';
 
 /** What stays of ArrayBuffer.prototype. An allow-list, so that a later engine's ways to grow a buffer are not there. */
 const KEPT = new Set<string | symbol>(['constructor', 'byteLength', 'slice', 'detached', Symbol.toStringTag]);

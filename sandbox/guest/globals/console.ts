@@ -1,7 +1,7 @@
 import type { LogLevel } from '../../protocol.ts';
 import type { HostLink } from '../host-link.ts';
-import { logLine } from '../log-line.ts';
-import { min, SafeMap, toText } from '../primordials.ts';
+import { min, SafeMap, toText } from '../intrinsics/primordials.ts';
+import { logLine } from '../text/log-line.ts';
 
 /** Deeper groups are not indented further. */
 const DEEPEST_GROUP = 16;

@@ -1,13 +1,13 @@
 import type { CallEnd } from '../call-end.ts';
 import type { CapabilityCalls } from '../capability-calls.ts';
 import type { HostLink } from '../host-link.ts';
-import { LazyParts, PART_GLOBALS } from '../lazy-parts.ts';
+import { defineProperty, NativeTypeError, stringSlice, toText } from '../intrinsics/primordials.ts';
 import { defineLazily } from '../lazy-property.ts';
 import type { PartName } from '../part-name.ts';
 import type { Part, PartWorld } from '../part-world.ts';
 import { PLUGIN_ERROR_CLASS, PluginError } from '../plugin-error.ts';
-import { defineProperty, NativeTypeError, stringSlice, toText } from '../primordials.ts';
 import { createConsole, type GuestConsole } from './console.ts';
+import { LazyParts, PART_GLOBALS } from './lazy-parts.ts';
 import { createPerformance } from './performance.ts';
 import { createProcess } from './process.ts';
 import type { StreamClasses } from './streams.ts';

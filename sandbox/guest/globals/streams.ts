@@ -1,6 +1,6 @@
 import * as polyfill from 'web-streams-polyfill';
-import { TextDecoder } from './text-decoder.ts';
-import { TextEncoder } from './text-encoder.ts';
+import { TextDecoder } from './encoding/text-decoder.ts';
+import { TextEncoder } from './encoding/text-encoder.ts';
 
 /** A stream of the guest's own making; another realm's is a stranger here. */
 export type ByteStream = polyfill.ReadableStream<Uint8Array<ArrayBuffer>>;

@@ -1,5 +1,5 @@
 import type { CryptoQuestion } from '../host-function.ts';
-import { base64Of, bytesFromBase64, copyOfBytes } from './bytes.ts';
+import { base64Of, bytesFromBase64, copyOfBytes } from './encoding/bytes.ts';
 
 /** What key operations need of the other classes and of the process. */
 export interface SubtleWorld {

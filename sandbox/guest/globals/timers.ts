@@ -12,7 +12,7 @@ import {
   promiseThen,
   SafeMap,
   toNumber,
-} from '../primordials.ts';
+} from '../intrinsics/primordials.ts';
 
 type Callback = (...args: unknown[]) => unknown;
 

@@ -1,7 +1,7 @@
 import { createAbortClasses } from '../globals/abort.ts';
-import { atob, btoa } from '../globals/base64.ts';
 import { createCrypto } from '../globals/crypto.ts';
 import { DOMException } from '../globals/dom-exception.ts';
+import { atob, btoa } from '../globals/encoding/base64.ts';
 import { createEventClasses } from '../globals/event-target.ts';
 import { structuredClone } from '../globals/structured-clone.ts';
 import type { PartWorld } from '../part-world.ts';

@@ -1,5 +1,5 @@
-import { createUrlClass } from '../globals/url.ts';
-import { URLSearchParams } from '../globals/url-search-params.ts';
+import { createUrlClass } from '../globals/url/url.ts';
+import { URLSearchParams } from '../globals/url/url-search-params.ts';
 import type { PartWorld } from '../part-world.ts';
 
 /** The classes of the URL Standard. */

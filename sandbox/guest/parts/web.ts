@@ -1,10 +1,10 @@
-import { createBlobClasses } from '../globals/blob.ts';
-import { createBodyClass } from '../globals/body.ts';
-import { createFetch } from '../globals/fetch.ts';
-import { createFormDataClass } from '../globals/form-data.ts';
-import { Headers } from '../globals/headers.ts';
-import { createRequestClass } from '../globals/request.ts';
-import { createResponseClass } from '../globals/response.ts';
+import { createBlobClasses } from '../globals/fetch/blob.ts';
+import { createBodyClass } from '../globals/fetch/body.ts';
+import { createFetch } from '../globals/fetch/fetch.ts';
+import { createFormDataClass } from '../globals/fetch/form-data.ts';
+import { Headers } from '../globals/fetch/headers.ts';
+import { createRequestClass } from '../globals/fetch/request.ts';
+import { createResponseClass } from '../globals/fetch/response.ts';
 import type { PartWorld } from '../part-world.ts';
 
 /** fetch and the classes around it, which refer to each other. */

@@ -1,7 +1,7 @@
-import type { Json } from '../../domain/json.ts';
-import type { Attempt } from '../../domain/transaction.ts';
-import { type OfferAnswer, type OfferOptions, type RpcClient, RpcError } from '../../egress/rpc-client.ts';
-import type { BroadcastOutcome } from '../chain.ts';
+import type { Json } from '../../domain/json/json.ts';
+import type { Attempt } from '../../domain/transaction/attempt.ts';
+import { type OfferAnswer, type OfferOptions, type RpcClient, RpcError } from '../../egress/rpc/rpc-client.ts';
+import type { BroadcastOutcome } from '../client.ts';
 import { broadcastFailure, type Verdict } from './errors.ts';
 import { sentHash } from './provider.ts';
 
@@ -83,9 +83,9 @@ function isSilence(outcome: BroadcastOutcome | undefined): boolean {
  */
 const BY_WEIGHT: readonly BroadcastOutcome['kind'][] = [
   'accepted',
-  'sequence-used',
+  'anchor-used',
   'underpriced',
-  'sequence-ahead',
+  'anchor-ahead',
   'fee-too-low',
   'unfunded',
   'busy',

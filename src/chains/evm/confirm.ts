@@ -1,19 +1,19 @@
 import { amountOf, jsonAmount } from '../../domain/amount.ts';
-import type { Json, JsonObject } from '../../domain/json.ts';
-import { EndpointUnfit, type ReadOne, type RpcClient } from '../../egress/rpc-client.ts';
-import type { Observation, ObservedEntry } from '../chain.ts';
+import type { Json, JsonObject } from '../../domain/json/json.ts';
+import { EndpointUnfit, type ReadOne, type RpcClient } from '../../egress/rpc/rpc-client.ts';
+import type { Observation, ObservedEntry } from '../client.ts';
 import { normalAddress } from './address.ts';
-import { type BodySearch, createBodySearch } from './body-search.ts';
-import { type Finding, type Lost, trace } from './displacement.ts';
-import { type HeadFloor, NO_FLOOR } from './head-floor.ts';
+import { type BodySearch, createBodySearch } from './inclusion/body-search.ts';
+import { type Finding, type Lost, trace } from './inclusion/displacement.ts';
+import { type HeadFloor, NO_FLOOR } from './inclusion/head-floor.ts';
+import { mapLimited, receiptsOf, unsupported } from './inclusion/receipts.ts';
+import { REVERTED, type Revert, revertReason, usedAll } from './inclusion/revert.ts';
+import { type Claim, shownElsewhere } from './inclusion/second-endpoint.ts';
 import { readPolicy } from './policy.ts';
 import { blockNumber, quantity, type Receipt, type ShownBlock, shownBlock, transactionCount } from './provider.ts';
-import { mapLimited, receiptsOf, unsupported } from './receipts.ts';
-import { REVERTED, type Revert, revertReason, usedAll } from './revert.ts';
 import { type EvmFields, readFields } from './schema.ts';
-import { type Claim, shownElsewhere } from './second-opinion.ts';
 
-const WAITING: Observation = { kind: 'waiting' };
+const OPEN: Observation = { kind: 'open' };
 
 /** Farther below the floor a node is not a little behind: then the floor itself is in doubt. */
 const NO_MERE_LAG = 1_000n;
@@ -147,8 +147,8 @@ async function lookOn(read: ReadOne, look: Look, checkHead: (head: bigint) => vo
 }
 
 function withoutReceipt(finding: Finding | undefined): Observation {
-  if (finding?.kind === 'displaced') return finding;
-  return finding?.kind === 'unproved' ? { kind: 'waiting', reason: finding.reason } : WAITING;
+  if (finding?.kind === 'displaced') return { kind: 'dead', anchor: 'used', reason: finding.reason };
+  return finding?.kind === 'unproved' ? { kind: 'open', reason: finding.reason } : OPEN;
 }
 
 function asClaim({ account }: Wanted, receipt: Receipt): Claim {
@@ -313,7 +313,7 @@ function usedUp({ gasUsed }: Receipt, fields: EvmFields | undefined): boolean {
 /** As it was seen; a node that is behind can neither confirm nor deny it. */
 function asSeen({ entry, seen }: Wanted): Observation {
   const { hash, fields } = entry.transaction;
-  if (hash === null || seen === undefined) return WAITING;
+  if (hash === null || seen === undefined) return OPEN;
   const { succeeded, revert_reason: reason = REVERTED } = seen;
   return { kind: 'included', hash, succeeded, final: false, reason: succeeded ? null : reason, fields };
 }

@@ -1,7 +1,7 @@
-import { AppError } from '../../domain/errors.ts';
-import type { Json } from '../../domain/json.ts';
-import { RpcError } from '../../egress/rpc-client.ts';
-import type { BroadcastOutcome } from '../chain.ts';
+import type { Json } from '../../domain/json/json.ts';
+import type { RpcError } from '../../egress/rpc/rpc-client.ts';
+import type { BroadcastOutcome } from '../client.ts';
+import { printable } from '../printable.ts';
 
 /** `absent`: the endpoint has not looked at the bytes, or is not one to ask. */
 type Meaning = BroadcastOutcome['kind'] | 'absent';
@@ -25,14 +25,14 @@ const BROADCAST_TEXTS: readonly (readonly [Meaning, readonly RegExp[]])[] = [
   // About an authorisation inside the bytes (EIP-7702), not about their own sequence.
   ['refused', [/authority nonce too low/i]],
   [
-    'sequence-used',
+    'anchor-used',
     [
       /\bnonce (is )?too low|\bOldNonce\b|nonce is lower than account nonce/i,
       /Pool\(Stale\)|InvalidTransaction::Stale|transaction already finalized|^(\w+: )?mined$/i,
     ],
   ],
   [
-    'sequence-ahead',
+    'anchor-ahead',
     [
       /\bnonce (is )?too (high|distant|far in)|\bNonceGap\b|NonceTooFarInFuture|nonce is higher than account nonce/i,
       /exceeds next nonce|nonce out of range|tx-nonce-too-high|InvalidTransaction::Future/i,
@@ -173,30 +173,7 @@ function meaningOf(text: string): Meaning {
   for (const pattern of FIGURES) {
     const { got, expected } = pattern.exec(said)?.groups ?? {};
     if (got === undefined || expected === undefined || got === expected) continue;
-    return BigInt(got) < BigInt(expected) ? 'sequence-used' : 'sequence-ahead';
+    return BigInt(got) < BigInt(expected) ? 'anchor-used' : 'anchor-ahead';
   }
   return BROADCAST_TEXTS.find(([, patterns]) => patterns.some((pattern) => pattern.test(said)))?.[0] ?? 'unknown';
-}
-
-/** A foreign text in one line of at most so many characters, without what a terminal or a log would act on. */
-export function printable(text: string, most: number): string {
-  const line = text
-    .slice(0, most * 2)
-    .replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]+/gu, ' ')
-    .trim();
-  return line.length > most ? `${line.slice(0, most)}...(truncated)` : line;
-}
-
-/** Runs what needs a node, and gives its failures the service's form. */
-export async function withProvider<T>(network: string, use: () => Promise<T>): Promise<T> {
-  try {
-    return await use();
-  } catch (error) {
-    throw error instanceof RpcError ? providerFailed(network, error.message, error) : error;
-  }
-}
-
-/** The endpoints of a network cannot be used, and why. */
-export function providerFailed(network: string, reason: string, cause?: unknown): AppError<'PROVIDER_FAILED'> {
-  return new AppError('PROVIDER_FAILED', { network, reason }, { cause });
 }

@@ -1,6 +1,6 @@
 import { amountOf, jsonAmount } from '../../domain/amount.ts';
-import type { Market } from './market.ts';
 import type { EvmPolicy } from './policy.ts';
+import type { Market } from './price/market.ts';
 import type { EvmFields, RequestedPrice, Speed } from './schema.ts';
 
 /** What a transaction pays for its gas. */

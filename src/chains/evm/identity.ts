@@ -1,8 +1,9 @@
 import { messageOf } from '../../domain/errors.ts';
-import type { Json } from '../../domain/json.ts';
+import type { Json } from '../../domain/json/json.ts';
 import type { Network } from '../../domain/network.ts';
-import type { ParseAnswer, RpcClient } from '../../egress/rpc-client.ts';
-import { providerFailed } from './errors.ts';
+import type { ParseAnswer, ReadOne, RpcClient } from '../../egress/rpc/rpc-client.ts';
+import { providerFailed } from '../provider-failure.ts';
+import { figureOfAll } from '../quorum.ts';
 import { balance, onlyOn, quantity } from './provider.ts';
 
 /** What tells the right chain among those that endpoints serve. */
@@ -10,7 +11,7 @@ export interface IdentityQuestion {
   /** Declared for the network, or found before; null when nobody knows yet. */
   expected: bigint | null;
   /** Told what each endpoint that answers says it serves. */
-  onServed(host: string, chain: string): void;
+  onServed(host: string, chain: bigint): void;
 }
 
 /**
@@ -32,7 +33,7 @@ export async function readChainId(network: Network, rpc: RpcClient, question: Id
       continue;
     }
     served.push({ host, chain });
-    onServed(host, chain.toString());
+    onServed(host, chain);
   }
   const [first] = served;
   if (first === undefined) throw providerFailed(network.name, reason);
@@ -49,44 +50,22 @@ export interface BalanceOn {
   /** Null believes any. */
   chain: bigint | null;
   address: string;
-  /** Less is only told when no endpoint tells more. */
+  /** Less is only told by what all tell. */
   least: bigint | undefined;
 }
 
 /**
  * The account's balance in wei by one endpoint that serves the chain. When that one fails, or tells less than the
- * least, all are asked and the highest counts: a node that lags or lies, or is not there, must not make an account poor.
+ * least, all are asked: a node that lags or lies, or is not there, must not make an account poor.
  */
 export async function balanceOn(rpc: RpcClient, { chain, address, least }: BalanceOn): Promise<bigint> {
   const source = chain === null ? rpc : onlyOn(chain, rpc);
-  const one = source.onOne((read) => balance(read, address));
+  const ask = (read: ReadOne) => balance(read, address);
+  const one = source.onOne(ask);
   if (least === undefined) return one;
   const told = await one.catch(() => undefined);
   if (told !== undefined && told >= least) return told;
-  const all = await answersOn(chain, rpc, 'eth_getBalance', [address, 'latest'], quantity);
-  return all.length === 0 ? one : all.reduce((highest, next) => (next > highest ? next : highest), told ?? 0n);
-}
-
-/**
- * Asks every endpoint the same, and takes the answers of those that say meanwhile that they serve the chain; null takes
- * any. Those that do not answer, or answer with nonsense, are left out.
- */
-async function answersOn<T>(
-  chain: bigint | null,
-  rpc: RpcClient,
-  method: string,
-  params: Json,
-  parse: ParseAnswer<T>,
-): Promise<T[]> {
-  const [chains, answers] = await Promise.all([
-    chain === null ? [] : rpc.each('eth_chainId', []),
-    rpc.each(method, params),
-  ]);
-  return answers.flatMap((answer, index) => {
-    if (chain !== null && parsed(chains[index], quantity) !== chain) return [];
-    const value = parsed(answer, parse);
-    return value === undefined ? [] : [value];
-  });
+  return (await figureOfAll(source, ask, 'higher')) ?? one;
 }
 
 /** Undefined where there is no answer, or none that can be read. */

@@ -1,30 +1,35 @@
 import type { Clock } from '../../domain/clock.ts';
-import { chainOfLane } from '../../domain/lane.ts';
 import type { Network } from '../../domain/network.ts';
-import type { RpcClient } from '../../egress/rpc-client.ts';
-import type { Chain, ChainClient, Observation, ObservedEntry } from '../chain.ts';
+import type { Anchor } from '../../domain/transaction/anchor.ts';
+import { chainOfLane } from '../../domain/transaction/lane.ts';
+import type { RpcClient } from '../../egress/rpc/rpc-client.ts';
+import type { Chain } from '../chain.ts';
+import type { ChainClient, Observation, ObservedEntry } from '../client.ts';
+import { passThrough } from '../pass-through.ts';
+import { withProvider } from '../provider-failure.ts';
 import { addressOf } from './address.ts';
-import { createBodySearch } from './body-search.ts';
 import { broadcast } from './broadcast.ts';
+import { chainIdOf, identityOf, restartable } from './chain-identity.ts';
 import { type Lookout, observe } from './confirm.ts';
-import { voidRequest } from './empty-version.ts';
-import { withProvider } from './errors.ts';
-import { createHeadFloor } from './head-floor.ts';
+import { description } from './description.ts';
+import { dialect } from './dialect.ts';
+import { signMessage, signTypedData } from './form/message.ts';
+import { signUnsent } from './form/sign-only.ts';
 import { balanceOn, readChainId } from './identity.ts';
-import { signMessage, signTypedData } from './message.ts';
+import { createBodySearch } from './inclusion/body-search.ts';
+import { createHeadFloor } from './inclusion/head-floor.ts';
 import builtInNetworks from './networks.json' with { type: 'json' };
 import { minimumBalance, policyFault, policySchema, policyView } from './policy.ts';
 import { costOf, openPrepareParts, type PrepareParts, prepare } from './prepare.ts';
+import { noopRequest } from './price/noop.ts';
 import { head, onlyOn } from './provider.ts';
-import { checkReplacement, patienceMs, prepareVersion, vary } from './replace.ts';
-import { parseRequest, requestSchema } from './request.ts';
-import { passThrough } from './rpc.ts';
+import { checkReplacement, patienceMs, prepareReplacement, vary } from './replace.ts';
+import { parseRequest } from './request.ts';
+import { isRead } from './rpc.ts';
 import { networkSchema, readSettings } from './schema.ts';
-import { hasLost, isNoFurther, nextNonce, nextNonceOn } from './sequence.ts';
+import { nextNonce, nextNonceOn } from './sequence.ts';
 import { signTransaction } from './signing.ts';
-import { recipientOf, selectorOf, spendOf, spentBy } from './spending.ts';
-import { typedDataSchema } from './typed-data.ts';
-import { signUnsent, unsentRequestSchema } from './unsent.ts';
+import { spending } from './spending.ts';
 import { attemptView, failedInBlock, inclusionView, placeOf, transactionView } from './view.ts';
 
 /** Ethereum and the networks that speak its JSON-RPC. */
@@ -33,17 +38,24 @@ export function createEvmChain(clock: Clock): Chain {
     type: 'evm',
     curve: 'secp256k1',
     unit: 'wei',
-    counter: { statusKey: 'nonce', failure: 'NonceSyncFailed' },
+    counter: {
+      name: 'nonce',
+      statusKey: 'nonce',
+      description: 'EVM; null while nobody tells it',
+      failure: { type: 'NonceSyncFailed', text: 'Nonce synchronization failed' },
+      isLookedUp: true,
+    },
     policySchema,
-    requestSchema,
-    signingSchemas: { typedData: typedDataSchema, transaction: unsentRequestSchema },
+    description,
     networkSchema,
     builtInNetworks,
     addressOf,
     policyView,
     policyFault,
     minimumBalance,
-    lifetimeMs: LIFETIME_MS,
+    restartable,
+    dialect,
+    pace: { lifetimeMs: LIFETIME_MS, anchors: { sequence: MOST_IN_FLIGHT } },
     parseRequest,
     transactionView,
     attemptView,
@@ -51,17 +63,26 @@ export function createEvmChain(clock: Clock): Chain {
     placeOf,
     failedInBlock,
     costOf,
-    spending: { spendOf, spentBy, recipient: recipientOf, selector: selectorOf },
+    spending,
     vary,
-    voidRequest,
     signMessage,
     signTypedData,
     connect: (network, rpc) => createEvmClient(network, rpc, clock),
   };
 }
 
+/** Nodes drop what exceeds their own bounds. */
+const MOST_IN_FLIGHT = 256;
+
 /** That of the reference: a price, a signature's purpose or a client's patience seldom lasts longer. */
 const LIFETIME_MS = 8 * 3_600_000;
+
+/** @throws TypeError for what has no nonce, which no lane hands to this family */
+function nonceOf(anchor: Anchor): bigint {
+  if (anchor.kind !== 'sequence')
+    throw new TypeError(`an EVM transaction has a nonce, not an anchor of kind ${anchor.kind}`);
+  return anchor.sequence;
+}
 
 /** What is asked about one chain, of nodes that serve it. */
 interface ChainSide {
@@ -78,7 +99,7 @@ function createEvmClient(network: Network, rpc: RpcClient, clock: Clock): ChainC
   function sideOf(identity: string): ChainSide {
     const known = sides.get(identity);
     if (known !== undefined) return known;
-    const chainId = BigInt(identity);
+    const chainId = chainIdOf(identity);
     const parts = openPrepareParts(rpc, settings, chainId, clock);
     const side = {
       rpc: onlyOn(chainId, rpc),
@@ -100,22 +121,34 @@ function createEvmClient(network: Network, rpc: RpcClient, clock: Clock): ChainC
   const guarded = <T>(use: () => Promise<T>): Promise<T> => withProvider(network.name, use);
   /** The chain that is meant: of an account's figures the one that was found before, else what the network declares. */
   const chainOf = (found: string | undefined): bigint | null =>
-    found === undefined ? settings.declaredChainId : BigInt(found);
+    found === undefined ? settings.declaredChainId : chainIdOf(found);
 
   return {
     // Asked anew each time: an endpoint can be moved to another chain.
     identity: (expected, onServed = () => {}) =>
-      guarded(async () =>
-        String(await readChainId(network, rpc, { expected: settings.declaredChainId ?? chainOf(expected), onServed })),
-      ),
+      guarded(async () => {
+        const served: [host: string, chain: bigint][] = [];
+        let name = (chain: bigint) => chain.toString();
+        const asked = { expected: settings.declaredChainId ?? chainOf(expected) };
+        try {
+          const chainId = await readChainId(network, rpc, { ...asked, onServed: (...one) => served.push(one) });
+          const identity = await identityOf(rpc, chainId);
+          name = (chain) => (chain === chainId ? identity : chain.toString());
+          return identity;
+        } finally {
+          // Told also where it is not the right chain.
+          for (const [host, chain] of served) onServed(host, name(chain));
+        }
+      }),
     balance: (address, { identity, least } = {}) =>
       guarded(() => balanceOn(rpc, { chain: chainOf(identity), address, least })),
-    nextSequence: (address, identity, least) => {
-      const chain = chainOf(identity);
-      return guarded(() => (chain === null ? nextNonce(rpc, address) : nextNonceOn(rpc, { chain, address, least })));
+    sequences: {
+      next: (address, identity, least) => {
+        const chain = chainOf(identity);
+        return guarded(() => (chain === null ? nextNonce(rpc, address) : nextNonceOn(rpc, { chain, address, least })));
+      },
+      noopRequest,
     },
-    hasLost: (address, identity, settled) => guarded(() => hasLost(rpc, BigInt(identity), address, settled)),
-    isNoFurther: (address, identity, told) => guarded(() => isNoFurther(rpc, BigInt(identity), address, told)),
     moment: (identity) =>
       guarded(async () => {
         const { number: height, madeAt: at } = await sideOf(identity).rpc.onOne(head);
@@ -123,17 +156,20 @@ function createEvmClient(network: Network, rpc: RpcClient, clock: Clock): ChainC
       }),
     prepare: (transaction, account, lane) =>
       guarded(() => prepare(sideFor(transaction).parts, transaction, account, lane)),
-    prepareVersion: (entry, version, lane) =>
-      guarded(() => prepareVersion(sideFor(entry.transaction).parts, entry, version, entry.account, lane)),
-    checkReplacement: (request, attempts, account) => checkReplacement(attempts, request, account, settings),
-    patienceMs: ({ transaction, attempts }) => patienceMs(settings, transaction, attempts.length),
-    sign: signTransaction,
+    replacement: {
+      can: () => true,
+      prepare: (entry, wanted, lane) =>
+        guarded(() => prepareReplacement(sideFor(entry.transaction).parts, entry, wanted, entry.account, lane)),
+      check: (request, attempts, account) => checkReplacement(attempts, request, account, settings),
+      patienceMs: ({ transaction, attempts }) => patienceMs(settings, transaction, attempts.length),
+    },
+    sign: (transaction, fields, anchor, signer) => signTransaction(transaction, fields, nonceOf(anchor), signer),
     broadcast: async (attempts) => {
       const [first] = attempts;
       return first === undefined ? [] : broadcast(sideFor(first).rpc, attempts);
     },
     observe: (entries) => guarded(() => observeAll(entries)),
     signTransaction: (body, account, signer) => signUnsent(body, account, signer, settings.declaredChainId),
-    rpc: (body) => passThrough(rpc, body),
+    rpc: (body) => passThrough(rpc, body, isRead),
   };
 }

@@ -1,58 +1,54 @@
 import { amountOf, jsonAmount } from '../../domain/amount.ts';
 import type { Clock } from '../../domain/clock.ts';
-import type { JsonObject } from '../../domain/json.ts';
-import type { Transaction } from '../../domain/transaction.ts';
-import { isNodeError, type ReadOne, type RpcClient } from '../../egress/rpc-client.ts';
-import type { Account, LaneFigures, ParkedPreparation, Preparation, ReadyPreparation } from '../chain.ts';
+import type { JsonObject } from '../../domain/json/json.ts';
+import type { Transaction } from '../../domain/transaction/transaction.ts';
+import { isNodeError, type ReadOne, type RpcClient } from '../../egress/rpc/rpc-client.ts';
+import type { Account } from '../account.ts';
+import type { LaneFigures, ParkedPreparation, Preparation, ReadyPreparation } from '../client.ts';
+import { answersInTime, figureOfAll } from '../quorum.ts';
 import { freshShared } from '../single-flight.ts';
-import { policyViolation } from './admission.ts';
-import { createBelief } from './belief.ts';
-import { onEach } from './each-endpoint.ts';
 import { capPrice, floorAbove, mostPerGas, type Price, priceFields, priceOf } from './fees.ts';
-import { leastGas } from './gas.ts';
-import { balanceOn } from './identity.ts';
-import { type Market, type MarketReading, openMarket, readMarket } from './market.ts';
+import { policyViolation } from './form/admission.ts';
 import { type EvmPolicy, readPolicy } from './policy.ts';
+import { leastGas } from './price/gas.ts';
+import { type Market, type MarketReading, openMarket, readMarket } from './price/market.ts';
+import { createPriceGuard } from './price/price-guard.ts';
+import { dataFee } from './price/rollup.ts';
 import { balance, estimateGas, onlyOn } from './provider.ts';
-import { dataFee } from './rollup.ts';
 import { type EvmFields, type EvmRequest, type EvmSettings, estimateCall, readFields, readRequest } from './schema.ts';
 
 /** What preparing needs of the network's live side. */
 export interface PrepareParts {
-  /** A figure that `use` reads from one node; of `all` that tell one, the middle, the lower of two. */
+  /** A figure that `use` reads from one node, or by all, the lower of two. */
   figure(use: (read: ReadOne) => Promise<bigint>, of?: 'all'): Promise<bigint>;
   settings: EvmSettings;
   /** That of the transaction's lane. */
   chainId: bigint;
   market: MarketReading;
-  /** Of no state older than the call: by one node, or the highest that any tells. */
+  /** Of no state older than the call: by one node, or by all. */
   balance(address: string, of?: 'all'): Promise<bigint>;
 }
-
-/** More than any balance. */
-const NO_BALANCE = 1n << 256n;
 
 /** The parts of one chain. Only endpoints that serve it are believed. */
 export function openPrepareParts(rpc: RpcClient, settings: EvmSettings, chainId: bigint, clock: Clock): PrepareParts {
   const own = onlyOn(chainId, rpc);
   const byOne = freshShared((address: string) => own.onOne((one) => balance(one, address)));
-  const byAll = freshShared((address: string) => balanceOn(rpc, { chain: chainId, address, least: NO_BALANCE }));
+  const byAll = freshShared(async (address: string) => {
+    const told = await figureOfAll(own, (one) => balance(one, address), 'higher');
+    return told ?? byOne(address);
+  });
   const read: ReadOne = (method, params, parse) => own.onOne((one) => one(method, params, parse));
-  const believe = createBelief(clock, {
+  const guarded = createPriceGuard(clock, {
     one: () => own.onOne((one) => readMarket(one, settings)),
-    all: () => onEach(chainId, rpc, (one) => readMarket(one, settings)),
+    all: () => answersInTime(own.onAll((one) => readMarket(one, settings))),
   });
   return {
-    figure: async (use, of) => (of === 'all' ? lowerMiddle(await onEach(chainId, rpc, use)) : undefined) ?? use(read),
+    figure: async (use, of) => (of === 'all' ? await figureOfAll(own, use, 'lower') : undefined) ?? use(read),
     settings,
     chainId,
-    market: openMarket(settings, clock, believe),
+    market: openMarket(settings, clock, guarded),
     balance: (address, of) => (of === 'all' ? byAll(address) : byOne(address)),
   };
-}
-
-function lowerMiddle(figures: readonly bigint[]): bigint | undefined {
-  return figures.toSorted((a, b) => Number(a - b))[Math.floor((figures.length - 1) / 2)];
 }
 
 /** How soon a transaction looks again that has to wait for a lower price or for money under way. */

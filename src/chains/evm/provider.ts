@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from '../../domain/json.ts';
-import { EndpointUnfit, isNodeError, type ReadOne, type RpcClient } from '../../egress/rpc-client.ts';
+import type { Json, JsonObject } from '../../domain/json/json.ts';
+import { EndpointUnfit, isNodeError, type ReadOne, type RpcClient } from '../../egress/rpc/rpc-client.ts';
 
 /** Requests and policies know no higher price. */
 const HIGHEST_PRICE = 1n << 128n;

@@ -1,11 +1,12 @@
 import { amountOf, jsonAmount } from '../../domain/amount.ts';
 import { invalidRequest } from '../../domain/errors.ts';
-import type { JsonObject } from '../../domain/json.ts';
-import type { Attempt, Transaction } from '../../domain/transaction.ts';
-import type { Account, LaneFigures, NewVersion, VersionPreparation } from '../chain.ts';
-import { policyViolation } from './admission.ts';
-import { voidGas, voidRequest, withinLimit } from './empty-version.ts';
+import type { JsonObject } from '../../domain/json/json.ts';
+import type { Attempt } from '../../domain/transaction/attempt.ts';
+import type { Transaction } from '../../domain/transaction/transaction.ts';
+import type { Account } from '../account.ts';
+import type { AttemptPreparation, LaneFigures, NewAttempt } from '../client.ts';
 import { highestOf, most } from './fees.ts';
+import { policyViolation } from './form/admission.ts';
 import { readPolicy } from './policy.ts';
 import {
   beyondBlock,
@@ -19,8 +20,9 @@ import {
   unlessSaidTwice,
   withinBlock,
 } from './prepare.ts';
+import { type PricePlan, payable, pricedFor, replacementFault } from './price/attempt-price.ts';
+import { noopGas, noopRequest, withinLimit } from './price/noop.ts';
 import { type EvmFields, type EvmSettings, readFields, readRequest, type Speed } from './schema.ts';
-import { type PricePlan, payable, pricedFor, replacementFault } from './version-price.ts';
 
 /** What is known of an earlier version. */
 export type EarlierVersion = Pick<Attempt, 'purpose' | 'request' | 'fields'>;
@@ -34,7 +36,6 @@ export interface VersionEntry {
 /** One more version, as far as it is decided before the network is asked. */
 interface Plan extends PricePlan {
   stored: JsonObject;
-  last: Attempt['purpose'] | undefined;
   /** What the signed versions may take by now: the cost of the dearest. */
   own: bigint;
   account: Account;
@@ -46,13 +47,13 @@ interface Plan extends PricePlan {
  * unless the network has no pool. `lane.committed` counts what the dearest of its versions may take, by {@link costOf}. A
  * bump is of the latest version; where it is refused, what is asked can never be mined.
  */
-export async function prepareVersion(
+export async function prepareReplacement(
   parts: PrepareParts,
   entry: VersionEntry,
-  version: NewVersion,
+  version: NewAttempt,
   account: Account,
   lane: LaneFigures,
-): Promise<VersionPreparation> {
+): Promise<AttemptPreparation> {
   const plan = planOf(entry, version, account);
   // What a bump repeats is on offer already, and policies have no say in whether it takes effect.
   const fault =
@@ -63,21 +64,20 @@ export async function prepareVersion(
   return unlessSaidTwice(parts, (from) => prepareOnce(from, plan, lane));
 }
 
-function planOf({ transaction, attempts }: VersionEntry, version: NewVersion, account: Account): Plan {
+function planOf({ transaction, attempts }: VersionEntry, version: NewAttempt, account: Account): Plan {
   const last = attempts.at(-1);
   const isSigned = last !== undefined;
   const { purpose } = version;
   const stored = {
     bump: () => last?.request ?? transaction.request,
     replace: () => (version.purpose === 'replace' ? version.request : transaction.request),
-    void: () => voidRequest(account),
+    noop: () => noopRequest(account),
   }[purpose]();
   return {
     purpose,
     stored,
     request: readRequest(stored),
     latest: isSigned ? (readFields(last.fields) ?? readFields(transaction.fields)) : undefined,
-    last: last?.purpose,
     // Versions that were stored without their prices have at most the transaction's own.
     highest: isSigned ? highestOf(fieldsOf([...attempts, transaction])) : undefined,
     firstFee: highestOf(fieldsOf(attempts.slice(0, 1)))?.fee,
@@ -92,9 +92,9 @@ function fieldsOf(attempts: readonly Pick<Attempt, 'fields'>[]): EvmFields[] {
   return attempts.map(({ fields }) => readFields(fields)).filter((fields) => fields !== undefined);
 }
 
-async function prepareOnce(parts: PrepareParts, plan: Plan, lane: LaneFigures): Promise<VersionPreparation> {
+async function prepareOnce(parts: PrepareParts, plan: Plan, lane: LaneFigures): Promise<AttemptPreparation> {
   const { account, purpose, request } = plan;
-  const isForced = purpose === 'void';
+  const isForced = purpose === 'noop';
   const [market, gas, funds] = await Promise.all([
     // Where there is no pool, the latest base fee is all that counts.
     parts.market(parts.settings.lacksMempool ? 'fresh' : undefined),
@@ -120,7 +120,7 @@ async function prepareOnce(parts: PrepareParts, plan: Plan, lane: LaneFigures): 
 /** A version that a node keeps dropping for its gas limit would hold the account up, so rollups' moving share counts. */
 async function gasOf(parts: PrepareParts, plan: Plan): Promise<{ used: bigint; limit: bigint }> {
   const { purpose, request, latest, policy, account } = plan;
-  if (purpose === 'void') return exactly(await voidGas(parts, plan));
+  if (purpose === 'noop') return exactly(await noopGas(parts, account));
   if (purpose === 'replace' || latest === undefined) return gasFor(parts, request, policy, account.address);
   const before = amountOf(latest.gas_limit);
   if (!parts.settings.isArbitrum || request.gasLimit !== null) return exactly(before);
@@ -133,8 +133,8 @@ function exactly(limit: bigint): { used: bigint; limit: bigint } {
 }
 
 /** Only one version of a transaction takes effect, so what the earlier ones may take is not needed twice. */
-function unpayable(plan: Plan, funds: bigint, cost: bigint, lane: LaneFigures): VersionPreparation | undefined {
-  if (plan.purpose === 'void') {
+function unpayable(plan: Plan, funds: bigint, cost: bigint, lane: LaneFigures): AttemptPreparation | undefined {
+  if (plan.purpose === 'noop') {
     if (funds >= cost) return undefined;
     return parked(`Insufficient balance: Relayer balance ${funds} is insufficient to cover ${cost}`, 'balance');
   }
@@ -181,7 +181,7 @@ const POOLLESS_PATIENCE_MS = 20_000;
 export function patienceMs(settings: EvmSettings, transaction: Transaction, attempts: number): number {
   if (settings.lacksMempool) return POOLLESS_PATIENCE_MS;
   const { price } = readRequest(transaction.request);
-  const isUrgent = price.kind !== 'speed' || transaction.voidAs !== null;
+  const isUrgent = price.kind !== 'speed' || transaction.noopEnd !== null;
   const base = PATIENCE_MS[isUrgent ? 'fast' : price.speed];
   // Beyond six doublings every speed has reached the longest.
   return Math.min(base * 2 ** Math.min(Math.max(attempts - 1, 0), 6), LONGEST_PATIENCE_MS);

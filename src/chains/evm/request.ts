@@ -1,20 +1,22 @@
 import { z } from 'zod';
 import { amountSchema } from '../../domain/amount.ts';
 import { invalidRequest } from '../../domain/errors.ts';
-import type { Timestamp } from '../../domain/transaction.ts';
-import { strictForm } from '../../domain/unknown-field.ts';
-import type { Account, ParsedRequest } from '../chain.ts';
-import { accessListSchema } from './access-list.ts';
+import { strictForm } from '../../domain/json/unknown-field.ts';
+import type { Timestamp } from '../../domain/transaction/transaction.ts';
+import type { Account } from '../account.ts';
+import type { ParsedRequest } from '../parsed-request.ts';
+import { readForm } from '../request-form.ts';
+import { readValidUntil } from '../valid-until.ts';
 import { addressFault, normalAddress } from './address.ts';
-import { checkGasLimit, checkReceiver } from './admission.ts';
-import { authorityOf, authorizationFault, authorizationListSchema } from './authorization.ts';
-import { errorAbiSchema } from './error-abi.ts';
-import { readForm } from './form.ts';
-import { callData, LONGEST_INIT_CODE, leastGas } from './gas.ts';
-import { readInteger } from './integer.ts';
+import { chainIdOf } from './chain-identity.ts';
+import { accessListSchema } from './form/access-list.ts';
+import { checkGasLimit, checkReceiver } from './form/admission.ts';
+import { authorityOf, authorizationFault, authorizationListSchema } from './form/authorization.ts';
+import { errorAbiSchema } from './form/error-abi.ts';
+import { readInteger } from './form/integer.ts';
 import { type EvmPolicy, readPolicy } from './policy.ts';
+import { callData, LONGEST_INIT_CODE, leastGas } from './price/gas.ts';
 import { type EvmRequest, readRequest, type StoredRequest, speedSchema } from './schema.ts';
-import { readValidUntil } from './valid-until.ts';
 
 /** What nodes take of one transaction in its encoded form, in bytes (`txMaxSize` of go-ethereum's pool). */
 const LARGEST_TRANSACTION = 131_072;
@@ -127,8 +129,11 @@ export function parseRequest(body: unknown, account: Account, now: Timestamp): P
   checkSize(request);
   checkTotal(request);
   checkAuthorizations(request, policy, account);
-  return { request: stored, validUntil };
+  return { request: stored, validUntil, ...PLAIN };
 }
+
+/** Every nonce is the lane's to give. What used it for something else was somebody with the key: the request fails. */
+const PLAIN = { anchorKind: 'sequence', onDeath: 'end', contentKey: null } as const;
 
 /** What is kept of a request: its lists and errors only where there are any. */
 function storedForm(body: Body): StoredRequest {
@@ -211,7 +216,7 @@ function checkAuthorizations(request: EvmRequest, policy: EvmPolicy, account: Ac
   if (list.length === 0) return;
   if (to === null) throw invalidRequest('authorization_list requires `to`: such a transaction creates no contract');
   const isLegacy = asked.kind === 'legacy' || (asked.kind === 'speed' && policy.eip1559 === false);
-  const chain = account.identity === undefined ? undefined : BigInt(account.identity);
+  const chain = account.identity === undefined ? undefined : chainIdOf(account.identity);
   const fault = authorizationFault(list, chain, isLegacy ? 'legacy' : 'eip1559');
   if (fault !== undefined) throw invalidRequest(fault);
   // Applying one counts up the nonce of its signer. For the sender that is a nonce which the lane has given to the next

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { amountOf, amountSchema, type JsonAmount } from '../../domain/amount.ts';
-import type { JsonObject } from '../../domain/json.ts';
+import type { JsonObject } from '../../domain/json/json.ts';
 import type { Network } from '../../domain/network.ts';
-import { rpcAccessList, type StoredAccess, storedAccessListSchema } from './access-list.ts';
 import { normalAddress } from './address.ts';
-import { rpcAuthorizationList, type StoredAuthorization, storedAuthorizationListSchema } from './authorization.ts';
+import { rpcAccessList, type StoredAccess, storedAccessListSchema } from './form/access-list.ts';
+import { rpcAuthorizationList, type StoredAuthorization, storedAuthorizationListSchema } from './form/authorization.ts';
 import { toData, toQuantity } from './provider.ts';
 
 const gasPriceCacheSchema = z
@@ -129,7 +129,7 @@ export type Speed = z.output<typeof speedSchema>;
 
 const amount = amountSchema(256);
 
-/** {@link import('../../domain/transaction.ts').Transaction.request}. */
+/** {@link import('../../domain/transaction/transaction.ts').Transaction.request}. */
 const storedRequestSchema = z.strictObject({
   to: z.string().nullable(),
   value: z.string().regex(/^0x[0-9a-f]{1,64}$/),
@@ -205,7 +205,7 @@ const receiptSchema = z.strictObject({
   revert_data: z.string().exactOptional(),
 });
 
-/** {@link import('../../domain/transaction.ts').Transaction.fields}. */
+/** {@link import('../../domain/transaction/transaction.ts').Transaction.fields}. */
 const fieldsSchema = z.strictObject({
   chain_id: amount,
   from: z.string(),

@@ -2,14 +2,14 @@ import { hash } from 'node:crypto';
 import { encodeRlp, type RlpStructuredData } from 'ethers/utils';
 import { amountOf } from '../../domain/amount.ts';
 import { AppError } from '../../domain/errors.ts';
-import type { JsonObject } from '../../domain/json.ts';
-import type { Transaction } from '../../domain/transaction.ts';
+import type { JsonObject } from '../../domain/json/json.ts';
+import type { Transaction } from '../../domain/transaction/transaction.ts';
 import type { Signer } from '../../signers/signer.ts';
-import type { SignedVersion } from '../chain.ts';
-import { rlpAccessList } from './access-list.ts';
+import type { SignedBytes } from '../client.ts';
 import { addressOf, normalAddress } from './address.ts';
-import { rlpAuthorizationList } from './authorization.ts';
-import { rlpInteger } from './integer.ts';
+import { rlpAccessList } from './form/access-list.ts';
+import { rlpAuthorizationList } from './form/authorization.ts';
+import { rlpInteger } from './form/integer.ts';
 import { toData } from './provider.ts';
 import { type EvmFields, type EvmRequest, type EvmSignature, readFields, readRequest } from './schema.ts';
 
@@ -24,7 +24,7 @@ export async function signTransaction(
   prepared: JsonObject,
   sequence: bigint,
   signer: Signer,
-): Promise<SignedVersion> {
+): Promise<SignedBytes> {
   const fields = readFields(prepared);
   if (fields === undefined) throw new TypeError('a transaction is prepared before it is signed');
   const form = formOf(readRequest(transaction.request), fields, sequence);

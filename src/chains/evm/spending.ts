@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto';
 import { amountOf } from '../../domain/amount.ts';
-import type { JsonObject } from '../../domain/json.ts';
-import type { Spend, Spent } from '../../domain/spending.ts';
-import type { Transaction } from '../../domain/transaction.ts';
+import type { JsonObject } from '../../domain/json/json.ts';
+import type { Spend, Spent } from '../../domain/transaction/spending.ts';
+import type { Transaction } from '../../domain/transaction/transaction.ts';
+import type { ChainSpending } from '../chain.ts';
 import { isAddress, normalAddress } from './address.ts';
-import { callData } from './gas.ts';
+import { callData } from './price/gas.ts';
 import { readFields, readRequest } from './schema.ts';
 
 /** What a call without data is written as. */
@@ -16,7 +17,7 @@ const SELECTOR_BYTES = 4;
  * or allowances shows in recipient and selector only. An access list only makes reads dearer; an authorization list
  * (EIP-7702) changes accounts beside the recipient.
  */
-export function spendOf(request: JsonObject): Spend {
+function spendOf(request: JsonObject): Spend {
   const { to, value, data, gasLimit, price, authorizationList } = readRequest(request);
   const call = callData(data);
   const perGas = price.kind === 'speed' ? null : price.kind === 'legacy' ? price.gasPrice : price.maxFeePerGas;
@@ -33,7 +34,7 @@ export function spendOf(request: JsonObject): Spend {
  * What a final transaction took: nothing where no version of it got into a block, and no value where that one reverted
  * or was the empty one. A rollup's data fee counts as what was reckoned with, since receipts do not say it everywhere.
  */
-export function spentBy({ request, fields }: Pick<Transaction, 'request' | 'fields'>): Spent {
+function spentBy({ request, fields }: Pick<Transaction, 'request' | 'fields'>): Spent {
   const known = readFields(fields);
   const receipt = known?.receipt;
   if (known === undefined || receipt === undefined) return { value: 0n, fee: 0n };
@@ -46,7 +47,7 @@ export function spentBy({ request, fields }: Pick<Transaction, 'request' | 'fiel
 }
 
 /** An address in the one form in which addresses are compared. */
-export function recipientOf(text: string): string | undefined {
+function recipientOf(text: string): string | undefined {
   return isAddress(text) ? normalAddress(text) : undefined;
 }
 
@@ -59,7 +60,7 @@ const ALIAS = /(^|[(,])(uint|int|fixed|ufixed|byte)(?=[,)[]|$)/;
  * A selector as four bytes in hexadecimal, or the signature of its function in canonical form (Contract ABI,
  * "Function Selector"): `transfer(address,uint256)`. `0x` stands for a call without data.
  */
-export function selectorOf(text: string): string | undefined {
+function selectorOf(text: string): string | undefined {
   if (/^0x([0-9a-fA-F]{8})?$/.test(text)) return text === NO_CALL ? NO_CALL : text.toLowerCase();
   if (!SIGNATURE.test(text) || !isBalanced(text) || ALIAS.test(text.slice(text.indexOf('(')))) return undefined;
   return `0x${hash('keccak-256', text, 'hex').slice(0, 2 * SELECTOR_BYTES)}`;
@@ -74,3 +75,12 @@ function isBalanced(text: string): boolean {
   }
   return depth === 0;
 }
+
+/** What plugins' limits go by, and how operators name what they allow. */
+export const spending: ChainSpending = {
+  spendOf,
+  spentBy,
+  recipient: { read: recipientOf, expected: 'an account of a network of type evm' },
+  selector: { read: selectorOf, expected: 'a function, as 0xa9059cbb or transfer(address,uint256), or 0x' },
+  withoutRecipient: 'the creation of a contract',
+};

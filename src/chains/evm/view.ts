@@ -1,9 +1,10 @@
 import { getCreateAddress } from 'ethers/address';
 import { amountOf, type JsonAmount } from '../../domain/amount.ts';
-import type { WireObject } from '../../domain/json.ts';
-import type { Attempt, Transaction } from '../../domain/transaction.ts';
+import type { WireObject } from '../../domain/json/json.ts';
+import type { Attempt } from '../../domain/transaction/attempt.ts';
+import type { Transaction } from '../../domain/transaction/transaction.ts';
 import { wireTime } from '../../domain/wire-time.ts';
-import type { Account } from '../chain.ts';
+import type { Account } from '../account.ts';
 import { type EvmFields, readFields, readRequest } from './schema.ts';
 
 /**
@@ -35,7 +36,7 @@ export function transactionView(transaction: Transaction, account: Account): Wir
     max_priority_fee_per_gas: decimal(prices.max_priority_fee_per_gas),
     signature: fields?.signature ?? null,
     speed: stored.speed,
-    is_canceled: transaction.voidAs === 'canceled',
+    is_canceled: transaction.noopEnd === 'canceled',
     ...(stored.to === null ? { contract_address: createdContract(transaction, account) } : {}),
     ...(stored.access_list === undefined ? {} : { access_list: stored.access_list }),
     ...(stored.authorization_list === undefined ? {} : { authorization_list: stored.authorization_list }),

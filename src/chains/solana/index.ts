@@ -2,6 +2,7 @@ import { invalidRequest } from '../../domain/errors.ts';
 import type { Chain } from '../chain.ts';
 import { unavailableParts } from '../unavailable.ts';
 import { addressOf } from './address.ts';
+import { dialect } from './dialect.ts';
 import builtInNetworks from './networks.json' with { type: 'json' };
 import { policyFault, policySchema, policyView } from './policy.ts';
 import { networkSchema } from './schema.ts';
@@ -12,15 +13,16 @@ export function createSolanaChain(): Chain {
     type: 'solana',
     curve: 'ed25519',
     unit: 'lamport',
-    counter: null,
     policySchema,
+    description: { name: 'Solana', policies: {}, signing: {} },
     networkSchema,
     builtInNetworks,
     addressOf,
     policyView,
     policyFault,
     minimumBalance: () => null,
-    lifetimeMs: 0,
+    dialect,
+    pace: { lifetimeMs: 0, anchors: {} },
     ...unavailableParts('solana'),
     signMessage: refuseSigning,
     signTypedData: refuseSigning,

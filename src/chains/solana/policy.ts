@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { JsonObject, WireObject } from '../../domain/json.ts';
-import { strictForm } from '../../domain/unknown-field.ts';
+import type { JsonObject, WireObject } from '../../domain/json/json.ts';
+import { strictForm } from '../../domain/json/unknown-field.ts';
 import {
   cronSchedule,
   feeMargin,

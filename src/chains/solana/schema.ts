@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { JsonObject } from '../../domain/json.ts';
+import type { JsonObject } from '../../domain/json/json.ts';
 
 /** The fields of a Solana network entry, after inheritance, beside `type`, `network`, `from` and `rpc_urls`. */
 const settingsSchema = z.strictObject({

@@ -2,6 +2,7 @@ import { invalidRequest } from '../../domain/errors.ts';
 import type { Chain } from '../chain.ts';
 import { unavailableParts } from '../unavailable.ts';
 import { addressOf } from './address.ts';
+import { dialect } from './dialect.ts';
 import builtInNetworks from './networks.json' with { type: 'json' };
 import { policySchema, policyView } from './policy.ts';
 import { networkSchema } from './schema.ts';
@@ -12,14 +13,22 @@ export function createStellarChain(): Chain {
     type: 'stellar',
     curve: 'ed25519',
     unit: 'stroop',
-    counter: { statusKey: 'sequence_number', failure: 'SequenceSyncFailed' },
+    counter: {
+      name: 'sequence',
+      statusKey: 'sequence_number',
+      description: 'Stellar; null while nobody tells it',
+      failure: { type: 'SequenceSyncFailed', text: 'Sequence synchronization failed' },
+      isLookedUp: false,
+    },
     policySchema,
+    description: { name: 'Stellar', policies: {}, signing: {} },
     networkSchema,
     builtInNetworks,
     addressOf,
     policyView,
     minimumBalance: () => null,
-    lifetimeMs: 0,
+    dialect,
+    pace: { lifetimeMs: 0, anchors: {} },
     ...unavailableParts('stellar'),
     signMessage: () => refuseSigning('data'),
     signTypedData: () => refuseSigning('typed data'),

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { networkTypeSchema } from '../../domain/network-type.ts';
-import { transactionStatusSchema } from '../../domain/transaction-state.ts';
 
 /** The shapes of answers. Nothing is validated by them on the way out: a test holds real answers against them. */
 
-const moment = z.string().meta({ description: 'RFC 3339', examples: ['2026-11-21T11:31:18.123456+00:00'] });
-const amount = z.number().meta({ type: 'integer', description: 'Has all its digits, also beyond 2^53' });
+/** A point in time. */
+export const moment = z.string().meta({ description: 'RFC 3339', examples: ['2026-11-21T11:31:18.123456+00:00'] });
+/** A whole number of any size. */
+export const amount = z.number().meta({ type: 'integer', description: 'Has all its digits, also beyond 2^53' });
 const logLevel = z.enum(['log', 'debug', 'info', 'warn', 'error', 'result']);
 
 /** The envelope of a success. */
@@ -34,146 +34,12 @@ export const failureSchema = z.object({
   after: z.int().optional().meta({ description: 'With 429 only: seconds to wait' }),
 });
 
-const disabledType = z.enum(['NonceSyncFailed', 'RpcValidationFailed', 'BalanceCheckFailed', 'SequenceSyncFailed']);
-const disabledReason = z.object({ type: disabledType, details: z.string() });
-
-export const relayerSchema = z.object({
-  id: z.string(),
-  name: z.string(),
-  network: z.string(),
-  network_type: networkTypeSchema,
-  paused: z.boolean().meta({ description: 'Set by clients' }),
-  policies: z
-    .record(z.string(), z.unknown())
-    .optional()
-    .meta({ description: 'Those that are set, and the defaults of the network type' }),
-  signer_id: z.string(),
-  notification_id: z.string().optional(),
-  custom_rpc_urls: z
-    .array(z.object({ url: z.string(), weight: z.int().min(0).max(100) }))
-    .optional()
-    .meta({ description: 'Hidden beyond the host, since paths hold keys' }),
-  address: z.string(),
-  system_disabled: z.boolean().meta({ description: 'Set by the service while its checks fail' }),
-  disabled_reason: z
-    .union([
-      disabledReason.extend({ next_check_at: moment.optional() }),
-      z.object({
-        type: z.literal('Multiple'),
-        details: z.array(disabledReason),
-        next_check_at: moment.optional(),
-      }),
-    ])
-    .optional()
-    .meta({ description: 'What its checks have seen, and when they look again' }),
-});
-
-const unavailable = z
-  .record(z.string(), z.string())
-  .optional()
-  .meta({ description: 'Why what is null is so, by its key' });
-
-export const relayerStatusSchema = z.object({
-  network_type: networkTypeSchema,
-  balance: z.string().nullable().meta({ description: 'In the smallest unit; null while no endpoint tells it' }),
-  pending_transactions_count: z.int().min(0),
-  last_confirmed_transaction_timestamp: moment.nullable(),
-  system_disabled: z.boolean(),
-  paused: z.boolean(),
-  nonce: z.string().nullable().optional().meta({ description: 'EVM; null while nobody tells it' }),
-  sequence_number: z.string().nullable().optional().meta({ description: 'Stellar' }),
-  unavailable,
-});
-
-export const balanceSchema = z.object({
-  balance: amount.nullable(),
-  unit: z.enum(['wei', 'lamport', 'stroop']),
-  unavailable,
-});
-
 export const notificationSchema = z.object({
   id: z.string(),
   type: z.literal('webhook'),
   url: z.string(),
   has_signing_key: z.boolean().meta({ description: 'The key itself is never returned' }),
 });
-
-const decimal = z.string().nullable().meta({ description: 'Decimal digits' });
-
-/** A signature of an EVM account, without `0x`. */
-export const evmSignatureSchema = z.object({
-  r: z.string(),
-  s: z.string(),
-  v: z.int(),
-  sig: z.string().meta({ description: 'The other three in one' }),
-});
-
-const accessListSchema = z.array(z.object({ address: z.string(), storage_keys: z.array(z.string()) }));
-
-const authorizationListSchema = z.array(
-  z.object({
-    chain_id: z.union([z.int(), z.string()]),
-    address: z.string(),
-    nonce: z.union([z.int(), z.string()]),
-    y_parity: z.int(),
-    r: z.string(),
-    s: z.string(),
-  }),
-);
-
-const evmTransactionSchema = z.object({
-  id: z.string(),
-  hash: z.string().nullable(),
-  status: transactionStatusSchema,
-  status_reason: z.string().nullable(),
-  created_at: moment,
-  sent_at: moment.nullable(),
-  confirmed_at: moment.nullable(),
-  gas_price: decimal,
-  gas_limit: amount.nullable(),
-  nonce: amount.nullable(),
-  value: z.string().meta({ description: 'In wei, 0x and hexadecimal' }),
-  from: z.string(),
-  to: z.string().nullable(),
-  relayer_id: z.string(),
-  data: z.string().nullable(),
-  max_fee_per_gas: decimal,
-  max_priority_fee_per_gas: decimal,
-  signature: evmSignatureSchema.nullable(),
-  speed: z.enum(['fastest', 'fast', 'average', 'safeLow']).nullable(),
-  is_canceled: z.boolean().nullable(),
-  contract_address: z.string().nullable().optional().meta({
-    description: 'Where a contract is made: its address, null before there is a nonce and where none was made',
-  }),
-  access_list: accessListSchema.optional().meta({ description: 'Where one was given' }),
-  authorization_list: authorizationListSchema.optional().meta({ description: 'Where one was given' }),
-});
-
-/** Of every network type; the further keys are the type's own. */
-export const transactionSchema = z.union([
-  evmTransactionSchema,
-  z.looseObject({ id: z.string(), status: transactionStatusSchema, status_reason: z.string().nullable() }),
-]);
-
-/** What a family answers that signs a transaction without sending it. */
-export const signedTransactionSchema = z.union([
-  z.object({
-    hash: z.string(),
-    transaction: z.string().meta({ description: 'The signed bytes, 0x and hexadecimal' }),
-    signature: evmSignatureSchema,
-    chain_id: amount,
-    nonce: amount,
-    from: z.string(),
-    to: z.string().nullable(),
-    value: z.string().meta({ description: 'In wei, 0x and hexadecimal' }),
-    data: z.string().nullable(),
-    gas_limit: amount,
-    gas_price: decimal,
-    max_fee_per_gas: decimal,
-    max_priority_fee_per_gas: decimal,
-  }),
-  z.looseObject({ signature: z.string() }),
-]);
 
 const rpcOutcomeSchema = z.object({
   jsonrpc: z.literal('2.0'),

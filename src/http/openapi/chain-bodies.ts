@@ -1,32 +1,66 @@
 import { z } from 'zod';
 import type { Chain } from '../../chains/chain.ts';
+import type { DescribedBody, DescribedSigning } from '../../chains/description.ts';
 import type { NetworkType } from '../../domain/network-type.ts';
-import type { DocumentParts } from './document.ts';
+import { transactionStatusSchema } from '../../domain/transaction/transaction-state.ts';
+import type { ChainBodies } from './operation.ts';
+import { relayerAnswers } from './relayer-answers.ts';
 
-/** How the description calls each family. */
-const NAMES: Readonly<Record<NetworkType, string>> = { evm: 'Evm', solana: 'Solana', stellar: 'Stellar' };
+/** What the families say of themselves. */
+export type DescribedChain = Pick<Chain, 'counter' | 'description' | 'policySchema' | 'type' | 'unit'>;
 
-/** What the families say of the bodies that they take. */
-export type DescribedChain = Pick<Chain, 'policySchema' | 'requestSchema' | 'signingSchemas'>;
-
-/** The bodies that differ by network type: any of the families' own. */
-export function chainBodies(chains: ReadonlyMap<NetworkType, DescribedChain>): DocumentParts {
-  const policies = new Map<string, z.ZodType>();
-  const requests = new Map<string, z.ZodType>();
-  const typedData = new Map<string, z.ZodType>();
-  const unsent = new Map<string, z.ZodType>();
-  for (const [type, { policySchema, requestSchema, signingSchemas }] of chains) {
-    policies.set(`${NAMES[type]}Policies`, policySchema);
-    if (requestSchema !== undefined) requests.set(`${NAMES[type]}TransactionRequest`, requestSchema);
-    if (signingSchemas === undefined) continue;
-    typedData.set(`${NAMES[type]}TypedData`, signingSchemas.typedData);
-    unsent.set(`${NAMES[type]}UnsentTransaction`, signingSchemas.transaction);
-  }
+/** What differs by network type: any of the families' own. Bodies get names of their own. */
+export function chainBodies(
+  chains: ReadonlyMap<NetworkType, DescribedChain>,
+): ChainBodies & { named: Readonly<Record<string, z.ZodType>> } {
+  const families = [...chains.values()];
+  const named: Record<string, z.ZodType> = {};
+  const bodyOf = (kind: string, of: (family: DescribedChain) => DescribedBody | undefined): DescribedBody => {
+    const bodies: DescribedBody[] = [];
+    for (const family of families) {
+      const body = of(family);
+      if (body === undefined) continue;
+      named[`${family.description.name}${kind}`] = body.schema;
+      bodies.push(body);
+    }
+    return { schema: z.union(bodies.map(({ schema }) => schema)), example: bodies[0]?.example ?? {} };
+  };
+  const [first] = families;
   return {
-    policies: z.union([...policies.values()]),
-    request: z.union([...requests.values()]),
-    typedData: z.union([...typedData.values()]),
-    unsent: z.union([...unsent.values()]),
-    named: Object.fromEntries([...policies, ...requests, ...typedData, ...unsent]),
+    answers: relayerAnswers(families),
+    example: { networkType: first?.type ?? '', unit: first?.unit ?? '' },
+    policies: bodyOf('Policies', ({ policySchema: schema, description }) => ({
+      schema,
+      example: description.policies,
+    })),
+    request: bodyOf('TransactionRequest', ({ description }) => description.request),
+    transaction: z.union([...families.flatMap(({ description }) => description.transaction ?? []), FURTHER]),
+    message: signingOf(families.flatMap(({ description }) => description.signing.message ?? [])),
+    typedData: {
+      ...bodyOf('TypedData', ({ description }) => description.signing.typedData),
+      ...signingOf(families.flatMap(({ description }) => description.signing.typedData ?? [])),
+    },
+    unsent: {
+      ...bodyOf('UnsentTransaction', ({ description }) => description.signing.transaction),
+      ...signingOf(families.flatMap(({ description }) => description.signing.transaction ?? [])),
+    },
+    named,
+  };
+}
+
+/** Of a family that says nothing of its own. */
+const FURTHER = z.looseObject({
+  id: z.string(),
+  status: transactionStatusSchema,
+  status_reason: z.string().nullable(),
+});
+
+function signingOf(
+  parts: readonly Pick<DescribedSigning, 'text' | 'answer'>[],
+): Pick<DescribedSigning, 'text' | 'answer'> {
+  const answers = parts.map(({ answer }) => answer);
+  return {
+    text: parts.map(({ text }) => text).join(' '),
+    answer: z.union([...answers, z.looseObject({ signature: z.string() })]),
   };
 }

@@ -1,8 +1,8 @@
 import type { FastifySchema } from 'fastify';
 import { z } from 'zod';
 import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
-import type { JsonObject } from '../../domain/json.ts';
-import { jsonSchemas } from '../../domain/json-schema.ts';
+import type { JsonObject } from '../../domain/json/json.ts';
+import { jsonSchemas } from '../../domain/json/json-schema.ts';
 import { failure } from '../envelope.ts';
 import type { RouteTable } from '../route-table.ts';
 import { exampleOf, textOf } from './error-example.ts';
@@ -31,7 +31,7 @@ const DESCRIPTION = [
  */
 export function describeApi(table: RouteTable, parts: DocumentParts): JsonObject {
   const known = new Map(Object.entries(operations(parts)));
-  const components = new Components(parts.named);
+  const components = new Components(parts);
   const paths: Record<string, JsonObject> = {};
   for (const [url, { methods, isPublic, isPage }] of table) {
     if (isPage) continue;
@@ -68,11 +68,20 @@ export function describeApi(table: RouteTable, parts: DocumentParts): JsonObject
 /** Collects what operations refer to, so that each is described once. */
 class Components {
   readonly #inputs: Record<string, z.ZodType>;
-  readonly #outputs: Record<string, z.ZodType> = { ...NAMED_ANSWERS };
+  readonly #outputs: Record<string, z.ZodType>;
   readonly #failures: Record<string, JsonObject> = {};
+  readonly #family: DocumentParts['example'];
 
-  constructor(named: Readonly<Record<string, z.ZodType>>) {
+  constructor({ named, transaction, answers, example }: DocumentParts) {
+    this.#family = example;
     this.#inputs = { ...named };
+    this.#outputs = {
+      ...NAMED_ANSWERS,
+      Relayer: answers.relayer,
+      RelayerStatus: answers.status,
+      Balance: answers.balance,
+      Transaction: transaction,
+    };
   }
 
   input(name: string, schema: z.ZodType): JsonObject {
@@ -89,14 +98,26 @@ class Components {
   /** The answer of some rows of the error table that have one status. */
   failure(rows: readonly ErrorCode[]): JsonObject {
     const name = rows.join('.');
-    this.#failures[name] ??= failureAnswer(rows, schemaReference('Failure'));
+    this.#failures[name] ??= this.#failureAnswer(rows, schemaReference('Failure'));
     return { $ref: `#/components/responses/${name}` };
   }
 
   /** A status that both the service and the thing called answer with. */
   eitherFailure(rows: readonly ErrorCode[], other: OtherFailure): JsonObject {
     const anyOf = [this.output(other.name, other.schema), schemaReference('Failure')];
-    return failureAnswer(rows, { anyOf }, [other.description]);
+    return this.#failureAnswer(rows, { anyOf }, [other.description]);
+  }
+
+  #failureAnswer(rows: readonly ErrorCode[], schema: JsonObject, others: readonly string[] = []): JsonObject {
+    const examples = Object.fromEntries(
+      rows.map((code) => [code, { value: { ...failure(exampleOf(code, this.#family)) } }]),
+    );
+    const asksToWait = rows.some((code) => ASKING_TO_WAIT.has(ERRORS[code].status) || code === 'IDEMPOTENCY_RUNNING');
+    return {
+      description: [...others, ...rows.map(textOf)].join('; '),
+      ...(asksToWait ? { headers: RETRY_AFTER } : {}),
+      content: { 'application/json': { schema, examples } },
+    };
   }
 
   described(): { schemas: JsonObject; responses: JsonObject } {
@@ -205,16 +226,6 @@ function failures(operation: Operation, isPublic: boolean, components: Component
     answers[status] = other === undefined ? components.failure(rows) : components.eitherFailure(rows, other);
   }
   return answers;
-}
-
-function failureAnswer(rows: readonly ErrorCode[], schema: JsonObject, others: readonly string[] = []): JsonObject {
-  const examples = Object.fromEntries(rows.map((code) => [code, { value: { ...failure(exampleOf(code)) } }]));
-  const asksToWait = rows.some((code) => ASKING_TO_WAIT.has(ERRORS[code].status) || code === 'IDEMPOTENCY_RUNNING');
-  return {
-    description: [...others, ...rows.map(textOf)].join('; '),
-    ...(asksToWait ? { headers: RETRY_AFTER } : {}),
-    content: { 'application/json': { schema, examples } },
-  };
 }
 
 const ASKING_TO_WAIT: ReadonlySet<number> = new Set([429, 503]);

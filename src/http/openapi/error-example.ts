@@ -1,9 +1,13 @@
 import { AppError, ERRORS, type ErrorCode, type ErrorDetails } from '../../domain/errors.ts';
+import type { ChainBodies } from './operation.ts';
 
 type Placeholder = { [C in ErrorCode]: keyof ErrorDetails<C> }[ErrorCode];
 
-/** What stands for each placeholder of the error table. */
-const VALUES: Readonly<Record<Placeholder, string>> = {
+/** What stands for a family. */
+type FamilyExample = ChainBodies['example'];
+
+/** What stands for each other placeholder of the error table. */
+const VALUES: Readonly<Record<Exclude<Placeholder, keyof FamilyExample>, string>> = {
   allowed: 'GET, POST',
   asked: '2000000000000000000',
   count: '1',
@@ -13,7 +17,6 @@ const VALUES: Readonly<Record<Placeholder, string>> = {
   method: 'PUT',
   name: 'requests_total',
   network: 'sepolia',
-  networkType: 'Solana',
   nonce: '7',
   path: '/api/v1/relayer',
   plugin: 'double',
@@ -25,7 +28,6 @@ const VALUES: Readonly<Record<Placeholder, string>> = {
   seconds: '30',
   status: '200',
   type: 'text/plain',
-  unit: 'wei',
   unmet: '1',
   what: 'Sending transactions',
 };
@@ -48,9 +50,10 @@ const OTHER: Readonly<Partial<Record<ErrorCode, Partial<Record<Placeholder, stri
 };
 
 /** An error as it may be met, without placeholders. */
-export function exampleOf(code: ErrorCode): AppError {
+export function exampleOf(code: ErrorCode, family: FamilyExample): AppError {
+  const values: Readonly<Record<Placeholder, string>> = { ...VALUES, ...family };
   const names = [...ERRORS[code].text.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name as Placeholder);
-  const details = Object.fromEntries(names.map((name) => [name, OTHER[code]?.[name] ?? VALUES[name]]));
+  const details = Object.fromEntries(names.map((name) => [name, OTHER[code]?.[name] ?? values[name]]));
   const options = code === 'TOO_MANY_REQUESTS' ? { retryAfterSeconds: 1 } : {};
   return new AppError(code, details as ErrorDetails<ErrorCode>, options);
 }

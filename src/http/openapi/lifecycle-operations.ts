@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { decisionKindSchema } from '../../domain/decision.ts';
-import { attemptPurposeSchema } from '../../domain/transaction.ts';
-import { transactionStatusSchema } from '../../domain/transaction-state.ts';
-import { envelope, transactionSchema } from './answers.ts';
-import { ACTING, BODY, found, OF_RELAYER, type Operation } from './operation.ts';
+import { attemptPurposeSchema } from '../../domain/transaction/attempt.ts';
+import { decisionKindSchema } from '../../domain/transaction/decision.ts';
+import { transactionStatusSchema } from '../../domain/transaction/transaction-state.ts';
+import { envelope } from './answers.ts';
+import { ACTING, BODY, type ChainBodies, found, OF_RELAYER, type Operation } from './operation.ts';
 
 const moment = z.string().meta({ description: 'RFC 3339' });
 const version = z.int().min(1).meta({ description: 'Counts the signed versions of the transaction' });
@@ -64,24 +64,23 @@ const canceledSchema = z.strictObject({
 const ONE: readonly Operation['errors'][number][] = [...OF_RELAYER, 'TRANSACTION_NOT_FOUND'];
 const IN_TIME =
   'The answer comes once this is decided and stored. If the account cannot decide within 2.5 s, for instance while no ' +
-  'node answers, it is the transaction as it is: the wish is kept and tried on, and the timeline tells what comes of it.';
+  'node answers, it is the transaction as it is: the intent is kept and tried on, and the timeline tells what comes of it.';
 
-/** What clients may still do about what they sent; `request` is the body of a send. */
-export function lifecycleOperations(request: z.ZodType): Readonly<Record<string, Operation>> {
+/** What clients may still do about what they sent. */
+export function lifecycleOperations({ request, transaction }: ChainBodies): Readonly<Record<string, Operation>> {
   const tag = 'Transactions';
-  const to = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8';
   return {
     'PUT /api/v1/relayers/:id/transactions/:transactionId': {
       id: 'replaceTransaction',
       tag,
       summary: 'Replace a transaction that is in no block',
       description:
-        'It keeps its id and its nonce and does something else; at most one of the versions takes effect, and it may still ' +
+        'It keeps its id and does something else under the sequence it has; at most one of the versions takes effect, and it may still ' +
         'be the earlier one: the transaction then shows what that did. The body is that of a send. A `speed` pays what ' +
         'nodes ask for to take it in the place of the earlier version; prices of its own have to be at least 10 % higher. ' +
         `An absent \`valid_until\` leaves that as it is. ${IN_TIME}`,
-      body: { schema: request, required: true, example: { to, value: 2, speed: 'fast' } },
-      answer: found('The transaction, with what it is to do now', envelope(transactionSchema)),
+      body: { ...request, required: true },
+      answer: found('The transaction, with what it is to do now', envelope(transaction)),
       errors: [...BODY, ...ONE, ...ACTING, 'NOT_AVAILABLE_YET'],
     },
     'DELETE /api/v1/relayers/:id/transactions/:transactionId': {
@@ -89,13 +88,11 @@ export function lifecycleOperations(request: z.ZodType): Readonly<Record<string,
       tag,
       summary: 'Cancel a transaction that is in no block',
       description:
-        'A pending one is canceled at once. Of one that is signed a version that does nothing is signed under the same ' +
-        'nonce: it ends as `canceled` when that version is final, and as what the chain shows when the other one won. ' +
+        'A pending one is canceled at once. In the place of one that is signed an attempt that does nothing is signed, ' +
+        'where the network allows one; elsewhere it is offered no more and ends when it can no longer execute. It ends as ' +
+        '`canceled`, or as what the chain shows when its effect won. ' +
         IN_TIME,
-      answer: found(
-        'The transaction; is_canceled tells whether the wish was decided in time',
-        envelope(transactionSchema),
-      ),
+      answer: found('The transaction; is_canceled tells whether the intent was decided in time', envelope(transaction)),
       errors: ['INVALID_REQUEST', ...ONE, ...ACTING],
     },
     'DELETE /api/v1/relayers/:id/transactions/pending': {
@@ -111,7 +108,7 @@ export function lifecycleOperations(request: z.ZodType): Readonly<Record<string,
       tag,
       summary: 'The transaction with a nonce',
       description: 'The latest that the relayer gave the nonce. EVM only.',
-      answer: found('The transaction', envelope(transactionSchema)),
+      answer: found('The transaction', envelope(transaction)),
       errors: ['INVALID_REQUEST', ...OF_RELAYER, 'NONCE_NOT_FOUND', 'NONCE_LOOKUP_NOT_SUPPORTED'],
     },
     'GET /api/v1/relayers/:id/transactions/:transactionId/timeline': {
@@ -119,7 +116,7 @@ export function lifecycleOperations(request: z.ZodType): Readonly<Record<string,
       tag,
       summary: 'What happened to a transaction so far',
       description:
-        'Oldest first: its acceptance, what clients wished of it since and what was refused, each signed version, when a ' +
+        'Oldest first: its acceptance, what clients asked of it since and what was refused, each signed version, when a ' +
         'node first had it and whose that was, what nodes said that did not take it, what the service decided and why, the ' +
         'blocks that it was in, its end.',
       answer: found('At most 500 events: the first, and of more than so the latest', envelope(timelineSchema)),

@@ -1,15 +1,24 @@
 import type { z } from 'zod';
+import type { DescribedBody, DescribedSigning } from '../../chains/description.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
-import type { Json } from '../../domain/json.ts';
+import type { Json } from '../../domain/json/json.ts';
+import type { RelayerAnswers } from './relayer-answers.ts';
 
-/** What the chain families take: any of their own. */
+/** What the chain families take and answer: any of their own. */
 export interface ChainBodies {
-  policies: z.ZodType;
+  policies: DescribedBody;
+  /** About relayers. */
+  answers: RelayerAnswers;
+  /** What stands for a family in examples: the first one's. */
+  example: { networkType: string; unit: string };
   /** What is sent. */
-  request: z.ZodType;
-  typedData: z.ZodType;
+  request: DescribedBody;
+  /** What was sent, as answers show it. */
+  transaction: z.ZodType;
+  message: Pick<DescribedSigning, 'text' | 'answer'>;
+  typedData: DescribedSigning;
   /** A transaction that is signed and not sent. */
-  unsent: z.ZodType;
+  unsent: DescribedSigning;
 }
 
 /** The groups in which the operations are shown. */

@@ -3,16 +3,12 @@ import type { ErrorCode } from '../../domain/errors.ts';
 import { notificationCreateSchema, notificationUpdateSchema } from '../../domain/notification.ts';
 import { relayerUpdateSchema } from '../../services/relayer-update.ts';
 import {
-  balanceSchema,
   envelope,
   failureSchema,
   notificationSchema,
   pageOf,
   pluginFailureSchema,
   readinessSchema,
-  relayerSchema,
-  relayerStatusSchema,
-  transactionSchema,
 } from './answers.ts';
 import { lifecycleOperations, timelineEventSchema, timelineSchema } from './lifecycle-operations.ts';
 import { ACTING, BODY, type ChainBodies, found, OF_RELAYER, type Operation } from './operation.ts';
@@ -42,7 +38,7 @@ export function operations(chains: ChainBodies): Readonly<Record<string, Operati
     ...pluginViews,
     ...relayerOperations(chains),
     ...transactionOperations(chains),
-    ...lifecycleOperations(chains.request),
+    ...lifecycleOperations(chains),
     ...signingOperations(chains),
     ...notificationOperations,
     ...serviceOperations,
@@ -59,21 +55,21 @@ function withKey(operation: Operation): Operation {
   return { ...operation, takesKey: true, errors: [...new Set([...operation.errors, ...KEYED])] };
 }
 
-function relayerOperations({ policies }: ChainBodies): Record<string, Operation> {
+function relayerOperations({ policies, answers }: ChainBodies): Record<string, Operation> {
   const tag = 'Relayers';
   return {
     'GET /api/v1/relayers': {
       id: 'listRelayers',
       tag,
       summary: 'List relayers',
-      answer: found('Newest first', pageOf(relayerSchema)),
+      answer: found('Newest first', pageOf(answers.relayer)),
       errors: READ,
     },
     'GET /api/v1/relayers/:id': {
       id: 'getRelayer',
       tag,
       summary: 'One relayer',
-      answer: found('The relayer', envelope(relayerSchema)),
+      answer: found('The relayer', envelope(answers.relayer)),
       errors: OF_RELAYER,
     },
     'PATCH /api/v1/relayers/:id': {
@@ -84,56 +80,55 @@ function relayerOperations({ policies }: ChainBodies): Record<string, Operation>
         'What is absent stays. Null leaves a name and removes each of the others; inside `policies` it unsets a field. ' +
         'Policies are checked against the network type of the relayer.',
       body: {
-        schema: relayerUpdateSchema.extend({ policies: policies.nullish() }),
+        schema: relayerUpdateSchema.extend({ policies: policies.schema.nullish() }),
         required: true,
-        example: { paused: false, policies: { gas_price_cap: 100_000_000_000 } },
+        example: { paused: false, policies: policies.example },
       },
-      answer: found('The relayer after the change', envelope(relayerSchema)),
+      answer: found('The relayer after the change', envelope(answers.relayer)),
       errors: [...BODY, ...OF_RELAYER, 'NOTIFICATION_NOT_FOUND'],
     },
     'GET /api/v1/relayers/:id/status': {
       id: 'getRelayerStatus',
       tag,
       summary: 'How a relayer stands on its network',
-      answer: found('Read from the network now', envelope(relayerStatusSchema)),
+      answer: found('Read from the network now', envelope(answers.status)),
       errors: ON_NETWORK,
     },
     'GET /api/v1/relayers/:id/balance': {
       id: 'getRelayerBalance',
       tag,
       summary: 'The balance of a relayer',
-      answer: found('Read from the network now', envelope(balanceSchema)),
+      answer: found('Read from the network now', envelope(answers.balance)),
       errors: ON_NETWORK,
     },
   };
 }
 
-function transactionOperations({ request }: ChainBodies): Record<string, Operation> {
+function transactionOperations({ request, transaction }: ChainBodies): Record<string, Operation> {
   const tag = 'Transactions';
-  const to = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8';
   return {
     'POST /api/v1/relayers/:id/transactions': {
       id: 'sendTransaction',
       tag,
       summary: 'Send a transaction',
       description: 'What was answered is stored, and has at most one effect on chain.',
-      body: { schema: request, required: true, example: { to, value: 1, speed: 'fast' } },
-      answer: found('Accepted; its status tells how far it is', envelope(transactionSchema)),
-      errors: [...BODY, ...OF_RELAYER, ...ACTING, 'NOT_AVAILABLE_YET'],
+      body: { ...request, required: true },
+      answer: found('Accepted; its status tells how far it is', envelope(transaction)),
+      errors: [...BODY, ...OF_RELAYER, ...ACTING, 'TRANSACTION_EXISTS', 'NOT_AVAILABLE_YET'],
     },
     'GET /api/v1/relayers/:id/transactions': {
       id: 'listTransactions',
       tag,
       summary: 'List the transactions of a relayer',
       description: 'Of more than 10,000, `total_items` may count some that were deleted within the last minute.',
-      answer: found('Newest first', pageOf(transactionSchema)),
+      answer: found('Newest first', pageOf(transaction)),
       errors: [...READ, ...OF_RELAYER],
     },
     'GET /api/v1/relayers/:id/transactions/:transactionId': {
       id: 'getTransaction',
       tag,
       summary: 'One transaction',
-      answer: found('The transaction', envelope(transactionSchema)),
+      answer: found('The transaction', envelope(transaction)),
       errors: [...OF_RELAYER, 'TRANSACTION_NOT_FOUND'],
     },
   };
@@ -239,10 +234,6 @@ const serviceOperations: Record<string, Operation> = {
 /** The schemas that the description shows under names of their own. */
 export const NAMED_ANSWERS = {
   Plugin: pluginSchema,
-  Relayer: relayerSchema,
-  RelayerStatus: relayerStatusSchema,
-  Balance: balanceSchema,
-  Transaction: transactionSchema,
   Timeline: timelineSchema,
   TimelineEvent: timelineEventSchema,
   Notification: notificationSchema,

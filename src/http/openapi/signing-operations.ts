@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { envelope, evmSignatureSchema, rpcAnswerSchema, signedTransactionSchema } from './answers.ts';
+import type { DescribedBody } from '../../chains/description.ts';
+import { envelope, rpcAnswerSchema } from './answers.ts';
 import { ACTING, BODY, type ChainBodies, found, OF_RELAYER, type Operation } from './operation.ts';
-
-const TO = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8';
 
 const rpcCall = z.looseObject({
   jsonrpc: z.literal('2.0').optional(),
@@ -17,48 +16,31 @@ const common = {
 } as const satisfies Partial<Operation>;
 
 /** What a relayer signs without sending it, and what it passes on. */
-export function signingOperations({ typedData, unsent }: ChainBodies): Readonly<Record<string, Operation>> {
+export function signingOperations({ message, typedData, unsent }: ChainBodies): Readonly<Record<string, Operation>> {
   return {
     'POST /api/v1/relayers/:id/sign': {
       ...common,
       id: 'signMessage',
       summary: 'Sign a text',
-      description:
-        'EVM: a personal message (EIP-191) over the UTF-8 bytes of the text; `0x` has no meaning in it. The families ' +
-        'without such messages answer 400.',
+      description: `${message.text} The families without such messages answer 400.`,
       body: { schema: z.looseObject({ message: z.string() }), required: true, example: { message: 'Hello' } },
-      answer: found('The signature; v is 27 or 28', envelope(evmSignatureSchema)),
+      answer: found('The signature', envelope(message.answer)),
     },
     'POST /api/v1/relayers/:id/sign-typed-data': {
       ...common,
       id: 'signTypedData',
       summary: 'Sign typed data',
-      description:
-        'EVM: EIP-712, given as the domain separator and the hash of the message, or as a whole in the form of ' +
-        '`eth_signTypedData_v4`. The families without typed data answer 400.',
-      body: {
-        schema: typedData,
-        required: true,
-        example: { domain_separator: `0x${'11'.repeat(32)}`, hash_struct_message: `0x${'22'.repeat(32)}` },
-      },
-      answer: found('The signature; v is 27 or 28', envelope(evmSignatureSchema)),
+      description: `${typedData.text} The families without typed data answer 400.`,
+      body: { ...bodyOf(typedData), required: true },
+      answer: found('The signature', envelope(typedData.answer)),
     },
     'POST /api/v1/relayers/:id/sign-transaction': {
       ...common,
       id: 'signTransaction',
       summary: 'Sign a transaction that is not sent',
-      description:
-        'EVM: the body of a send request with `nonce`, `gas_limit` and a price (`gas_price`, or the two of EIP-1559; ' +
-        '`speed` is refused, for no node is asked). The policies `whitelist_receivers` and `gas_price_cap` hold as they do ' +
-        'for sending; `min_balance` is not looked at. The relayer neither sends the transaction nor remembers it: a `nonce` ' +
-        'that the relayer itself has used, or will use for what it sends, is the risk of the caller, because only one of ' +
-        'the two transactions can be mined.',
-      body: {
-        schema: unsent,
-        required: true,
-        example: { to: TO, value: 1, nonce: 0, gas_limit: 21_000, gas_price: 1 },
-      },
-      answer: found('The signature, in the form of the network type', envelope(signedTransactionSchema)),
+      description: unsent.text,
+      body: { ...bodyOf(unsent), required: true },
+      answer: found('The signature, in the form of the network type', envelope(unsent.answer)),
       errors: [...common.errors, 'NOT_AVAILABLE_YET'],
     },
     'POST /api/v1/relayers/:id/rpc': {
@@ -74,4 +56,8 @@ export function signingOperations({ typedData, unsent }: ChainBodies): Readonly<
       errors: ['EFFECT_UNKNOWN', ...BODY, ...OF_RELAYER, ...ACTING, 'NOT_AVAILABLE_YET'],
     },
   };
+}
+
+function bodyOf({ schema, example }: DescribedBody): DescribedBody {
+  return { schema, example };
 }

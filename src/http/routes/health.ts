@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import { writeJson } from '../../domain/json-text.ts';
+import { writeJson } from '../../domain/json/json-text.ts';
 import type { Health, HealthReport } from '../../observability/health.ts';
-import type { Drain } from '../drain.ts';
+import type { Drain } from '../limits/drain.ts';
 
 /**
  * The two probes, which need no key: `/health` says that the process answers, `/ready` that its parts work and that it

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { transactionStatusSchema } from '../../domain/transaction-state.ts';
+import { transactionStatusSchema } from '../../domain/transaction/transaction-state.ts';
 import type { TransactionsService } from '../../services/services.ts';
 import { success, successPage } from '../envelope.ts';
 import { effectOf } from '../idempotency.ts';

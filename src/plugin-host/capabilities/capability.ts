@@ -2,13 +2,13 @@ import type { z } from 'zod';
 import type { CapabilityContract, CapabilityMethod } from '../../../sandbox/capability-contract.ts';
 import type { AppError } from '../../domain/errors.ts';
 import type { Effect } from '../../domain/idempotency.ts';
-import type { Json, Wire } from '../../domain/json.ts';
+import type { Json, Wire } from '../../domain/json/json.ts';
 import type { KvCaller } from '../../domain/kv.ts';
-import type { Spender } from '../../domain/spending.ts';
-import type { FetchGrants } from '../../egress/plugin-fetch.ts';
+import type { Spender } from '../../domain/transaction/spending.ts';
+import type { FetchGrants } from '../../egress/fetch/plugin-fetch.ts';
 import type { Services } from '../../services/services.ts';
-import type { Need } from '../grants.ts';
-import type { HeldLocks } from '../held-locks.ts';
+import type { Need } from './grants.ts';
+import type { HeldLocks } from './held-locks.ts';
 
 /** On whose behalf a capability runs. */
 export interface Principal {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { FETCH_METHODS } from '../../domain/host-permission.ts';
-import type { FetchRequest } from '../../egress/plugin-fetch.ts';
-import type { Need } from '../grants.ts';
+import type { FetchRequest } from '../../egress/fetch/plugin-fetch.ts';
 import { defineCapability, type Principal } from './capability.ts';
+import type { Need } from './grants.ts';
 
 /** Far more than any server takes. */
 const LONGEST_URL = 16_384;

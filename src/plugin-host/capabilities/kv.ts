@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { FIXED_LIMITS } from '../../../sandbox/protocol.ts';
 import { type AppError, invalidRequest } from '../../domain/errors.ts';
-import type { Need } from '../grants.ts';
 import { defineCapability } from './capability.ts';
+import type { Need } from './grants.ts';
 
 /** Which keys are valid is the store's to say, with the reference's text. */
 const ofKey = z.strictObject({ key: z.string() });

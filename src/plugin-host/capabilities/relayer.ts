@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { AppError } from '../../domain/errors.ts';
-import type { Json } from '../../domain/json.ts';
+import type { Json } from '../../domain/json/json.ts';
 import type { RelayerGrant } from '../../domain/plugin.ts';
 import { rpcMayAct } from '../../services/rpc.ts';
-import { type PayloadPrefix, relayerFailure } from '../relayer-failure.ts';
 import { defineCapability } from './capability.ts';
+import { type PayloadPrefix, relayerFailure } from './relayer-failure.ts';
 
 /** Long enough for every id; which ids exist is for the services to say. */
 const name = z.string().min(1).max(256);

@@ -30,7 +30,7 @@ const upTo = (count: number) => Array.from({ length: count }, (_, index) => inde
 t.test(
   'more than fit into one request that were signed and stored while no node took them go out once it does, the head first',
   async (t) => {
-    const stage = await open(t, { timing: { inFlight: 512 } });
+    const stage = await open(t);
     stage.front.rule(outage('eth_sendRawTransaction'));
     await stage.start();
     const ids = await stage.sendMany(110);

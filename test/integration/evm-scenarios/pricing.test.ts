@@ -189,7 +189,7 @@ t.test(
     stage.pass(4 * MINUTE);
     await stage.untilStatus(signed, 'failed', { mining: true });
     await stage.untilStatus(behind, 'confirmed', { mining: true });
-    t.match((await stage.attempts(signed)).at(-1), { purpose: 'void' });
+    t.match((await stage.attempts(signed)).at(-1), { purpose: 'noop' });
     t.strictSame([await stage.nonces(), await stage.paid()], [2, 7n]);
   },
 );

@@ -25,7 +25,7 @@ export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
   46: {
     what: 'malformed to or data burns a nonce',
     shown: {
-      'integration/transaction-wishes': 'the body of a replacement is read as that of a send',
+      'integration/transaction-intents': 'the body of a replacement is read as that of a send',
       'unit/src/chains/evm/request': 'what no node takes is refused before it has a nonce',
       'unit/src/chains/evm/prepare': 'a creation is estimated without `to`, a call with its data',
     },
@@ -59,13 +59,13 @@ export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
   50: {
     what: "another relayer's path",
     shown: {
-      'integration/transaction-wishes':
+      'integration/transaction-intents':
         'another relayer, even of the same account, finds no transaction to change, and nothing is signed',
     },
   },
   51: {
     what: 'the body of a replacement',
-    shown: { 'integration/transaction-wishes': 'the body of a replacement is read as that of a send' },
+    shown: { 'integration/transaction-intents': 'the body of a replacement is read as that of a send' },
   },
   52: {
     what: 'at the cap, then the market falls',
@@ -97,7 +97,7 @@ export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
   },
   56: {
     what: "Optimism's fee for data",
-    shown: { 'unit/src/chains/evm/rollup': 'the data fee of an OP chain, by the oracle’s contract' },
+    shown: { 'unit/src/chains/evm/price/rollup': 'the data fee of an OP chain, by the oracle’s contract' },
   },
   57: {
     what: 'the tip is above the whole after capping',
@@ -116,14 +116,14 @@ export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
   59: {
     what: 'the methods of zkEVM nodes are missing',
     shown: {
-      'unit/src/chains/evm/rollup': 'a zkEVM node’s own price, or the usual one where it has none',
+      'unit/src/chains/evm/price/rollup': 'a zkEVM node’s own price, or the usual one where it has none',
       'unit/src/chains/evm/prepare': 'a zkEVM node’s fee comes on top of the value',
     },
   },
   60: {
     what: 'a stale price cache, a stuck refresh',
     shown: {
-      'unit/src/chains/evm/market': [
+      'unit/src/chains/evm/price/market': [
         'fresh is served, stale is served and renewed, expired is waited for',
         'a stuck refresh is given up, however many callers come meanwhile',
       ],
@@ -142,12 +142,12 @@ export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
   },
   63: {
     what: 'a fee history with zeros and holes',
-    shown: { 'unit/src/chains/evm/market': 'the market by a node’s answers' },
+    shown: { 'unit/src/chains/evm/price/market': 'the market by a node’s answers' },
   },
   64: {
     what: 'a wrapped nonce error pauses providers',
     shown: {
-      'unit/src/egress/json-rpc':
+      'unit/src/egress/rpc/json-rpc':
         'nonce error wrapped in -32603 or -32002: what is said of a transaction pauses no provider',
       'unit/src/chains/evm/errors': 'a nonce error wrapped in -32603 or -32002 keeps its meaning',
     },
@@ -155,13 +155,13 @@ export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
   65: {
     what: 'unknown transaction taken for known',
     shown: {
-      'unit/src/egress/rpc-verdict': 'unknown vs known transaction text: only one of them says that the pool has it',
+      'unit/src/chains/evm/dialect': 'unknown vs known transaction text: only one of them says that the pool has it',
     },
   },
   66: {
     what: 'errors that could be retried are hidden',
     shown: {
-      'unit/src/egress/json-rpc': [
+      'unit/src/egress/rpc/json-rpc': [
         '429, 502, resets and the like move a read to the next endpoint at once, with one try each',
         'silence costs one time limit, then the next endpoint answers',
       ],
@@ -170,7 +170,7 @@ export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
   67: {
     what: 'all providers are paused',
     shown: {
-      'unit/src/egress/json-rpc':
+      'unit/src/egress/rpc/json-rpc':
         'all providers paused: there is still something to try, and they recover by themselves',
       'integration/relayer-health': 'all endpoints that were paused are tried all the same, and serve again (item 67)',
     },
@@ -178,21 +178,22 @@ export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
   68: {
     what: 'best-effort tracing pauses a provider',
     shown: {
-      'unit/src/egress/json-rpc': 'best-effort tracing pauses no provider, whatever comes of it',
-      'unit/src/chains/evm/revert': 'a node that cannot tell leaves the fixed text byte for byte, and is not blamed',
+      'unit/src/egress/rpc/json-rpc': 'best-effort tracing pauses no provider, whatever comes of it',
+      'unit/src/chains/evm/inclusion/revert':
+        'a node that cannot tell leaves the fixed text byte for byte, and is not blamed',
     },
   },
   69: {
     what: 'file descriptors grow',
     shown: {
-      'unit/src/egress/endpoint-line':
+      'unit/src/egress/rpc/endpoint-line':
         'file descriptor growth: ten thousand calls keep to a few connections, with batches and without',
     },
   },
   70: {
     what: 'requests to addresses inside',
     shown: {
-      'unit/src/egress/json-rpc': [
+      'unit/src/egress/rpc/json-rpc': [
         'SSRF via redirect: an endpoint cannot send us elsewhere',
         'a blocked address is refused on every path, and closing ends the wait between tries',
       ],
@@ -203,11 +204,11 @@ export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
   },
   71: {
     what: 'retries of 1 switch failover off',
-    shown: { 'unit/src/egress/json-rpc': 'retries set to 1 or 0 do not disable failover' },
+    shown: { 'unit/src/egress/rpc/json-rpc': 'retries set to 1 or 0 do not disable failover' },
   },
   72: {
     what: 'a failure is put down to the wrong provider',
-    shown: { 'unit/src/egress/json-rpc': 'failure attributed to the right provider when many calls run at once' },
+    shown: { 'unit/src/egress/rpc/json-rpc': 'failure attributed to the right provider when many calls run at once' },
   },
   73: {
     what: 'a wrong chain behind the URL',
@@ -260,7 +261,7 @@ export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
     what: 'endless work for a record that is gone',
     shown: {
       'integration/evm-scenarios/storage': 'a record that vanishes ends its work at once, and holds up nobody',
-      'unit/src/engine/intents': 'a wish of a transaction that is gone is refused',
+      'unit/src/engine/lane/intents': 'an intent of a transaction that is gone is refused',
     },
   },
   81: {
@@ -287,7 +288,7 @@ export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
   84: {
     what: 'the digest of typed data',
     shown: {
-      'unit/src/chains/evm/typed-data': [
+      'unit/src/chains/evm/form/typed-data': [
         'the example of EIP-712, with and without 0x, and as a whole',
         'digests that are none, in the reference’s words',
       ],
@@ -296,7 +297,7 @@ export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {
   85: {
     what: 'inheritance of networks',
     shown: {
-      'unit/src/config/network-inheritance': [
+      'unit/src/config/networks/network-inheritance': [
         'circles and strangers are problems',
         'the child wins, lists of endpoints replace, tags and features unite',
       ],

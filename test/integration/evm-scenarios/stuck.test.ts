@@ -129,7 +129,7 @@ t.test('a version that is taken after others were not shows so in status, time, 
   t.ok(sentAt !== null);
   t.strictSame([hash, statusReason], [(await stage.attempts(id)).at(-1)?.hash, null]);
   t.ok(Number(fields['max_fee_per_gas']) > Number(first?.fields['max_fee_per_gas']));
-  t.match(second, { purpose: 'bump', sequence: first?.sequence });
+  t.match(second, { purpose: 'bump', anchor: first?.anchor });
   await stage.untilStatus(id, 'confirmed', { mining: true });
   t.equal(await stage.paid(), 7n);
 });
@@ -211,13 +211,16 @@ t.test(
     stage.pass(4 * MINUTE);
     await stage.until('the dearer version is being signed', () => stage.signatures > signatures);
     const canceling = stage.cancel(id);
-    await stage.until('the wish is stored', async () => (await stage.store.read.intents(stage.lane, 10)).length === 1);
+    await stage.until(
+      'the intent is stored',
+      async () => (await stage.store.read.intents(stage.lane, 10)).length === 1,
+    );
     signer.resolve();
     await canceling;
     await untilVersion(stage, id, 3);
     t.strictSame(
       (await stage.attempts(id)).map(({ purpose }) => purpose),
-      ['send', 'bump', 'void'],
+      ['send', 'bump', 'noop'],
     );
     await stage.untilStatus(id, 'canceled', { mining: true });
     t.equal(await stage.paid(), 0n);
@@ -233,7 +236,7 @@ t.test('what expires in a silent pool is taken back at the next look, and ends a
   await untilVersion(stage, id, 2);
   stage.pass(20 * MINUTE);
   const hash = await untilVersion(stage, id, 3);
-  t.match((await stage.attempts(id)).at(-1), { purpose: 'void' });
+  t.match((await stage.attempts(id)).at(-1), { purpose: 'noop' });
   await stage.untilStatus(id, 'expired', { mining: true });
   t.match(await stage.get(id), { hash, confirmedAt: null });
   t.match((await stage.get(id)).statusReason, /valid_until passed/);

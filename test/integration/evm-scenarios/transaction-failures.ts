@@ -5,8 +5,7 @@ export const TRANSACTION_FAILURES: Readonly<Record<string, Failure>> = {
   1: {
     what: 'the counter is above the chain, with nothing in between',
     shown: {
-      'integration/evm-scenarios/nonces':
-        'nonces burnt below and above a stuck transaction, ${how}: gaps are filled and the count goes on',
+      'integration/evm-scenarios/nonces': 'a gap below a stuck transaction is filled, and the count goes on',
     },
   },
   2: {
@@ -52,7 +51,8 @@ export const TRANSACTION_FAILURES: Readonly<Record<string, Failure>> = {
     shown: {
       'integration/evm-scenarios/order':
         'a strict node that gets a higher nonce first is given the lower ones, and nobody notices',
-      'unit/src/engine/offering': 'a node that misses a lower sequence gets all lower ones first, once in a round',
+      'unit/src/engine/lane/broadcast':
+        'a node that misses a lower sequence gets all lower ones first, once in a round',
     },
   },
   8: {
@@ -60,20 +60,20 @@ export const TRANSACTION_FAILURES: Readonly<Record<string, Failure>> = {
     shown: {
       'integration/evm-scenarios/nonces':
         'a nonce that somebody else used fails its transaction with the reason, and the followers go on',
-      'unit/src/chains/evm/nonce-use': 'a real node: the transaction that used it, at final depth',
+      'unit/src/chains/evm/inclusion/nonce-use': 'a real node: the transaction that used it, at final depth',
     },
   },
   9: {
     what: 'a reset at start leaves the counter',
     shown: {
-      'integration/evm-scenarios/nonces': 'after a reset on a chain that was started anew the count begins anew',
+      'integration/evm-scenarios/nonces':
+        'on a chain that was started anew ${how} the count begins anew, and what was signed before ends',
     },
   },
   10: {
     what: 'no periodic synchronisation',
     shown: {
-      'integration/evm-scenarios/nonces':
-        'a chain that goes on or back while the engine runs is followed without a restart',
+      'integration/evm-scenarios/nonces': 'a count that goes on while the engine runs is followed without a restart',
     },
   },
   11: {
@@ -99,14 +99,15 @@ export const TRANSACTION_FAILURES: Readonly<Record<string, Failure>> = {
     shown: {
       'integration/evm-scenarios/order':
         'a signer that is down takes no nonces: what is canceled meanwhile leaves no gap',
-      'unit/src/engine/intake': 'a failed signature leaves no gap: those behind it move down',
+      'unit/src/engine/lane/attempts/sign-pending': 'a failed signature leaves no gap: those behind it move down',
     },
   },
   15: {
     what: 'one record is prepared twice',
     shown: {
       'integration/evm-scenarios/order': 'a slow signer, many hints and a second instance: one nonce, one payment',
-      'unit/src/engine/intake': 'one that changed meanwhile undoes the whole commit, so that there is no gap',
+      'unit/src/engine/lane/attempts/sign-pending':
+        'one that changed meanwhile undoes the whole commit, so that there is no gap',
     },
   },
   16: {
@@ -122,7 +123,7 @@ export const TRANSACTION_FAILURES: Readonly<Record<string, Failure>> = {
         'a count from long ago makes no gap of what is confirmed',
         'an endpoint that is stuck in the past for long loses no payment: it waits, and goes out when it can',
       ],
-      'unit/src/chains/evm/nonce-use': 'a count that says unused is that',
+      'unit/src/chains/evm/inclusion/nonce-use': 'a count that says unused is that',
     },
   },
   18: {
@@ -136,10 +137,10 @@ export const TRANSACTION_FAILURES: Readonly<Record<string, Failure>> = {
     what: 'very wide drift',
     shown: {
       'integration/evm-scenarios/nonces': [
-        'very wide drift is closed completely, up, down and in between',
+        'wide drift is closed completely, down and up',
         'a count that is made up for long at first contact: newer ones go on, and the way there is not paid',
       ],
-      'unit/src/engine/sequence-planner': 'a wide gap is filled in parts, one that is wider not at all',
+      'unit/src/engine/sequencing/sequence-planner': 'a gap has its bound',
     },
   },
   20: {
@@ -161,19 +162,20 @@ export const TRANSACTION_FAILURES: Readonly<Record<string, Failure>> = {
     shown: {
       'integration/evm-scenarios/stuck':
         'a dearer version that a node took without anybody hearing of it is no stranger',
-      'unit/src/chains/evm/nonce-use': 'any version of ours in the block is no stranger',
+      'unit/src/chains/evm/inclusion/nonce-use': 'any version of ours in the block is no stranger',
     },
   },
   23: {
     what: 'one receipt cannot be read',
     shown: {
-      'unit/src/chains/evm/nonce-use': 'a node that cannot answer one look-up is asked again, and proves nothing',
+      'unit/src/chains/evm/inclusion/nonce-use':
+        'a node that cannot answer one look-up is asked again, and proves nothing',
     },
   },
   24: {
     what: 'the node of the receipts lags behind that of the nonces',
     shown: {
-      'unit/src/chains/evm/nonce-use': 'any version of ours in the block is no stranger',
+      'unit/src/chains/evm/inclusion/nonce-use': 'any version of ours in the block is no stranger',
       'unit/src/chains/evm/confirm': 'a node below what another has shown is passed over, without blame',
     },
   },
@@ -240,8 +242,9 @@ export const TRANSACTION_FAILURES: Readonly<Record<string, Failure>> = {
     what: 'several status loops for one record',
     why: 'There are no loops of records: one step of the lane looks at all that are due.',
     shown: {
-      'unit/src/engine/looking': 'one question serves all transactions of a client; one of an unknown relayer waits',
-      'unit/src/engine/lane': 'woken while it runs it is not run twice, but looks once more at the end',
+      'unit/src/engine/lane/observe':
+        'one question serves all transactions of a client; one of an unknown relayer waits',
+      'unit/src/engine/lane/lane': 'woken while it runs it is not run twice, but looks once more at the end',
     },
   },
   35: {
@@ -274,7 +277,7 @@ export const TRANSACTION_FAILURES: Readonly<Record<string, Failure>> = {
       'integration/evm-scenarios/storage':
         'figures of 256 and 128 bits, and high nonces, come back from the store digit by digit',
       'support/store-contract/transactions': 'what cannot be kept exactly is refused',
-      'unit/src/store/sequence-text': 'text sorts as the numbers do, and comes back exactly',
+      'unit/src/store/tables/sequence-text': 'text sorts as the numbers do, and comes back exactly',
     },
   },
   39: {
@@ -289,7 +292,7 @@ export const TRANSACTION_FAILURES: Readonly<Record<string, Failure>> = {
     shown: {
       'integration/evm-scenarios/stuck':
         'what expires in a silent pool is taken back at the next look, and ends as expired',
-      'unit/src/engine/intake': 'what has expired before it was signed ends so, the others go on',
+      'unit/src/engine/lane/attempts/sign-pending': 'what has expired before it was signed ends so, the others go on',
     },
   },
   41: {

@@ -1,7 +1,7 @@
 /**
  * Threat: guest code inside one built-in function that never looks whether it should stop. V8 cannot be stopped there:
  * the driver must notice, kill the process, and have the next one ready. If one of these fails, look at the watch in
- * `sandbox/driver/slot.ts`.
+ * `sandbox/driver/supervisor.ts`.
  */
 import t from 'tap';
 import { Siege } from '../../support/attacks/siege.ts';

@@ -1,7 +1,7 @@
 /**
  * Threat: guest code that takes memory, in the engine's heap or beside it where the heap's limit does not count. Its
  * process may be lost; the machine's memory, its neighbours and the service may not. If one of these fails, look at
- * `sandbox/guest/globals/array-buffer.ts`, `removed.ts` and the watch in `sandbox/driver/slot.ts`.
+ * `sandbox/guest/globals/array-buffer.ts`, `removed.ts` and the watch in `sandbox/driver/supervisor.ts`.
  */
 import t from 'tap';
 import { MEMORY_ATTACKS } from '../../support/attacks/memory.ts';

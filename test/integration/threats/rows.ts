@@ -195,7 +195,7 @@ export const ROWS: Readonly<Record<number, Row>> = {
       [threats('neighbours')]:
         'threat 59: what was captured in one call acts in no later one, and other plugins’ things stay theirs',
       [threats('capabilities')]: 'threat 59: names that are not the plugin’s own',
-      'unit/src/plugin-host/gateway': 'after its end, or from another slot, a call can do nothing',
+      'unit/src/plugin-host/gateway': 'after its end, or from another child, a call can do nothing',
     },
   },
   60: {

@@ -7,7 +7,7 @@ import { readdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { createAddressGuard } from '../../../src/egress/address-guard.ts';
-import { createPluginHttp } from '../../../src/egress/plugin-http.ts';
+import { createPluginHttp } from '../../../src/egress/fetch/plugin-http.ts';
 import { openStage } from '../../support/attacks/stage.ts';
 import { hostileHttp, plain, redirectTo } from '../../support/hostile-http.ts';
 import { fetchServiceOver } from '../../support/no-plugin-http.ts';

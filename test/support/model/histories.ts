@@ -1,6 +1,6 @@
 import { fc } from '../properties.ts';
 import { type Faults, judgeCases } from './judge.ts';
-import type { WorldKind, WorldOptions } from './world.ts';
+import type { Mutant, WorldKind, WorldOptions } from './world.ts';
 
 /** What happens, and how many calls the engine makes before the next thing happens. */
 interface Moment<Event> {
@@ -14,11 +14,28 @@ export interface History<Event> {
   readonly strict: boolean;
 }
 
-/** Draws histories; the same for the same seed of properties. */
-export function drawHistories<Event>(kind: WorldKind<Event>, count: number): History<Event>[] {
-  const moment = fc.record({ event: kind.events, calls: fc.integer({ min: 0, max: 15 }) });
-  const history = fc.record({ moments: fc.array(moment, { minLength: 3, maxLength: 30 }), strict: fc.boolean() });
-  return fc.sample(history, { numRuns: count, unbiased: true });
+/** Draws histories; the same for the same seed. */
+export function drawHistories<Event>({ events }: WorldKind<Event>, count: number, seed: number): History<Event>[] {
+  return draw(events, { maxLength: 30, count, seed });
+}
+
+/** Short ones in which what a mutant does wrong is likely to show. */
+export function drawTelling<Event extends { kind: string }>(
+  { events }: WorldKind<Event>,
+  { showsIn }: Mutant,
+  { count, seed }: { count: number; seed: number },
+): History<Event>[] {
+  const isTelling = ({ kind }: Event) => kind.startsWith('accept') || showsIn.includes(kind);
+  return draw(events.filter(isTelling), { maxLength: 12, count, seed });
+}
+
+function draw<Event>(
+  event: fc.Arbitrary<Event>,
+  { maxLength, count, seed }: { maxLength: number; count: number; seed: number },
+): History<Event>[] {
+  const moment = fc.record({ event, calls: fc.integer({ min: 0, max: 15 }) });
+  const history = fc.record({ moments: fc.array(moment, { minLength: 3, maxLength }), strict: fc.boolean() });
+  return fc.sample(history, { numRuns: count, unbiased: true, seed });
 }
 
 /** How a history came out. */

@@ -3,7 +3,7 @@
  * believes no status: each end needs a cause that happened.
  */
 
-/** One accepted request, what was wished of it later, and what the service shows of it at the end. */
+/** One accepted request, what was asked of it later, and what the service shows of it at the end. */
 export interface Case {
   /** For whoever reads the verdict. */
   readonly name: string;
@@ -12,15 +12,15 @@ export interface Case {
   /** Until when it was worth sending, in milliseconds since the epoch; null: as long as the chain takes it. */
   readonly validUntil: number | null;
   /** In the order in which they were asked. */
-  readonly wishes: readonly Wished[];
+  readonly intents: readonly AnsweredIntent[];
   /** Absent when the service does not know it. */
   readonly shown: Shown | undefined;
 }
 
 /** What a client wanted of a request that was accepted. */
-export interface Wished {
+export interface AnsweredIntent {
   readonly kind: 'cancel' | 'replace';
-  /** What a replacement does; no other wish or case has it. */
+  /** What a replacement does; no other intent or case has it. */
   readonly effect?: string;
   /** `unheard`: the client has no answer. `open`: the service took it, and never said what came of it. */
   readonly answer: 'done' | 'refused' | 'unheard' | 'open';
@@ -101,8 +101,8 @@ export function isFaultless(faults: Faults): boolean {
   return Object.values(faults).every((list) => list.length === 0);
 }
 
-function effectsOf({ effect, wishes }: Case): string[] {
-  return [effect, ...wishes.flatMap(({ effect: other }) => other ?? [])];
+function effectsOf({ effect, intents }: Case): string[] {
+  return [effect, ...intents.flatMap(({ effect: other }) => other ?? [])];
 }
 
 function judgeEnd(one: Case, own: readonly Execution[], truth: Truth, faults: Faults): void {
@@ -127,7 +127,8 @@ function faultOfEnd(one: Case, shown: Shown, own: readonly Execution[], truth: T
   if (shown.status === 'confirmed') {
     if (seen?.succeeded !== true || seen.hash !== shown.hash) return 'the chain has no such effect';
     if (seen.effect !== shown.effect) return `what executed is ${seen.effect}`;
-    return seen.anchor === shown.anchor ? undefined : `the chain has it with ${seen.anchor}`;
+    // What consumes nothing has nothing to compare.
+    return shown.anchor === null || seen.anchor === shown.anchor ? undefined : `the chain has it with ${seen.anchor}`;
   }
   if (seen?.succeeded === true) return `it executed: ${describe(seen)}`;
   if (shown.status === 'failed') {
@@ -137,7 +138,7 @@ function faultOfEnd(one: Case, shown: Shown, own: readonly Execution[], truth: T
   }
   if (seen !== undefined) return `it is in a block: ${describe(seen)}`;
   if (shown.status === 'canceled') {
-    const isAsked = one.wishes.some(({ kind, answer }) => kind === 'cancel' && answer !== 'refused');
+    const isAsked = one.intents.some(({ kind, answer }) => kind === 'cancel' && answer !== 'refused');
     return isAsked ? undefined : 'nobody asked for that, or was told that it is done';
   }
   if (one.validUntil === null) return 'it was to be sent at any time';
@@ -145,13 +146,13 @@ function faultOfEnd(one: Case, shown: Shown, own: readonly Execution[], truth: T
 }
 
 /** What was wanted last, of what the service did not refuse. */
-function wantedOf({ effect, wishes }: Case): string {
-  return wishes.findLast((wish) => wish.effect !== undefined && wish.answer === 'done')?.effect ?? effect;
+function wantedOf({ effect, intents }: Case): string {
+  return intents.findLast((intent) => intent.effect !== undefined && intent.answer === 'done')?.effect ?? effect;
 }
 
 function judgeAnswers(one: Case, own: readonly Execution[], faults: Faults): void {
-  for (const { kind, effect, answer } of one.wishes) {
-    if (answer === 'open') faults.lost.push(`${one.name}: it was never said what came of a wish to ${kind} it`);
+  for (const { kind, effect, answer } of one.intents) {
+    if (answer === 'open') faults.lost.push(`${one.name}: it was never said what came of an intent to ${kind} it`);
     if (answer !== 'refused' || effect === undefined) continue;
     const seen = own.find((execution) => execution.effect === effect);
     if (seen !== undefined) faults.wrong.push(`${one.name}: ${effect} was refused, and it executed: ${describe(seen)}`);

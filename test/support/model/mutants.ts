@@ -1,12 +1,13 @@
-import type { BroadcastOutcome, ChainClient, ObservedEntry } from '../../../src/chains/chain.ts';
+import type { BroadcastOutcome, ChainClient, ObservedEntry } from '../../../src/chains/client.ts';
 import { messageOf } from '../../../src/domain/errors.ts';
-import type { Attempt } from '../../../src/domain/transaction.ts';
+import type { Attempt } from '../../../src/domain/transaction/attempt.ts';
 import type { Store, Writer } from '../../../src/store/store.ts';
 import type { Mutant } from './world.ts';
 
 /** What a node refused once, counts as refused by all for ever. */
 const believesOneRefusal: Mutant = {
   name: 'one lying refusal is believed at once',
+  showsIn: ['lies'],
   client(client) {
     const believed = new Map<string, BroadcastOutcome>();
     return changed(client, {
@@ -24,6 +25,7 @@ const believesOneRefusal: Mutant = {
 
 const failsUnpriced: Mutant = {
   name: 'a lost answer while pricing fails the payment',
+  showsIn: ['faults'],
   client: (client) =>
     changed(client, {
       prepare: (...question: Parameters<ChainClient['prepare']>) =>
@@ -33,12 +35,13 @@ const failsUnpriced: Mutant = {
 
 const cancelsAll: Mutant = {
   name: 'canceling one cancels all',
+  showsIn: ['cancel'],
   store: (store) =>
     writingOtherwise(store, (writer) => ({
       async insertIntent(intent: Parameters<Writer['insertIntent']>[0]) {
         const position = await writer.insertIntent(intent);
         const one = await writer.transactionOfLane(intent.lane, intent.transactionId);
-        const others = intent.wish.kind === 'cancel' ? await writer.cancelable(one?.relayerId ?? '') : [];
+        const others = intent.action.kind === 'cancel' ? await writer.cancelable(one?.relayerId ?? '') : [];
         for (const { id: transactionId } of others) await writer.insertIntent({ ...intent, transactionId });
         return position;
       },
@@ -46,7 +49,8 @@ const cancelsAll: Mutant = {
 };
 
 const refusesWhatItDoes: Mutant = {
-  name: 'a wish is answered as refused and carried out',
+  name: 'an intent is answered as refused and carried out',
+  showsIn: ['cancel', 'replace'],
   store: (store) =>
     writingOtherwise(store, (writer) => ({
       settleIntent: (position: number, refusal: string | null) => writer.settleIntent(position, refusal ?? 'too late'),
@@ -55,18 +59,37 @@ const refusesWhatItDoes: Mutant = {
 
 const takesSilenceForUse: Mutant = {
   name: 'what is in no block counts as displaced by somebody else',
+  showsIn: [],
   client: (client) =>
     changed(client, {
       async observe(entries: readonly ObservedEntry[]) {
         const seen = await client.observe(entries);
         const reason = 'consumed externally';
-        return seen.map((one) => (one.kind === 'waiting' ? ({ kind: 'displaced', reason } as const) : one));
+        return seen.map((one) => (one.kind === 'open' ? ({ kind: 'dead', anchor: 'used', reason } as const) : one));
+      },
+    }),
+};
+
+/** Its transactions are signed anew while the first bytes can still execute, or end as if they could not. */
+const buriesTheLiving: Mutant = {
+  name: 'a second attempt is made while one lives',
+  showsIn: [],
+  client: (client) =>
+    changed(client, {
+      async observe(entries: readonly ObservedEntry[]) {
+        const seen = await client.observe(entries);
+        return seen.map((one, index) => {
+          const dead = entries[index]?.attempts.map(({ ordinal }) => ordinal) ?? [];
+          return one.kind === 'open' ? ({ kind: 'open', dead } as const) : one;
+        });
       },
     }),
 };
 
 const believesFirstBlock: Mutant = {
   name: 'the first block is final',
+  showsIn: ['mine', 'reorganise', 'fork loses', 'foreign use'],
+  isWrongIn: ({ hasForks }) => hasForks,
   client: (client) =>
     changed(client, {
       async observe(entries: readonly ObservedEntry[]) {
@@ -78,6 +101,7 @@ const believesFirstBlock: Mutant = {
 
 const overlooksReverts: Mutant = {
   name: 'a revert counts as done',
+  showsIn: [],
   client: (client) =>
     changed(client, {
       async observe(entries: readonly ObservedEntry[]) {
@@ -94,11 +118,13 @@ export const mutants: readonly Mutant[] = [
   cancelsAll,
   refusesWhatItDoes,
   takesSilenceForUse,
+  buriesTheLiving,
   believesFirstBlock,
   overlooksReverts,
 ];
 
-function changed<T extends object>(target: T, changes: Partial<T>): T {
+/** The same object with other members. */
+export function changed<T extends object>(target: T, changes: Partial<T>): T {
   return new Proxy(target, {
     get(_, name) {
       if (Object.hasOwn(changes, name)) return Reflect.get(changes, name) as unknown;
@@ -108,7 +134,8 @@ function changed<T extends object>(target: T, changes: Partial<T>): T {
   });
 }
 
-function writingOtherwise(store: Store, changes: (writer: Writer) => Partial<Writer>): Store {
+/** The same store with other writes. */
+export function writingOtherwise(store: Store, changes: (writer: Writer) => Partial<Writer>): Store {
   const other = (writer: Writer) => changed(writer, changes(writer));
   return {
     ...store,

@@ -1,4 +1,4 @@
-import type { ChainClient } from '../../../src/chains/chain.ts';
+import type { ChainClient } from '../../../src/chains/client.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { fc } from '../properties.ts';
 import type { Case, Truth } from './judge.ts';
@@ -19,6 +19,8 @@ export interface ModelWorld<Event> {
 /** A kind of world: what can happen in it, and how one is made. */
 export interface WorldKind<Event> {
   readonly name: string;
+  /** Whether what is in a block can be taken back. */
+  readonly hasForks: boolean;
   readonly events: fc.Arbitrary<Event>;
   open(options: WorldOptions): Promise<ModelWorld<Event>>;
 }
@@ -27,6 +29,8 @@ export interface WorldOptions {
   /** How nodes treat what leaves a gap, and the like: the same kind of chain comes in two sorts. */
   readonly strict: boolean;
   readonly mutant?: Mutant | undefined;
+  /** How long the end of a history may take; a mutant may never come to it. */
+  readonly endMs?: number;
   /** Ends a history that is of no interest any more. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -37,8 +41,18 @@ export interface WorldOptions {
  */
 export interface Mutant {
   readonly name: string;
+  /** The events in which it shows, besides that something is accepted. */
+  readonly showsIn: readonly string[];
+  /** The worlds in which it differs from the engine; absent: all. */
+  isWrongIn?(kind: AnyWorldKind): boolean;
   /** The engine's way to the chain. */
   client?(client: ChainClient): ChainClient;
   /** The engine's store. */
   store?(store: Store): Store;
 }
+
+/** A kind of world whose events are its own business. */
+// oxlint-disable-next-line typescript/no-explicit-any -- as below
+// biome-ignore lint/suspicious/noExplicitAny: a kind both makes its events and takes them
+// oxlint-disable-next-line typescript/no-explicit-any
+export type AnyWorldKind = WorldKind<any>;

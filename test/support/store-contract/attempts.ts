@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import { attemptPurposeSchema } from '../../../src/domain/transaction.ts';
+import { type Attempt, attemptPurposeSchema } from '../../../src/domain/transaction/attempt.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { attemptOf, transactionOf } from '../store.ts';
 
@@ -75,49 +75,32 @@ export function attemptsContract(t: Test, open: (t: Test) => Promise<Store>): vo
     await t.rejects(store.write((writer) => writer.insertAttempt(attemptOf(transactionOf()))));
   });
 
-  t.test('the next sequence of a lane follows its highest', async (t) => {
-    const store = await open(t);
-    const [first, second] = [1n, 2n].map((sequence) => transactionOf({ status: 'sent', sequence }));
-    if (first === undefined || second === undefined) throw new Error('there are two');
-    for (const one of [first, second]) await store.write((writer) => writer.insertTransaction(one));
-    const { lane } = first;
-    t.equal(await store.read.laneSequence(lane), null);
-    await store.write((writer) => writer.insertAttempt(attemptOf(first, { sequence: 9n })));
-    t.equal(await store.read.laneSequence(lane), 10n);
-    await store.write((writer) => writer.insertAttempt(attemptOf(second, { sequence: 10n })));
-    await store.write((writer) => writer.insertAttempt(attemptOf(second, { ordinal: 2, sequence: 2n ** 53n + 1n })));
-    t.equal(await store.read.laneSequence(lane), 2n ** 53n + 2n);
-    t.equal(await store.read.laneSequence('other'), null);
-
-    const left = transactionOf({ lane, status: 'canceled', sequence: null });
-    await store.write(async (writer) => {
-      await writer.insertTransaction(left);
-      await writer.insertAttempt(attemptOf(left, { sequence: 2n ** 60n }));
-    });
-    t.equal(await store.read.laneSequence(lane), 2n ** 53n + 2n, 'what has left its sequence does not count');
-    t.equal(await store.read.settled(lane), null);
-    const later = (await store.now()) + 1000;
-    t.equal(await store.write((writer) => writer.pruneTransactions(later, 9)), 1);
-    t.equal(await store.read.laneSequence(lane), 2n ** 53n + 2n);
-    t.equal(await store.read.settled(lane), null);
-  });
-
-  t.test('the empty transactions of a lane that filled gaps since a moment', async (t) => {
-    const { store, first, second, transactions } = await withTransactions(t, 4);
-    const [, , third = first, fourth = first] = transactions;
-    await store.write(async (writer) => {
-      const void_ = { purpose: 'void' } as const;
-      await writer.insertAttempt(attemptOf(first, { ...void_, sequence: 2n ** 53n + 1n, createdAt: 5 }));
-      await writer.insertAttempt(attemptOf(second, { ...void_, sequence: 7n, createdAt: 9 }));
-      await writer.insertAttempt(attemptOf(third, { ...void_, sequence: 8n, createdAt: 4 }));
-      await writer.insertAttempt(attemptOf(fourth, { sequence: 9n, createdAt: 9 }));
-      await writer.insertAttempt(attemptOf(fourth, { ...void_, ordinal: 2, sequence: 9n, createdAt: 9 }));
-    });
-    t.strictSame(await store.read.fillers(first.lane, 5), [
-      { sequence: 7n, at: 9 },
-      { sequence: 2n ** 53n + 1n, at: 5 },
-    ]);
-    t.strictSame(await store.read.fillers('other', 0), []);
+  t.test('a further attempt conflicts with every living one, or the store refuses it', async (t) => {
+    const anchors = [{ kind: 'sequence', sequence: 7n }, { kind: 'text', text: '7' }, { kind: 'none' }] as const;
+    for (const [index, anchor] of anchors.entries()) {
+      const { store, first } = await withTransactions(t, 1);
+      const insert = (ordinal: number, given: Attempt['anchor']) =>
+        store.write((writer) => writer.insertAttempt({ ...attemptOf(first), ordinal, anchor: given }));
+      await insert(1, anchor);
+      const others = anchors.filter((other) => other !== anchor);
+      for (const other of [...others, { kind: 'sequence', sequence: 8n } as const]) {
+        await t.rejects(insert(2, other), { name: 'NoConflict', message: /does not conflict with attempt 1/ });
+      }
+      if (anchor.kind === 'none')
+        await t.rejects(insert(2, anchor), { name: 'NoConflict' }, 'nothing excludes nothing');
+      else await insert(2, anchor);
+      const living = (await store.read.attempts(first.id)).map(({ ordinal }) => ordinal);
+      await store.write(async (writer) => {
+        for (const ordinal of living) await writer.attemptDied(first.id, ordinal, 5 + ordinal);
+        for (const ordinal of living) await writer.attemptDied(first.id, ordinal, 99);
+      });
+      await insert(3, anchors[(index + 1) % 3] ?? anchor);
+      t.match(
+        (await store.read.attempts(first.id)).map(({ ordinal, deadAt, anchor: kept }) => [ordinal, deadAt, kept.kind]),
+        [...living.map((ordinal) => [ordinal, 5 + ordinal, anchor.kind]), [3, null, anchors[(index + 1) % 3]?.kind]],
+        'what is dead is no rival, and stays dead since it first was',
+      );
+    }
   });
 
   t.test('the first acceptance counts', async (t) => {

@@ -15,6 +15,22 @@ export function chainIdentitiesContract(t: Test, open: (t: Test) => Promise<Stor
     t.equal(await store.read.chainIdentity('evm', 'local'), '31337');
   });
 
+  t.test('one that was started anew is pinned anew, by whoever knew what it was', async (t) => {
+    const store = await open(t);
+    const repin = (was: string, is: string) =>
+      store.write(async (writer) => {
+        await writer.unpinChainIdentity('evm', 'local', was);
+        await writer.pinChainIdentity('evm', 'local', is);
+      });
+    for (const network of ['local', 'other']) {
+      await store.write((writer) => writer.pinChainIdentity('evm', network, 'first'));
+    }
+    await t.rejects(repin('another', 'second'), { message: /is pinned to chain first; it is not second/ });
+    await repin('first', 'second');
+    t.equal(await store.read.chainIdentity('evm', 'local'), 'second');
+    t.equal(await store.read.chainIdentity('evm', 'other'), 'first');
+  });
+
   t.test('of two that pin at once one wins', async (t) => {
     const store = await open(t);
     const outcomes = await Promise.allSettled(

@@ -9,6 +9,7 @@ import { idempotencyContract } from './idempotency.ts';
 import { intentsContract } from './intents.ts';
 import { kvContract } from './kv.ts';
 import { kvLocksContract } from './kv-locks.ts';
+import { lanesContract } from './lanes.ts';
 import { leasesContract } from './leases.ts';
 import { notificationsContract } from './notifications.ts';
 import { outboxContract } from './outbox.ts';
@@ -22,6 +23,7 @@ export function storeContract(t: Test, open: (t: Test) => Promise<Store>): void 
   relayersContract(t, open);
   transactionsContract(t, open);
   attemptsContract(t, open);
+  lanesContract(t, open);
   intentsContract(t, open);
   decisionsContract(t, open);
   chainIdentitiesContract(t, open);

@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
-import type { DecisionKind } from '../../../src/domain/decision.ts';
-import { decisionKindSchema } from '../../../src/domain/decision.ts';
+import type { DecisionKind } from '../../../src/domain/transaction/decision.ts';
+import { decisionKindSchema } from '../../../src/domain/transaction/decision.ts';
 import type { Store } from '../../../src/store/store.ts';
 
 /** What every store keeps of what was decided about transactions. */

@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
-import type { Transaction } from '../../../src/domain/transaction.ts';
-import type { TransactionStatus } from '../../../src/domain/transaction-state.ts';
+import type { Transaction } from '../../../src/domain/transaction/transaction.ts';
+import { isFinal, type TransactionStatus } from '../../../src/domain/transaction/transaction-state.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { attemptOf, transactionOf } from '../store.ts';
 
@@ -14,6 +14,7 @@ async function signed(store: Store, sequence: bigint, status: TransactionStatus,
     await writer.insertAttempt(attemptOf(transaction, { sequence }));
     await writer.updateTransaction(transaction.id, 'pending', { status: 'sent', sequence });
     if (status !== 'sent') await writer.updateTransaction(transaction.id, 'sent', { status });
+    if (isFinal(status)) await writer.settleSequence(lane, sequence);
   });
   return transaction;
 }
@@ -36,7 +37,7 @@ export function pruningContract(t: Test, open: (t: Test) => Promise<Store>): voi
     t.equal((await store.read.openTransactions('lane')).length, 3);
   });
 
-  t.test('with what was wished of it and decided about it', async (t) => {
+  t.test('with the intents and the decisions about it', async (t) => {
     const store = await open(t);
     for (const [sequence, status] of [
       [0n, 'confirmed'],
@@ -47,14 +48,14 @@ export function pruningContract(t: Test, open: (t: Test) => Promise<Store>): voi
     await store.write(async (writer) => {
       for (const transactionId of ['lane-0', 'lane-1']) {
         await writer.insertDecision(transactionId, { kind: 'bumped', text: 'why' });
-        positions.push(await writer.insertIntent({ transactionId, lane: 'lane', wish: { kind: 'cancel' } }));
+        positions.push(await writer.insertIntent({ transactionId, lane: 'lane', action: { kind: 'cancel' } }));
       }
     });
     const later = (await store.now()) + 1000;
     t.equal(await store.write((writer) => writer.pruneTransactions(later, 100)), 1);
     const [gone = 0, kept = 0] = positions;
     t.strictSame(await store.read.decisions('lane-0', 10), []);
-    t.strictSame(await store.read.wishes('lane-0', 10), []);
+    t.strictSame(await store.read.intentRecords('lane-0', 10), []);
     t.equal(await store.read.intentOutcome(gone), undefined);
     t.equal((await store.read.decisions('lane-1', 10)).length, 1);
     t.equal(await store.read.intentOutcome(kept), 'waiting');
@@ -84,18 +85,18 @@ export function pruningContract(t: Test, open: (t: Test) => Promise<Store>): voi
     const store = await open(t);
     for (const sequence of [7n, 9n, 8n]) await signed(store, sequence, 'confirmed');
     await signed(store, 3n, 'confirmed', 'other');
-    const settled = await store.read.settled('lane');
+    const settled = await store.read.settledSequence('lane');
     const later = (await store.now()) + 1000;
     // The highest first, then the lower ones: what is kept does not go back.
     for (const limit of [2, 1, 1]) await store.write((writer) => writer.pruneTransactions(later, limit));
     t.equal((await store.read.transactions('relayer-1', PAGE)).total, 0);
-    t.equal(await store.read.laneSequence('lane'), 10n);
-    t.equal(await store.read.laneSequence('other'), 4n);
-    t.same(await store.read.settled('lane'), settled);
-    t.equal(settled?.sequence, 10n);
-    t.equal(await store.read.settled('nobody'), null);
-    t.equal(await store.read.laneSequence('nobody'), null);
+    t.equal(await store.read.knownSequence('lane'), 10n);
+    t.equal(await store.read.knownSequence('other'), 4n);
+    t.same(await store.read.settledSequence('lane'), settled);
+    t.equal(settled, 10n);
+    t.equal(await store.read.settledSequence('nobody'), null);
+    t.equal(await store.read.knownSequence('nobody'), null);
     await signed(store, 10n, 'sent');
-    t.equal(await store.read.laneSequence('lane'), 11n);
+    t.equal(await store.read.knownSequence('lane'), 11n);
   });
 }

@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import { HOUR_MS, type Reservation } from '../../../src/domain/spending.ts';
+import { HOUR_MS, type Reservation } from '../../../src/domain/transaction/spending.ts';
 import type { Store } from '../../../src/store/store.ts';
 
 const BIG = 10n ** 60n;
@@ -67,7 +67,7 @@ export function spendingContract(t: Test, open: (t: Test) => Promise<Store>): vo
     t.equal(await raise('none', 1n, 100n), undefined, 'what nobody counts');
     t.equal(await raise('a', 4n, 1n), undefined);
     t.strictSame(await spent(store), { value: 5n, fee: 2n });
-    t.equal(await raise('a', 9n, 10n), undefined, 'another value is somebody else’s wish, and counts');
+    t.equal(await raise('a', 9n, 10n), undefined, 'another value is somebody else’s request, and counts');
     t.strictSame(await spent(store), { value: 9n, fee: 10n });
     const shortage = { rule: 'fee_per_hour', asked: 1n, limit: 10n, remaining: 0n, pluginId: 'p' };
     t.strictSame(await raise('a', 9n, 11n), shortage);

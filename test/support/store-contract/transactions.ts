@@ -1,6 +1,7 @@
 import type { Test } from 'tap';
-import type { Transaction } from '../../../src/domain/transaction.ts';
-import { canBecome, type TransactionStatus, transactionStatusSchema } from '../../../src/domain/transaction-state.ts';
+import { anchorKindSchema } from '../../../src/domain/transaction/anchor.ts';
+import type { Transaction } from '../../../src/domain/transaction/transaction.ts';
+import { canBecome, transactionStatusSchema } from '../../../src/domain/transaction/transaction-state.ts';
 import type { Store, TransactionChange } from '../../../src/store/store.ts';
 import { attemptOf, relayerOf, transactionOf } from '../store.ts';
 
@@ -25,7 +26,7 @@ export function transactionsContract(t: Test, open: (t: Test) => Promise<Store>)
       fields: { gas: 9_007_199_254_740_991 },
       sequence: 2n ** 64n - 1n,
       hash: '0xabc',
-      voidAs: 'expired',
+      noopEnd: 'expired',
       nextActionAt: null,
     });
     await insert(store, transaction);
@@ -56,10 +57,10 @@ export function transactionsContract(t: Test, open: (t: Test) => Promise<Store>)
       transactionOf({ id, createdAt, ...given });
     await insert(
       store,
-      of('b', 20, { voidAs: 'expired' }),
+      of('b', 20, { noopEnd: 'expired' }),
       of('d', 10),
-      of('a', 20, { voidAs: 'canceled' }),
-      of('c', 30, { status: 'confirmed', voidAs: 'canceled' }),
+      of('a', 20, { noopEnd: 'canceled' }),
+      of('c', 30, { status: 'confirmed', noopEnd: 'canceled' }),
       of('e', 40, { relayerId: 'relayer-2' }),
     );
     const ids = async (...args: Parameters<Store['read']['transactions']>) => {
@@ -75,13 +76,14 @@ export function transactionsContract(t: Test, open: (t: Test) => Promise<Store>)
     t.strictSame(await ids('relayer-3', FIRST), [0]);
   });
 
-  t.test('due work is found by lane, in the order of acceptance', async (t) => {
+  t.test('due work is found by lane, what is due for longest first', async (t) => {
     const store = await open(t);
     t.equal(await store.read.nextActionAt(), null);
     t.strictSame(await store.read.dueLanes(Number.MAX_SAFE_INTEGER), []);
     await insert(
       store,
-      transactionOf({ id: 'z', lane: 'one', nextActionAt: 50, createdAt: 9 }),
+      transactionOf({ id: 'z', lane: 'one', nextActionAt: 10, createdAt: 9 }),
+      transactionOf({ id: 'put off', lane: 'one', nextActionAt: 60, createdAt: 1 }),
       transactionOf({ id: 'y', lane: 'one', nextActionAt: 10, createdAt: 1 }),
       transactionOf({ id: 'x', lane: 'one', nextActionAt: 101 }),
       transactionOf({ id: 'w', lane: 'two', nextActionAt: 100 }),
@@ -93,11 +95,54 @@ export function transactionsContract(t: Test, open: (t: Test) => Promise<Store>)
     t.strictSame(await store.read.dueLanes(99), ['one']);
     t.strictSame(await store.read.dueLanes(9), []);
     const ids = (due: Transaction[]) => due.map(({ id }) => id);
-    t.strictSame(ids(await store.read.duePending('one', 100, 10)), ['z', 'y', 'u']);
-    t.strictSame(ids(await store.read.duePending('one', 100, 1)), ['z']);
-    t.strictSame(ids(await store.read.duePending('three', 100, 1)), [], 'what is signed is no longer taken up');
-    t.strictSame(ids(await store.read.duePending('four', 100, 1)), []);
+    t.strictSame(ids(await store.read.duePending('one', 'sequence', 100, 10)), ['z', 'y', 'put off', 'u']);
+    t.strictSame(ids(await store.read.duePending('one', 'sequence', 100, 1)), ['z']);
+    t.strictSame(
+      ids(await store.read.duePending('three', 'sequence', 100, 1)),
+      [],
+      'what is signed is no longer taken up',
+    );
+    t.strictSame(ids(await store.read.duePending('four', 'sequence', 100, 1)), []);
     t.equal(await store.read.nextActionAt(), 10);
+  });
+
+  t.test('what is pending is taken up by what it consumes', async (t) => {
+    const store = await open(t);
+    await insert(store, ...anchorKindSchema.options.map((anchorKind) => transactionOf({ id: anchorKind, anchorKind })));
+    const { lane, createdAt } = transactionOf();
+    for (const kind of anchorKindSchema.options) {
+      t.match(await store.read.duePending(lane, kind, createdAt, 10), [{ id: kind, anchorKind: kind }]);
+      t.equal((await store.read.duePending(lane, kind, createdAt, 10)).length, 1);
+    }
+  });
+
+  t.test('the bytes of a client are one transaction of their lane, unless it ended in vain', async (t) => {
+    const store = await open(t);
+    const contentKey = 'these bytes';
+    const twins = transactionStatusSchema.options.map((status) =>
+      transactionOf({ id: status, status, lane: `lane of ${status}`, contentKey }),
+    );
+    await insert(store, ...twins);
+    for (const { status, lane, relayerId } of twins) {
+      const found = await store.read.transactionByContent(lane, contentKey);
+      t.same(found, { id: status, relayerId }, status);
+      await t.rejects(insert(store, transactionOf({ lane, contentKey })), { name: 'DuplicateRecord' }, status);
+    }
+    const inVain = { status: 'expired', contentKey: null } as const;
+    await store.write((writer) => writer.updateTransaction('sent', 'sent', inVain));
+    t.equal(await store.read.transactionByContent('lane of sent', contentKey), undefined);
+    await insert(store, transactionOf({ lane: 'lane of sent', contentKey }));
+    t.equal(await store.read.transactionByContent('lane of sent', 'others'), undefined);
+    await insert(store, transactionOf(), transactionOf());
+  });
+
+  t.test('what a transaction needed first is found, the latest first', async (t) => {
+    const store = await open(t);
+    const of = (id: string, parentId: string | null) => transactionOf({ id, parentId });
+    await insert(store, of('parent', null), of('b', 'parent'), of('a', 'parent'), of('c', 'other'));
+    const childrenOf = async (id: string) => (await store.read.children(id)).map((child) => child.id);
+    t.strictSame(await childrenOf('parent'), ['a', 'b']);
+    t.strictSame(await childrenOf('b'), []);
   });
 
   t.test('what was put off before the clock was set back by an hour is due, what has a pause is not', async (t) => {
@@ -111,11 +156,11 @@ export function transactionsContract(t: Test, open: (t: Test) => Promise<Store>)
     t.strictSame(await store.read.dueLanes(before), []);
     const after = before - 3_600_000;
     t.strictSame((await store.read.dueLanes(after)).sort(), ['one', 'two']);
-    t.match(await store.read.duePending('one', after, 10), [{ id: 'waits' }]);
+    t.match(await store.read.duePending('one', 'sequence', after, 10), [{ id: 'waits' }]);
 
     await store.write((writer) => writer.updateTransaction('waits', 'pending', { nextActionAt: after + 15_000 }));
     t.strictSame(await store.read.dueLanes(after), ['two']);
-    t.strictSame(await store.read.duePending('one', after, 10), []);
+    t.strictSame(await store.read.duePending('one', 'sequence', after, 10), []);
   });
 
   t.test('a sequence finds the latest that was given it, under its own relayer only', async (t) => {
@@ -144,8 +189,8 @@ export function transactionsContract(t: Test, open: (t: Test) => Promise<Store>)
     await insert(
       store,
       ...transactionStatusSchema.options.toReversed().map((status) => transactionOf({ id: status, status })),
-      transactionOf({ id: 'being canceled', status: 'sent', voidAs: 'canceled' }),
-      transactionOf({ id: 'being given up', lane: 'other', status: 'sent', voidAs: 'expired' }),
+      transactionOf({ id: 'being canceled', status: 'sent', noopEnd: 'canceled' }),
+      transactionOf({ id: 'being given up', lane: 'other', status: 'sent', noopEnd: 'expired' }),
       transactionOf({ id: 'stranger', relayerId: 'relayer-2' }),
     );
     const { lane } = transactionOf();
@@ -166,40 +211,7 @@ export function transactionsContract(t: Test, open: (t: Test) => Promise<Store>)
     t.equal(await store.read.transactionOfLane('one', 'no such'), undefined);
   });
 
-  t.test('the settled sequence of a lane follows the highest that is final', async (t) => {
-    const store = await open(t);
-    t.equal(await store.read.settled('one'), null);
-    const sign = async (sequence: bigint, status: TransactionStatus) => {
-      const transaction = transactionOf({ lane: 'one', sequence, status });
-      await insert(store, transaction);
-      await store.write((writer) => writer.insertAttempt(attemptOf(transaction, { sequence })));
-      return transaction;
-    };
-    await sign(10n ** 17n, 'mined');
-    await sign(10n ** 17n - 2n, 'submitted');
-    t.equal(await store.read.settled('one'), null, 'all that was signed is open');
-    await sign(2n, 'confirmed');
-    const canceled = await sign(2n ** 53n + 1n, 'canceled');
-    await sign(2n ** 53n, 'failed');
-    await insert(
-      store,
-      transactionOf({ lane: 'one', status: 'failed' }),
-      transactionOf({ lane: 'two', status: 'failed' }),
-    );
-    const { sequence, at = 0 } = (await store.read.settled('one')) ?? {};
-    t.equal(sequence, 2n ** 53n + 2n);
-    t.ok(at > 0 && at <= (await store.now()), 'since it was stored as final');
-    t.equal(await store.read.settled('two'), null, 'what never had a sequence settles none');
-
-    const first = await store.read.endedAt(canceled.id);
-    while ((await store.now()) === first) await new Promise((resolve) => setTimeout(resolve, 1));
-    const again = await sign(2n ** 53n + 1n, 'confirmed');
-    await sign(2n ** 53n + 1n, 'sent');
-    const second = await store.read.endedAt(again.id);
-    t.same(await store.read.settled('one'), { sequence: 2n ** 53n + 2n, at: second }, 'a chain that began anew');
-  });
-
-  t.test('open transactions come by sequence, with all their attempts', async (t) => {
+  t.test('what is signed and open comes in the order of acceptance, with all its attempts', async (t) => {
     const store = await open(t);
     const high = transactionOf({ id: 'high', sequence: 10n ** 19n, status: 'sent' });
     const low = transactionOf({ id: 'low', sequence: 9n, status: 'mined' });
@@ -218,7 +230,7 @@ export function transactionsContract(t: Test, open: (t: Test) => Promise<Store>)
     const found = await store.read.openTransactions(high.lane);
     t.strictSame(
       found.map(({ transaction, attempts }) => [transaction.id, ...attempts.map(({ ordinal }) => ordinal)]),
-      [['low', 1, 2], ['high']],
+      [['high'], ['low', 1, 2]],
     );
     t.strictSame(await store.read.openTransactions('nowhere'), []);
   });
@@ -299,7 +311,7 @@ export function transactionsContract(t: Test, open: (t: Test) => Promise<Store>)
       hash: 'h',
       sentAt: 1,
       confirmedAt: 2,
-      voidAs: 'canceled',
+      noopEnd: 'canceled',
       validUntil: 3,
     });
     await insert(store, transaction);
@@ -311,12 +323,13 @@ export function transactionsContract(t: Test, open: (t: Test) => Promise<Store>)
       { hash: null },
       { sentAt: null },
       { confirmedAt: null },
-      { voidAs: 'failed' },
-      { voidAs: null },
+      { noopEnd: 'failed' },
+      { noopEnd: null },
       { validUntil: 4 },
       { request: { value: '0x2' } },
       { fields: { gas: 2 } },
       { nextActionAt: 77 },
+      { lane: 'other' },
       { status: 'pending' },
     ];
     let expected = transaction;

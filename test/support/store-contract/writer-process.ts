@@ -1,8 +1,8 @@
 import { writeSync } from 'node:fs';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { createLog } from '../../../src/observability/log.ts';
-import { openPostgresStore } from '../../../src/store/postgres.ts';
-import { openSqliteStore } from '../../../src/store/sqlite.ts';
+import { openPostgresStore } from '../../../src/store/postgres/postgres.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/sqlite.ts';
 import { attemptOf, transactionOf } from '../store.ts';
 
 // A process to be killed: writes transactions with their first attempt for ever, and prints each id that resolved.

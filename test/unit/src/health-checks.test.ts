@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import type { Unreached } from '../../../src/engine/reach.ts';
+import type { Unreached } from '../../../src/engine/relayers/reach.ts';
 import { healthChecks } from '../../../src/health-checks.ts';
 import { FakePluginHost } from '../../support/fake-plugin-host.ts';
 import { relayerOf, storeFor } from '../../support/store.ts';

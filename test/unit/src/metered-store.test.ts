@@ -3,7 +3,7 @@ import t from 'tap';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { meteredStore } from '../../../src/metered-store.ts';
 import { createLog } from '../../../src/observability/log.ts';
-import { openSqliteStore } from '../../../src/store/sqlite.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/sqlite.ts';
 import { HeldWal } from '../../support/held-wal.ts';
 import { relayerOf } from '../../support/store.ts';
 

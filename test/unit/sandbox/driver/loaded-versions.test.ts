@@ -1,7 +1,7 @@
 /** Threat: a child that answers for a version it was not given, and code that is kept for ever. */
 import t from 'tap';
-import { ProtocolViolation } from '../../../../sandbox/driver/frames.ts';
 import { LoadedVersions } from '../../../../sandbox/driver/loaded-versions.ts';
+import { ProtocolViolation } from '../../../../sandbox/frames.ts';
 import { DEFAULT_LIMITS, type LoadFailure } from '../../../../sandbox/protocol.ts';
 import { version } from '../../../support/sandbox.ts';
 

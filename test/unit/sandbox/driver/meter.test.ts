@@ -1,7 +1,7 @@
 /** Threat: a child that does not count, or counts in its own favour. */
 import t from 'tap';
-import { ProtocolViolation } from '../../../../sandbox/driver/frames.ts';
 import { BytesInFlight, Meter } from '../../../../sandbox/driver/meter.ts';
+import { ProtocolViolation } from '../../../../sandbox/frames.ts';
 import { DEFAULT_LIMITS, FIXED_LIMITS } from '../../../../sandbox/protocol.ts';
 
 const meter = (limits: object = {}, shared = new BytesInFlight()) =>

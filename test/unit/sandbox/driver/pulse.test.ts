@@ -1,7 +1,7 @@
 /** Threat: a child that goes into the guest and never comes out, or falls silent so that nobody notices. */
 import t from 'tap';
-import { ProtocolViolation } from '../../../../sandbox/driver/frames.ts';
 import { NO_CALL, Pulse } from '../../../../sandbox/driver/pulse.ts';
+import { ProtocolViolation } from '../../../../sandbox/frames.ts';
 
 const SLICE_MS = 500;
 

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { reportMessage } from '../../../../sandbox/driver/report-message.ts';
 import type { CallReport } from '../../../../sandbox/protocol.ts';
-import { reportOf } from '../../../../src/plugin-host/report-message.ts';
+import { reportOf } from '../../../../src/plugin-host/processes/report-message.ts';
 
 const report: CallReport = {
   outcome: { kind: 'returned', json: '{"a":1}' },

@@ -1,15 +1,15 @@
 /** Threat: a call with two ends, or none. */
 import t from 'tap';
-import { ProtocolViolation } from '../../../../sandbox/driver/frames.ts';
 import { BytesInFlight } from '../../../../sandbox/driver/meter.ts';
 import { RunningCall } from '../../../../sandbox/driver/running-call.ts';
+import { ProtocolViolation } from '../../../../sandbox/frames.ts';
 import { type CallReport, DEFAULT_LIMITS, FIXED_LIMITS } from '../../../../sandbox/protocol.ts';
 
 const usage = { cpu_ms: 0, calls: 77, heap_bytes: 1000 };
 
 function running(timeoutMs = 10_000, onTimeout = (): void => {}) {
   const reports: CallReport[] = [];
-  const task = { slot: 1, call: 1, version: 'v1', context: '{}', timeout_ms: timeoutMs };
+  const task = { child: 1, call: 1, version: 'v1', context: '{}', timeout_ms: timeoutMs };
   const limits = { ...DEFAULT_LIMITS, result_bytes: 10 };
   const call = new RunningCall(
     task,

@@ -23,7 +23,7 @@ t.test('a busy child is looked at often, until the watch is stopped', async (t) 
   const enough = Promise.withResolvers<void>();
   const watch = new Watch(
     {
-      judge: (now, rssBytes) => {
+      look: (now, rssBytes) => {
         looks.push(now);
         t.ok(rssBytes > 0);
         if (looks.length === 4) {

@@ -3,13 +3,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import t from 'tap';
-import { encodeFrame, FrameDecoder, payloadCaps } from '../../../../sandbox/driver/frames.ts';
-import { openJournal } from '../../../../sandbox/driver/journal.ts';
-import { probeLauncher } from '../../../../sandbox/driver/launch.ts';
-import { FrameReader } from '../../../../sandbox/process/channel.ts';
+import { openJournal } from '../../../../sandbox/driver/child/journal.ts';
+import { probeLauncher } from '../../../../sandbox/driver/child/launch.ts';
+import { payloadCaps } from '../../../../sandbox/driver/child/payload-caps.ts';
+import { encodeFrame, FrameDecoder } from '../../../../sandbox/frames.ts';
 import { DOWN, UP } from '../../../../sandbox/protocol.ts';
-import { nativeAddon } from '../../../../src/plugin-host/child-program.ts';
-import { fc } from '../../../support/properties.ts';
+import { nativeAddon } from '../../../../src/plugin-host/compiler/child-program.ts';
 
 type Frame = [kind: number, call: number, text: string];
 const CHANNEL = JSON.stringify(import.meta.resolve('../../../../sandbox/process/channel.ts'));
@@ -82,18 +81,4 @@ t.test('answers leave after each batch, and the end of the channel is told', asy
     [UP.DONE, 5, '1first'],
     [UP.DONE, 6, '2last'],
   ]);
-});
-
-t.test('the driver’s frames come out as they went in, however the bytes are cut', async (t) => {
-  const frame = fc.tuple(fc.integer({ min: 0, max: 255 }), fc.integer({ min: 0, max: 2 ** 32 - 1 }), fc.string());
-  fc.assert(
-    fc.property(fc.array(frame), fc.integer({ min: 1, max: 50 }), (sent, cut) => {
-      const frames: Frame[] = [];
-      const reader = new FrameReader((...one) => frames.push(one));
-      const bytes = Buffer.concat(sent.map((one) => encodeFrame(...one)));
-      for (let at = 0; at < bytes.length; at += cut) reader.push(bytes.subarray(at, at + cut));
-      return JSON.stringify(frames) === JSON.stringify(sent);
-    }),
-  );
-  t.throws(() => new FrameReader(() => {}).push(Buffer.alloc(20, 255)), /too long/);
 });

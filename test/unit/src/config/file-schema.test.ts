@@ -5,7 +5,7 @@ import t from 'tap';
 import { createChains } from '../../../../src/chains/registry.ts';
 import { configurationSchema, networkFileSchema } from '../../../../src/config/file-schema.ts';
 import { systemClock } from '../../../../src/domain/clock.ts';
-import type { JsonObject } from '../../../../src/domain/json.ts';
+import type { JsonObject } from '../../../../src/domain/json/json.ts';
 import { createSignerKinds } from '../../../../src/signers/registry.ts';
 
 const chains = createChains(systemClock);

@@ -9,7 +9,7 @@ import {
   readRelayers,
   readSigners,
 } from '../../../../src/config/sections.ts';
-import type { JsonObject } from '../../../../src/domain/json.ts';
+import type { JsonObject } from '../../../../src/domain/json/json.ts';
 import { chains, relayer, signer, signerKinds } from '../../../support/config-folder.ts';
 
 const section = (value: unknown) => ({ value, place: { file: 'f', path: 's' } });

@@ -5,8 +5,8 @@ import t, { type Test } from 'tap';
 import { systemClock } from '../../../../src/domain/clock.ts';
 import { HistoryKeeper, type HistoryKeeperDeps, isFromBefore } from '../../../../src/engine/history-keeper.ts';
 import { createLog } from '../../../../src/observability/log.ts';
-import { openFolderMemory } from '../../../../src/store/folder-memory.ts';
-import { openSqliteStore } from '../../../../src/store/sqlite.ts';
+import { openFolderMemory } from '../../../../src/store/sqlite/folder-memory.ts';
+import { openSqliteStore } from '../../../../src/store/sqlite/sqlite.ts';
 import { quickFolder } from '../../../support/run-folder.ts';
 import { transactionOf } from '../../../support/store.ts';
 

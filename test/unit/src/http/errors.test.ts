@@ -1,6 +1,6 @@
 import t from 'tap';
 import { AppError, invalidRequest } from '../../../../src/domain/errors.ts';
-import { JsonTextError } from '../../../../src/domain/json-text.ts';
+import { JsonTextError } from '../../../../src/domain/json/json-text.ts';
 import { retryAfterOf, toAppError } from '../../../../src/http/errors.ts';
 
 const context = { contentType: 'text/csv', bodyLimit: 10 };

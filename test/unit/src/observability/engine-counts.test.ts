@@ -47,7 +47,7 @@ t.test('accepted ones are counted, open ones are what the store says now', async
   t.match(text, 'oldest_open_transaction_age_seconds{relayer_id="r1",network_type="evm"} 0', 'clocks may differ');
 });
 
-t.test('versions, offers, wishes, and what waits for another moment', async (t) => {
+t.test('versions, offers, intents, and what waits for another moment', async (t) => {
   const metrics = createMetrics();
   const relayer = { relayerId: 'r1', networkType: 'evm' };
   metrics.engine.signed({ ...relayer, purpose: 'bump' });

@@ -5,15 +5,15 @@ import t from 'tap';
 import { DEFAULT_LIMITS, type HostMessage, type PluginVersion } from '../../../../sandbox/protocol.ts';
 import { createLog } from '../../../../src/observability/log.ts';
 import { Admission, type Applicant, type Seat } from '../../../../src/plugin-host/admission.ts';
-import { Slots } from '../../../../src/plugin-host/slots.ts';
+import { SandboxProcesses } from '../../../../src/plugin-host/processes/sandbox-processes.ts';
 
-/** Slots whose children answer as soon as the test lets them. */
+/** Processes that answer as soon as the test lets them. */
 function setUp(maxProcesses = 4) {
   const time = { now: 0 };
   const clock = { now: () => time.now, elapsed: () => time.now };
   const posted: HostMessage[] = [];
   const post = (_thread: number, message: HostMessage) => posted.push(message);
-  const slots: Slots = new Slots(
+  const children: SandboxProcesses = new SandboxProcesses(
     { threads: () => [1], post, clock, log: createLog('silent'), maxProcesses, idleMs: 60_000 },
     {
       changed: () => admission.pump(),
@@ -23,20 +23,20 @@ function setUp(maxProcesses = 4) {
       gone: () => undefined,
     },
   );
-  const admission: Admission = new Admission(slots, clock);
+  const admission: Admission = new Admission(children, clock);
   const answerAll = () => {
     for (let message = posted.shift(); message !== undefined; message = posted.shift()) {
-      const { slot } = message;
-      if (message.type === 'open') slots.handle({ type: 'ready', slot });
+      const { child } = message;
+      if (message.type === 'open') children.handle({ type: 'ready', child });
       else if (message.type === 'load') {
         const loaded = { version: message.version.version, isolate_bytes: 0, failure: null };
-        slots.handle({ type: 'loaded', slot, message: loaded });
+        children.handle({ type: 'loaded', child, message: loaded });
       } else if (message.type === 'close') {
-        slots.handle({ type: 'closed', slot, cause: 'closed', detail: '', culprit: 0, stderr: '' });
+        children.handle({ type: 'closed', child, cause: 'closed', detail: '', culprit: 0, stderr: '' });
       }
     }
   };
-  return { time, slots, admission, answerAll };
+  return { time, children, admission, answerAll };
 }
 
 const applicant = (pluginId: string, limits: object = {}, more: Partial<Applicant> = {}): Applicant => {
@@ -53,7 +53,7 @@ const applicant = (pluginId: string, limits: object = {}, more: Partial<Applican
 };
 
 const seatOf = (place: unknown): Seat => {
-  if (typeof place !== 'object' || place === null || !('slot' in place)) throw new Error(`no seat: ${String(place)}`);
+  if (typeof place !== 'object' || place === null || !('child' in place)) throw new Error(`no seat: ${String(place)}`);
   return place as Seat;
 };
 
@@ -64,8 +64,8 @@ t.test('the first call waits for a child, the next has its place at once', async
   t.equal(admission.queued, 1);
   answerAll();
   const seat = seatOf(await first);
-  t.equal(seat.slot.running, 1);
-  t.equal(seatOf(admission.enter(applicant('a'))).slot, seat.slot);
+  t.equal(seat.child.running, 1);
+  t.equal(seatOf(admission.enter(applicant('a'))).child, seat.child);
   t.equal(admission.queued, 0);
 });
 
@@ -79,7 +79,7 @@ t.test('a plugin at its concurrency waits for itself and holds up nobody', async
   const third = admission.enter(applicant('a', one));
   const other = admission.enter(applicant('b'));
   answerAll();
-  t.equal(seatOf(await other).slot.pluginId, 'b');
+  t.equal(seatOf(await other).child.pluginId, 'b');
   t.equal(admission.queued, 2);
   admission.leave(seat);
   admission.leave(seatOf(await second));
@@ -105,7 +105,7 @@ t.test('with every process busy a call is sent away after its wait, and the queu
   const late = admission.enter(applicant('b', {}, { waitUntil: 9999 }));
   admission.leave(seat);
   answerAll();
-  t.equal(seatOf(await late).slot.pluginId, 'b', 'the idle child gave way');
+  t.equal(seatOf(await late).child.pluginId, 'b', 'the idle child gave way');
 });
 
 t.test('who has left is no longer in the queue', async (t) => {
@@ -129,7 +129,7 @@ t.test('a waiting call runs the version that is served when its turn comes', asy
 });
 
 t.test('a busy child makes its plugin grow, within its processes', async (t) => {
-  const { admission, answerAll, slots } = setUp(4);
+  const { admission, answerAll, children } = setUp(4);
   const two = applicant('a', { processes: 2 });
   const first = admission.enter(two);
   answerAll();
@@ -138,7 +138,7 @@ t.test('a busy child makes its plugin grow, within its processes', async (t) => 
     await admission.enter(two);
     answerAll();
   }
-  const owned = [...slots.list()].filter(({ pluginId }) => pluginId === 'a');
+  const owned = [...children.list()].filter(({ pluginId }) => pluginId === 'a');
   t.equal(owned.length, 2);
   t.same(
     owned.map(({ running }) => running).sort((a, b) => a - b),

@@ -2,8 +2,8 @@ import t from 'tap';
 import { AppError } from '../../../../src/domain/errors.ts';
 import { pluginEntrySchema } from '../../../../src/domain/plugin.ts';
 import { RunningCalls } from '../../../../src/plugin-host/call-record.ts';
+import { grantsOf } from '../../../../src/plugin-host/capabilities/grants.ts';
 import { EffectRun } from '../../../../src/plugin-host/effect-run.ts';
-import { grantsOf } from '../../../../src/plugin-host/grants.ts';
 import { KEEPING } from '../../../support/principal.ts';
 
 const plugin = {
@@ -12,7 +12,7 @@ const plugin = {
   maxCalls: 10,
   ...KEEPING,
 };
-const given = { slot: 3, plugin, requestId: 'r', callerKeyId: 'k' };
+const given = { child: 3, plugin, requestId: 'r', callerKeyId: 'k', fingerprint: () => '' };
 
 t.test('a call changes values under the locks that it holds, which end with it', async (t) => {
   const calls = new RunningCalls();
@@ -28,13 +28,13 @@ t.test('a call changes values under the locks that it holds, which end with it',
   t.equal(released, 1);
 });
 
-t.test('a call is found by its number, in its slot only, until it ends', async (t) => {
+t.test('a call is found by its number, in its child only, until it ends', async (t) => {
   const calls = new RunningCalls();
   const record = calls.begin(given);
   t.equal(record.call, 1);
   t.equal(calls.begin(given).call, 2);
   t.equal(calls.find(3, 1), record);
-  t.equal(calls.find(4, 1), undefined, 'another slot cannot speak for it');
+  t.equal(calls.find(4, 1), undefined, 'another child cannot speak for it');
   t.equal(calls.size, 2);
   calls.end(record);
   calls.end(record);

@@ -7,12 +7,12 @@ import { createLog } from '../../../../src/observability/log.ts';
 import { Admission } from '../../../../src/plugin-host/admission.ts';
 import { RunningCalls } from '../../../../src/plugin-host/call-record.ts';
 import { CallRunner } from '../../../../src/plugin-host/call-runner.ts';
-import type { CatalogPlugin } from '../../../../src/plugin-host/catalog.ts';
-import { grantsOf } from '../../../../src/plugin-host/grants.ts';
+import { grantsOf } from '../../../../src/plugin-host/capabilities/grants.ts';
+import type { CatalogPlugin } from '../../../../src/plugin-host/catalog/catalog.ts';
 import { ended } from '../../../../src/plugin-host/outcome.ts';
-import type { DriverPool } from '../../../../src/plugin-host/pool.ts';
-import { likeOf, Quarantine } from '../../../../src/plugin-host/quarantine.ts';
-import { Slots } from '../../../../src/plugin-host/slots.ts';
+import type { DriverPool } from '../../../../src/plugin-host/processes/pool.ts';
+import { fingerprintOf, Quarantine } from '../../../../src/plugin-host/processes/quarantine.ts';
+import { SandboxProcesses } from '../../../../src/plugin-host/processes/sandbox-processes.ts';
 import { RecordedMetrics } from '../../../support/plugin-host.ts';
 import { KEEPING } from '../../../support/principal.ts';
 
@@ -71,7 +71,7 @@ function setUp(entry: object = {}) {
   const pool = new ScriptedPool();
   const lines: string[] = [];
   const log = createLog('debug', { write: (line) => lines.push(line) });
-  const slots: Slots = new Slots(
+  const children: SandboxProcesses = new SandboxProcesses(
     {
       threads: pool.threads,
       post: (thread, message) => pool.post(thread, message),
@@ -88,12 +88,17 @@ function setUp(entry: object = {}) {
       gone: () => undefined,
     },
   );
-  const admission: Admission = new Admission(slots, clock);
-  pool.heard = ({ type, slot, ...more }) => {
-    if (type === 'open') slots.handle({ type: 'ready', slot });
-    if (type === 'close') slots.handle({ type: 'closed', slot, cause: 'closed', detail: '', culprit: 0, stderr: '' });
+  const admission: Admission = new Admission(children, clock);
+  pool.heard = ({ type, child, ...more }) => {
+    if (type === 'open') children.handle({ type: 'ready', child });
+    if (type === 'close')
+      children.handle({ type: 'closed', child, cause: 'closed', detail: '', culprit: 0, stderr: '' });
     if (type !== 'load' || !('version' in more)) return;
-    slots.handle({ type: 'loaded', slot, message: { version: more.version.version, isolate_bytes: 0, failure: null } });
+    children.handle({
+      type: 'loaded',
+      child,
+      message: { version: more.version.version, isolate_bytes: 0, failure: null },
+    });
   };
   const calls = new RunningCalls();
   const quarantine = new Quarantine(clock);
@@ -134,7 +139,7 @@ t.test('a call that was lost before any effect runs again, once', async (t) => {
   pool.answer = () => Promise.resolve(reports.shift() ?? lost);
   t.match(await run(), { status: 200 });
   t.same(
-    pool.tasks.map(({ call, slot }) => [call, slot]),
+    pool.tasks.map(({ call, child }) => [call, child]),
     [
       [1, 1],
       [2, 2],
@@ -149,8 +154,8 @@ t.test('a call that was lost before any effect runs again, once', async (t) => {
 // Threat: paying twice. A call that may have sent something is never begun again.
 t.test('a lost call that had an effect ends', async (t) => {
   const { pool, calls, run } = setUp();
-  pool.answer = ({ slot, call }) => {
-    const record = calls.find(slot, call);
+  pool.answer = ({ child, call }) => {
+    const record = calls.find(child, call);
     if (record) record.hadEffect = true;
     return Promise.resolve(lost);
   };
@@ -180,9 +185,9 @@ t.test('when the client leaves, a call without effect is canceled and can do not
   const { pool, calls, run } = setUp();
   const leaving = new AbortController();
   const canceled = report({ kind: 'ended', code: 'CANCELED', message: 'left' });
-  pool.answer = ({ slot, call }) => {
+  pool.answer = ({ child, call }) => {
     leaving.abort();
-    t.equal(calls.find(slot, call), undefined, 'what it asks from now on is refused');
+    t.equal(calls.find(child, call), undefined, 'what it asks from now on is refused');
     return Promise.resolve(canceled);
   };
   const answer = run(leaving.signal);
@@ -194,8 +199,8 @@ t.test('when the client leaves, a call without effect is canceled and can do not
 t.test('when the client leaves, a call that had an effect runs on', async (t) => {
   const { pool, calls, run } = setUp();
   const leaving = new AbortController();
-  pool.answer = ({ slot, call }) => {
-    const record = calls.find(slot, call);
+  pool.answer = ({ child, call }) => {
+    const record = calls.find(child, call);
     if (record) record.hadEffect = true;
     leaving.abort();
     return Promise.resolve(returned);
@@ -250,9 +255,8 @@ t.test('a call like one that killed the process while it waited does not get the
   const running = run();
   const waiting = run();
   await begun.promise;
-  quarantine.killed('p', 'overdue: inside for 760 ms');
-  quarantine.began('p', 1, 'k', () => likeOf({ ...REQUEST, headers: {} }));
-  quarantine.killed('p', 'overdue: inside for 760 ms', 1, 'k');
+  const request = fingerprintOf({ ...REQUEST, headers: {} });
+  quarantine.killed('p', 'overdue: inside for 760 ms', { keyId: 'k', request });
   first.resolve(returned);
   t.match(await running, { status: 200 });
   t.match(await waiting, { status: 503, body: { error: /a call like this one/ } });
@@ -309,8 +313,8 @@ const recorded = async () => [{ payloadHash: 'p', occurrence: 0 }];
 t.test('a call with an idempotency key that was lost after an effect runs again: its effects have names', async (t) => {
   const { pool, calls, run } = setUp();
   const known: (boolean | undefined)[] = [];
-  pool.answer = async ({ slot, call }) => {
-    const record = calls.find(slot, call);
+  pool.answer = async ({ child, call }) => {
+    const record = calls.find(child, call);
     if (record !== undefined) record.hadEffect = true;
     known.push(await record?.effects?.meet(record.effects.next('p'), 'kv.set', recorded));
     return pool.tasks.length === 1 ? lost : returned;
@@ -322,8 +326,8 @@ t.test('a call with an idempotency key that was lost after an effect runs again:
   t.strictSame(known.slice(2), [true, true], 'a further run of the request looks in each of its own');
 
   const plain = setUp();
-  plain.pool.answer = async ({ slot, call }) => {
-    const record = plain.calls.find(slot, call);
+  plain.pool.answer = async ({ child, call }) => {
+    const record = plain.calls.find(child, call);
     if (record !== undefined) record.hadEffect = true;
     return lost;
   };
@@ -335,9 +339,9 @@ t.test('a lost call runs again when what it had asked for has come to its end, a
   const { pool, calls, run, time } = setUp({ timeout: 1 });
   const sending = Promise.withResolvers<void>();
   const lostOnes: Promise<void>[] = [];
-  pool.answer = async ({ slot, call }) => {
+  pool.answer = async ({ child, call }) => {
     if (pool.tasks.length > 1) return returned;
-    const { effects } = calls.find(slot, call) ?? {};
+    const { effects } = calls.find(child, call) ?? {};
     if (effects !== undefined) lostOnes.push(effects.track(sending.promise, true));
     return lost;
   };
@@ -350,8 +354,8 @@ t.test('a lost call runs again when what it had asked for has come to its end, a
   await Promise.all(lostOnes);
 
   pool.tasks = [];
-  pool.answer = async ({ slot, call }) => {
-    const { effects } = calls.find(slot, call) ?? {};
+  pool.answer = async ({ child, call }) => {
+    const { effects } = calls.find(child, call) ?? {};
     void effects?.track(new Promise(() => {}), true);
     time.now += 850;
     return lost;
@@ -364,9 +368,9 @@ t.test(
   'a call that the service ends with an error of its own is answered with that, and its guest is told',
   async (t) => {
     const { pool, calls, run } = setUp();
-    pool.answer = async ({ slot, call }) => {
-      calls.find(slot, call)?.fail(new AppError('EFFECT_MISMATCH', { method: 'kv.set', unmet: '1' }));
-      t.equal(calls.find(slot, call), undefined, 'whatever it asks for is refused');
+    pool.answer = async ({ child, call }) => {
+      calls.find(child, call)?.fail(new AppError('EFFECT_MISMATCH', { method: 'kv.set', unmet: '1' }));
+      t.equal(calls.find(child, call), undefined, 'whatever it asks for is refused');
       return report({ kind: 'ended', code: 'CANCELED', message: 'dropped' });
     };
     await t.rejects(run(undefined, {}, { claim: CLAIM }), { code: 'EFFECT_MISMATCH' });

@@ -9,10 +9,10 @@ import { AppError } from '../../../../src/domain/errors.ts';
 import { pluginEntrySchema } from '../../../../src/domain/plugin.ts';
 import { createLog } from '../../../../src/observability/log.ts';
 import { RunningCalls } from '../../../../src/plugin-host/call-record.ts';
+import { grantsOf } from '../../../../src/plugin-host/capabilities/grants.ts';
 import { bindCapabilities } from '../../../../src/plugin-host/capabilities/table.ts';
 import { EffectRun } from '../../../../src/plugin-host/effect-run.ts';
 import { Gateway } from '../../../../src/plugin-host/gateway.ts';
-import { grantsOf } from '../../../../src/plugin-host/grants.ts';
 import { FakeEffects } from '../../../support/keyed-effect.ts';
 import { RecordedMetrics } from '../../../support/plugin-host.ts';
 import { PluginServices } from '../../../support/plugin-services.ts';
@@ -34,9 +34,16 @@ function setUp(permissions?: object, maxCalls = 100, keyed?: { run: EffectRun; e
   });
   const entry = pluginEntrySchema.parse({ id: 'p', path: 'p.ts', ...(permissions && { permissions }) });
   const plugin = { id: 'p', grants: grantsOf(entry), maxCalls, ...KEEPING };
-  const record = calls.begin({ slot: 1, plugin, requestId: 'req-1', callerKeyId: 'k', effects: keyed?.run });
-  const ask = (method: string, params: unknown, slot = 1) =>
-    gateway.answer(slot, record.call, { id: 1, method, params: params as Json });
+  const record = calls.begin({
+    child: 1,
+    plugin,
+    requestId: 'req-1',
+    callerKeyId: 'k',
+    fingerprint: () => '',
+    effects: keyed?.run,
+  });
+  const ask = (method: string, params: unknown, child = 1) =>
+    gateway.answer(child, record.call, { id: 1, method, params: params as Json });
   return { services, metrics, lines, calls, record, ask };
 }
 
@@ -83,7 +90,7 @@ t.test('without a grant nothing happens, and the error names the line to add', a
   t.match(lines.join(), 'has no grant');
 });
 
-t.test('after its end, or from another slot, a call can do nothing', async (t) => {
+t.test('after its end, or from another child, a call can do nothing', async (t) => {
   const { services, calls, record, ask } = setUp();
   t.same(await ask('relayer.sendTransaction', send, 2), refusal('The plugin call is over'));
   calls.end(record);

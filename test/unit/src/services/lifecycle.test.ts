@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
-import type { Intent, Wish } from '../../../../src/domain/intent.ts';
-import type { Transaction } from '../../../../src/domain/transaction.ts';
+import type { Intent, IntentAction } from '../../../../src/domain/transaction/intent.ts';
+import type { Transaction } from '../../../../src/domain/transaction/transaction.ts';
 import type { Engine } from '../../../../src/engine/engine.ts';
 import { createLifecycleService } from '../../../../src/services/lifecycle.ts';
 import { RelayerDirectory } from '../../../../src/services/relayer-access.ts';
@@ -19,7 +19,7 @@ async function driven(t: Test): Promise<{ world: EngineWorld; engine: Engine; li
   return { world, engine, lifecycle: world.services(engine).lifecycle };
 }
 
-/** A lane that settles each wish as the test says, or leaves it. */
+/** A lane that settles each intent as the test says, or leaves it. */
 function settledBy(world: EngineWorld, outcome: (intent: Intent) => string | null | undefined) {
   const listeners = new Set<() => void>();
   return {
@@ -81,7 +81,12 @@ t.test('a pending transaction is canceled at once and never has an effect', asyn
   const transaction = await world.accept('pay');
   const view = await lifecycle.cancel('r1', transaction.id);
   t.match(view, { id: transaction.id, status: 'canceled', status_reason: 'Transaction canceled by user' });
-  t.match(await world.get(transaction), { status: 'canceled', voidAs: 'canceled', sequence: null, nextActionAt: null });
+  t.match(await world.get(transaction), {
+    status: 'canceled',
+    noopEnd: 'canceled',
+    sequence: null,
+    nextActionAt: null,
+  });
   t.strictSame(world.chain.received, []);
 });
 
@@ -94,7 +99,7 @@ t.test('a submitted transaction is canceled by a version that does nothing', asy
     status: 'submitted',
     status_reason: 'Transaction canceled by user, replacing with NOOP',
   });
-  t.equal((await world.get(transaction)).voidAs, 'canceled');
+  t.equal((await world.get(transaction)).noopEnd, 'canceled');
   await untilOffered(world, VOID, transaction);
   await world.untilStatus(transaction, 'canceled', { mining: true });
   t.strictSame(
@@ -140,7 +145,7 @@ t.test('a pending transaction can be replaced before anything is signed', async 
   );
 });
 
-t.test('only what is in no block takes wishes', async (t) => {
+t.test('only what is in no block takes intents', async (t) => {
   const world = await EngineWorld.open(t);
   const { lifecycle } = world.services();
   for (const status of ['mined', 'confirmed', 'failed', 'canceled', 'expired'] as const) {
@@ -154,7 +159,22 @@ t.test('only what is in no block takes wishes', async (t) => {
       message: text('replace'),
     });
   }
-  t.strictSame(await world.store.read.intents(LANE, 10), [], 'no wish is stored');
+  t.strictSame(await world.store.read.intents(LANE, 10), [], 'no intent is stored');
+});
+
+t.test('in a family without replacements nothing is replaced, and nothing is asked of the lane', async (t) => {
+  const world = await EngineWorld.open(t);
+  const { id } = await world.accept('pay');
+  Object.assign(world.client, { replacement: undefined });
+  const lifecycle = lifecycleOver(
+    world,
+    settledBy(world, () => null),
+  );
+  await t.rejects(lifecycle.replace('r1', id, { effect: 'x' }), {
+    code: 'INVALID_REQUEST',
+    message: 'Replacing is not supported for evm transactions',
+  });
+  t.strictSame(await world.store.read.intents(LANE, 10), []);
 });
 
 t.test('a replacement is checked as a send is, before anything is stored', async (t) => {
@@ -172,7 +192,7 @@ t.test('a replacement is checked as a send is, before anything is stored', async
   t.strictSame(await world.store.read.intents(LANE, 10), []);
 });
 
-t.test('a transaction takes wishes under its own relayer only', async (t) => {
+t.test('a transaction takes intents under its own relayer only', async (t) => {
   const world = await EngineWorld.open(t);
   await world.store.write((writer) => writer.putRelayer(relayerNamed('r2')));
   const { lifecycle } = world.services();
@@ -185,7 +205,7 @@ t.test('a transaction takes wishes under its own relayer only', async (t) => {
   t.strictSame(await world.store.read.intents(LANE, 10), []);
 });
 
-t.test('a relayer that may not act takes no wishes, and tells what happened', async (t) => {
+t.test('a relayer that may not act takes no intents, and tells what happened', async (t) => {
   const world = await EngineWorld.open(t);
   const { lifecycle } = world.services();
   const { id } = await inStatus(world, 'submitted');
@@ -206,7 +226,7 @@ t.test('a relayer that may not act takes no wishes, and tells what happened', as
 
 t.test('what the lane refuses is 400 with its text', async (t) => {
   const world = await EngineWorld.open(t);
-  const engine = settledBy(world, ({ wish }) => (wish.kind === 'replace' ? 'not for this price' : null));
+  const engine = settledBy(world, ({ action }) => (action.kind === 'replace' ? 'not for this price' : null));
   const lifecycle = lifecycleOver(world, engine);
   const { id } = await inStatus(world, 'submitted');
   await t.rejects(lifecycle.replace('r1', id, { effect: 'x' }), {
@@ -224,12 +244,15 @@ t.test('what the lane cannot settle in time is kept, and answered as it is', asy
   const { id } = await inStatus(world, 'submitted');
   t.match(await lifecycle.replace('r1', id, { effect: 'x' }), { id, status: 'submitted' });
   t.match(await lifecycle.cancel('r1', id), { id, status: 'submitted' });
-  const wishes = (await world.store.read.intents(LANE, 10)).map(({ wish }) => wish);
-  t.match(wishes, [{ kind: 'replace', request: { effect: 'x' } }, { kind: 'cancel' }] satisfies Partial<Wish>[]);
+  const intents = (await world.store.read.intents(LANE, 10)).map(({ action }) => action);
+  t.match(intents, [
+    { kind: 'replace', request: { effect: 'x' } },
+    { kind: 'cancel' },
+  ] satisfies Partial<IntentAction>[]);
   t.equal(engine.listeners.size, 0);
 });
 
-t.test('under one name a wish is stored once, and its transaction is there as long as the name', async (t) => {
+t.test('under one name an intent is stored once, and its transaction is there as long as the name', async (t) => {
   const world = await EngineWorld.open(t);
   const { id } = await inStatus(world, 'submitted');
   const lifecycle = lifecycleOver(
@@ -241,13 +264,13 @@ t.test('under one name a wish is stored once, and its transaction is there as lo
     t.match(await lifecycle.cancel('r1', id, cancel), { id });
     t.match(await lifecycle.replace('r1', id, { effect: 'x' }, replace), { id });
   }
-  t.equal((await world.store.read.wishes(id, 10)).length, 2);
+  t.equal((await world.store.read.intentRecords(id, 10)).length, 2);
   await world.store.write((writer) => writer.updateTransaction(id, 'submitted', { status: 'failed' }));
   t.equal(await world.store.write((writer) => writer.pruneTransactions(Date.now() + 1000, 10)), 0);
   t.match(await lifecycle.cancel('r1', id, cancel), { id, status: 'failed' });
 });
 
-t.test('a wish that was settled although nobody told is found', async (t) => {
+t.test('an intent that was settled although nobody told is found', async (t) => {
   const world = await EngineWorld.open(t);
   const silent = { ...settledBy(world, () => null), onChange: () => () => {} };
   const { id } = await inStatus(world, 'submitted');
@@ -280,7 +303,7 @@ t.test('all that are in no block are canceled, whatever their number', async (t)
   for (const transaction of accepted) await world.untilStatus(transaction, 'canceled', { mining: true });
   await world.untilStatus(other, 'confirmed', { mining: true });
   const effects = world.chain.executed.map(({ transaction: { effect } }) => effect);
-  t.equal(effects.length, Number(await world.store.read.laneSequence(LANE)), 'every nonce is used, and once');
+  t.equal(effects.length, Number(await world.store.read.knownSequence(LANE)), 'every nonce is used, and once');
   t.strictSame([...new Set(effects)], [VOID, 'of another']);
   t.match(await lifecycle.cancelPending('r1'), { total_processed: 0 }, 'nothing is left to cancel');
 });
@@ -324,7 +347,7 @@ t.test('a transaction is found by its nonce', async (t) => {
 
 t.test('a family without nonces says so', async (t) => {
   const world = await EngineWorld.open(t);
-  for (const counter of [null, { statusKey: 'sequence_number', failure: 'SequenceSyncFailed' } as const]) {
+  for (const counter of [undefined, { ...world.family.counter, isLookedUp: false }]) {
     Object.defineProperty(world.family, 'counter', { value: counter });
     await t.rejects(
       lifecycleOver(
@@ -339,7 +362,7 @@ t.test('a family without nonces says so', async (t) => {
   }
 });
 
-t.test('the timeline tells acceptance, versions, wishes, decisions and the end', async (t) => {
+t.test('the timeline tells acceptance, versions, intents, decisions and the end', async (t) => {
   const { world, lifecycle } = await driven(t);
   const transaction = await world.accept('pay');
   await world.untilStatus(transaction, 'submitted');
@@ -353,7 +376,7 @@ t.test('the timeline tells acceptance, versions, wishes, decisions and the end',
   );
   t.equal(told[0], 'accepted');
   t.equal(told.at(-1), 'ended canceled');
-  for (const one of ['signed send', 'submitted', 'cancel_requested', 'signed void', 'decided']) {
+  for (const one of ['signed send', 'submitted', 'cancel_requested', 'signed noop', 'decided']) {
     t.ok(told.includes(one), `${one} in ${told.join(', ')}`);
   }
 });

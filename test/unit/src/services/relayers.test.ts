@@ -1,6 +1,5 @@
 import t from 'tap';
-import { EngineWorld, relayerNamed } from '../../../support/engine-world.ts';
-import { attemptOf } from '../../../support/store.ts';
+import { EngineWorld, LANE, relayerNamed } from '../../../support/engine-world.ts';
 
 t.test("a relayer shows in the reference's order of keys, without what is unset", async (t) => {
   const world = await EngineWorld.open(t);
@@ -112,7 +111,7 @@ t.test('with endpoints that fail or hang, what is stored is told, and of the res
   const known = await relayers.status('r1');
   t.match(known, { nonce: '7', unavailable: { nonce: undefined } }, 'as far as it is signed');
   await world.store.write(async (writer) => {
-    await writer.insertAttempt(attemptOf(signed, { sequence: 8n }));
+    await writer.settleSequence(LANE, 8n);
     await writer.updateTransaction(signed.id, 'sent', { status: 'confirmed' });
   });
   t.match(await relayers.status('r1'), { nonce: '9' });
@@ -131,7 +130,7 @@ t.test('the counter in the status goes on from what is signed, and never behind 
     writer.updateTransaction(transaction.id, 'pending', { status: 'sent', sequence: 6n }),
   );
   t.equal(await nonce(), '7', 'no node has it yet');
-  world.client.nextSequence = async () => 9n;
+  world.client.sequences.next = async () => 9n;
   t.equal(await nonce(), '9');
 });
 
@@ -142,7 +141,7 @@ t.test('figures are asked of endpoints of the chain that the network was found t
     asked.push(question[1]);
     return 1n;
   };
-  world.client.nextSequence = async (...question: unknown[]) => {
+  world.client.sequences.next = async (...question: unknown[]) => {
     asked.push(question[1]);
     return 1n;
   };

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { AppError } from '../../../../src/domain/errors.ts';
-import type { RpcOutcome } from '../../../../src/egress/rpc-client.ts';
+import type { RpcOutcome } from '../../../../src/egress/rpc/rpc-client.ts';
 import { rpcMayAct } from '../../../../src/services/rpc.ts';
 import { EngineWorld, relayerNamed } from '../../../support/engine-world.ts';
 import { keyedEffect } from '../../../support/keyed-effect.ts';

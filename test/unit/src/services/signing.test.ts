@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { Account } from '../../../../src/chains/chain.ts';
+import type { Account } from '../../../../src/chains/account.ts';
 import type { Signer } from '../../../../src/signers/signer.ts';
 import { EngineWorld, relayerNamed } from '../../../support/engine-world.ts';
 
@@ -44,6 +44,15 @@ t.test('the family signs texts and typed data, gated alike; one that cannot says
   await world.store.write((writer) => writer.putRelayer(relayerNamed('r1', { paused: true })));
   await t.rejects(signing.signMessage('r1', {}), { code: 'RELAYER_PAUSED' });
   await t.rejects(signing.signTypedData('r1', {}), { code: 'RELAYER_PAUSED' });
+});
+
+t.test('a family that signs no transactions without sending them says so', async (t) => {
+  const world = await EngineWorld.open(t);
+  Object.assign(world.client, { signTransaction: undefined });
+  await t.rejects(world.services().signing.signTransaction('r1', {}), {
+    code: 'NOT_SUPPORTED',
+    message: 'Signing transactions is not supported for evm relayers',
+  });
 });
 
 t.test('a transaction is signed for the chain that the network is pinned to', async (t) => {

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { HOUR_MS, type Spender } from '../../../../src/domain/spending.ts';
+import { HOUR_MS, type Spender } from '../../../../src/domain/transaction/spending.ts';
 import { createSpendingGuard } from '../../../../src/services/spending.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { FakeFamily } from '../../../support/fake-chain-client.ts';

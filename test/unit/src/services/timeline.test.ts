@@ -7,7 +7,7 @@ const time = (second: number) => Date.parse('2026-11-21T00:00:00Z') + second * 1
 
 function courseOf(given: Partial<Course> = {}): Course {
   const transaction = given.transaction ?? transactionOf({ createdAt: time(0) });
-  return { transaction, attempts: [], decisions: [], wishes: [], endedAt: null, ...given };
+  return { transaction, attempts: [], decisions: [], intents: [], endedAt: null, ...given };
 }
 
 t.test('what was only accepted has one event', (t) => {
@@ -26,19 +26,19 @@ t.test('everything is told oldest first', (t) => {
   const transaction = transactionOf({
     createdAt: time(0),
     status: 'canceled',
-    voidAs: 'canceled',
+    noopEnd: 'canceled',
     statusReason: 'by user',
     hash: '0x2',
   });
   const attempts = [
     attemptOf(transaction, { hash: '0x1', createdAt: time(1), acceptedAt: time(2), acceptedBy: 'https://a.test' }),
-    attemptOf(transaction, { ordinal: 2, purpose: 'void', hash: '0x2', createdAt: time(6), acceptedAt: null }),
+    attemptOf(transaction, { ordinal: 2, purpose: 'noop', hash: '0x2', createdAt: time(6), acceptedAt: null }),
   ];
   const { events } = timelineOf(
     courseOf({
       transaction,
       attempts,
-      wishes: [
+      intents: [
         { kind: 'replace', createdAt: time(3), settledAt: time(4), refusal: 'too cheap' },
         { kind: 'cancel', createdAt: time(5), settledAt: time(5), refusal: null },
       ],
@@ -55,7 +55,7 @@ t.test('everything is told oldest first', (t) => {
     { at: at(4), event: 'replace_refused', text: 'too cheap' },
     { at: at(5), event: 'cancel_requested' },
     { at: at(5), event: 'decided', decision: 'canceled', text: 'by user' },
-    { at: at(6), event: 'signed', version: 2, purpose: 'void', hash: '0x2' },
+    { at: at(6), event: 'signed', version: 2, purpose: 'noop', hash: '0x2' },
     { at: at(9), event: 'ended', status: 'canceled', hash: '0x2', text: 'by user' },
   ]);
   t.end();

@@ -1,4 +1,6 @@
 import t from 'tap';
+import type { ChainClient } from '../../../../src/chains/client.ts';
+import { invalidRequest } from '../../../../src/domain/errors.ts';
 import { EngineWorld, LANE, relayerNamed } from '../../../support/engine-world.ts';
 import { keyedEffect } from '../../../support/keyed-effect.ts';
 
@@ -198,6 +200,55 @@ t.test('under one name a transaction is accepted once, and answered with as it i
   t.match(await transactions.send('r1', { effect: 'pay' }, effect), { id, status: 'failed' }, 'whatever the gates say');
   t.equal(await world.store.write((writer) => writer.pruneTransactions(Date.now() + 1000, 10)), 0);
   t.match(await transactions.send('r1', { effect: 'pay' }, effect), { id }, 'however long ago it ended');
+});
+
+t.test('what only the network can check is checked before anything is stored', async (t) => {
+  const world = await EngineWorld.open(t);
+  const asked: unknown[] = [];
+  const screen: NonNullable<ChainClient['screen']> = async ({ request }, { identity }) => {
+    asked.push([request, identity]);
+    if (request['effect'] === 'stale') throw invalidRequest('its time is over');
+  };
+  Object.assign(world.client, { screen });
+  const { transactions } = world.services();
+  await t.rejects(transactions.send('r1', { effect: 'stale' }), { message: 'its time is over' });
+  t.equal((await transactions.list('r1', { page: 1, perPage: 10 })).total, 0);
+  await transactions.send('r1', { effect: 'pay' });
+  t.match(asked, [
+    [{ effect: 'stale' }, '31337'],
+    [{ effect: 'pay' }, '31337'],
+  ]);
+});
+
+t.test('the same bytes of a client are one transaction, until that ended in vain', async (t) => {
+  const world = await EngineWorld.open(t);
+  const parseRequest = world.family.parseRequest.bind(world.family);
+  world.family.parseRequest = (body, account, now) => {
+    const parsed = parseRequest(body, account, now);
+    return { ...parsed, contentKey: String(parsed.request['effect']) };
+  };
+  await world.store.write((writer) => writer.putRelayer(relayerNamed('r2')));
+  const woken: string[] = [];
+  const { transactions } = world.services({
+    wake: (lane) => woken.push(lane),
+    onChange: () => () => {},
+    recheck: () => {},
+  });
+  const { id } = await transactions.send('r1', { effect: 'pay' });
+  const spender = { pluginId: 'p', caveats: { valuePerHour: 10n } };
+  for (const effect of [undefined, await keyedEffect(world.store)]) {
+    t.match(await transactions.send('r1', { effect: 'pay', cost: '6' }, effect, spender), { id, status: 'pending' });
+  }
+  t.strictSame(await world.store.read.spentLastHour('p', 'r1'), { value: 0n, fee: 0n }, 'it moves nothing twice');
+  await t.rejects(transactions.send('r2', { effect: 'pay' }), { code: 'TRANSACTION_EXISTS', status: 409 });
+  t.strictSame([world.metrics.acceptances, woken], [['r1'], [LANE]]);
+
+  await world.store.write((writer) =>
+    writer.updateTransaction(String(id), 'pending', { status: 'expired', contentKey: null }),
+  );
+  const again = await transactions.send('r2', { effect: 'pay' });
+  t.not(again['id'], id);
+  t.not((await transactions.send('r1', { effect: 'other' }))['id'], id);
 });
 
 t.test('a plugin’s limits are reserved with the transaction, once under one name', async (t) => {

@@ -1,8 +1,9 @@
 import t from 'tap';
 import { createSignerKinds, openSigner } from '../../../../src/signers/registry.ts';
+import { signerTools } from '../../../support/signer-tools.ts';
 
 const kinds = createSignerKinds();
-const open = (entry: { type: string; config: unknown }) => openSigner(kinds, { id: 'demo', ...entry }, () => 'secret');
+const open = (entry: { type: string; config: unknown }) => openSigner(kinds, { id: 'demo', ...entry }, signerTools());
 
 t.test('knows its kinds by the type that the configuration names', async (t) => {
   t.same([...kinds.keys()], ['local']);

@@ -4,7 +4,7 @@ import t from 'tap';
 import { systemClock } from '../../../../src/domain/clock.ts';
 import { createLog } from '../../../../src/observability/log.ts';
 import { backupSqlite } from '../../../../src/store/backup.ts';
-import { openSqliteStore } from '../../../../src/store/sqlite.ts';
+import { openSqliteStore } from '../../../../src/store/sqlite/sqlite.ts';
 import { attemptOf, temporaryStore, transactionOf } from '../../../support/store.ts';
 
 t.test('a backup taken while bodies are written holds whole bodies, and all that had resolved', async (t) => {

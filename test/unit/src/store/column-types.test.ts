@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Kysely } from 'kysely';
 import t from 'tap';
 import { sqliteColumns } from '../../../../src/store/column-types.ts';
-import { sqliteDialect } from '../../../../src/store/sqlite-dialect.ts';
+import { sqliteDialect } from '../../../../src/store/sqlite/sqlite-dialect.ts';
 
 t.test('columns of SQLite hold their type only, and the rising one rises', async (t) => {
   const database = new DatabaseSync(':memory:');

@@ -3,7 +3,7 @@ import { Kysely, sql } from 'kysely';
 import pg from 'pg';
 import t from 'tap';
 import { type Connection, sealerOf } from '../../../../src/store/connection.ts';
-import { postgresDialect } from '../../../../src/store/postgres-dialect.ts';
+import { postgresDialect } from '../../../../src/store/postgres/postgres-dialect.ts';
 import type { Tables } from '../../../../src/store/schema.ts';
 import { createSealer } from '../../../../src/store/sealing.ts';
 

@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { type CompiledQuery, Kysely } from 'kysely';
 import t, { type Test } from 'tap';
 import { prepared } from '../../../../src/store/prepared.ts';
-import { SqliteStatements, sqliteDialect } from '../../../../src/store/sqlite-dialect.ts';
+import { SqliteStatements, sqliteDialect } from '../../../../src/store/sqlite/sqlite-dialect.ts';
 
 interface Things {
   things: { id: number; name: string };

@@ -6,7 +6,7 @@ import { systemClock } from '../../../../src/domain/clock.ts';
 import { createLog } from '../../../../src/observability/log.ts';
 import { backupSqlite } from '../../../../src/store/backup.ts';
 import { restoreSqlite } from '../../../../src/store/restore.ts';
-import { openSqliteStore } from '../../../../src/store/sqlite.ts';
+import { openSqliteStore } from '../../../../src/store/sqlite/sqlite.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { temporaryStore, transactionOf } from '../../../support/store.ts';
 

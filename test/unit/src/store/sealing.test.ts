@@ -4,10 +4,10 @@ import { inspect } from 'node:util';
 import { Kysely } from 'kysely';
 import t from 'tap';
 import { sqliteColumns } from '../../../../src/store/column-types.ts';
-import { migrations } from '../../../../src/store/migrations.ts';
+import { migrations } from '../../../../src/store/migrations/migrations.ts';
 import type { Tables } from '../../../../src/store/schema.ts';
 import { checkSeal, createSealer } from '../../../../src/store/sealing.ts';
-import { sqliteDialect } from '../../../../src/store/sqlite-dialect.ts';
+import { sqliteDialect } from '../../../../src/store/sqlite/sqlite-dialect.ts';
 
 // The threat: who reads or edits the database file must learn no secret and pass none off as another.
 const PLACE = { table: 'signers', row: 'signer-1', field: 'key' };

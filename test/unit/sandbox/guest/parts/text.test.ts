@@ -1,5 +1,5 @@
 import t from 'tap';
-import { PART_GLOBALS } from '../../../../../sandbox/guest/lazy-parts.ts';
+import { PART_GLOBALS } from '../../../../../sandbox/guest/globals/lazy-parts.ts';
 import { part } from '../../../../../sandbox/guest/parts/text.ts';
 
 t.test('the part makes the names it stands for', (t) => {

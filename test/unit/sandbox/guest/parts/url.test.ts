@@ -1,6 +1,6 @@
 import t from 'tap';
+import { PART_GLOBALS } from '../../../../../sandbox/guest/globals/lazy-parts.ts';
 import { HostLink } from '../../../../../sandbox/guest/host-link.ts';
-import { PART_GLOBALS } from '../../../../../sandbox/guest/lazy-parts.ts';
 import { part } from '../../../../../sandbox/guest/parts/url.ts';
 import { GuestHost } from '../../../../support/guest-host.ts';
 import { partWorld } from '../../../../support/guest-web.ts';

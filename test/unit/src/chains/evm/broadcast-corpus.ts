@@ -1,5 +1,5 @@
-import type { BroadcastOutcome } from '../../../../../src/chains/chain.ts';
-import type { Json } from '../../../../../src/domain/json.ts';
+import type { BroadcastOutcome } from '../../../../../src/chains/client.ts';
+import type { Json } from '../../../../../src/domain/json/json.ts';
 
 /** `absent`: busy, and without a voice in what becomes of the bytes, because nobody looked at them. */
 export type Means = BroadcastOutcome['kind'] | 'absent';
@@ -48,8 +48,8 @@ export const BROADCAST_CORPUS: readonly Source[] = [
     place: 'ethereum/go-ethereum core/txpool/validation.go',
     verified: true,
     says: [
-      ['sequence-used', 'nonce too low: next nonce 5, tx nonce 4'],
-      ['sequence-ahead', 'nonce too high: tx nonce 9, gapped nonce 7'],
+      ['anchor-used', 'nonce too low: next nonce 5, tx nonce 4'],
+      ['anchor-ahead', 'nonce too high: tx nonce 9, gapped nonce 7'],
       ['unfunded', 'insufficient funds for gas * price + value: balance 1, tx cost 2, overshot 1'],
       ['unfunded', 'insufficient funds for gas * price + value: balance 9, queued cost 8, tx bumped 7, overshot 6'],
       ['busy', 'account limit exceeded: pooled 16 txs'],
@@ -87,7 +87,7 @@ export const BROADCAST_CORPUS: readonly Source[] = [
     verified: true,
     says: [
       ['busy', 'txpool is full'],
-      ['sequence-ahead', 'gapped-nonce tx from delegated accounts'],
+      ['anchor-ahead', 'gapped-nonce tx from delegated accounts'],
     ],
   },
   {
@@ -142,7 +142,7 @@ export const BROADCAST_CORPUS: readonly Source[] = [
     place: 'erigontech/erigon txnprovider/txpool/txpoolcfg/txpoolcfg.go',
     verified: true,
     says: [
-      ['sequence-used', 'mined'],
+      ['anchor-used', 'mined'],
       ['underpriced', 'replaced by transaction with higher tip'],
       ['fee-too-low', 'underpriced'],
       ['fee-too-low', 'fee too low'],
@@ -173,8 +173,8 @@ export const BROADCAST_CORPUS: readonly Source[] = [
       ['underpriced', 'INTERNAL_ERROR: could not replace existing tx'],
       ['accepted', 'INTERNAL_ERROR: existing tx with same hash'],
       ['accepted', 'ALREADY_EXISTS: already known'],
-      ['sequence-used', 'INTERNAL_ERROR: nonce too low'],
-      ['sequence-used', 'RPC error response: RPC error response: INTERNAL_ERROR: nonce too low'],
+      ['anchor-used', 'INTERNAL_ERROR: nonce too low'],
+      ['anchor-used', 'RPC error response: RPC error response: INTERNAL_ERROR: nonce too low'],
     ],
   },
   {
@@ -184,15 +184,15 @@ export const BROADCAST_CORPUS: readonly Source[] = [
     verified: true,
     says: [
       ['refused', 'gas limit reached'],
-      ['sequence-ahead', 'nonce too high'],
+      ['anchor-ahead', 'nonce too high'],
       ['refused', 'failed to recover sender'],
       ['refused', 'transaction cost overflow'],
       ['refused', 'transaction invalid'],
-      ['sequence-ahead', 'nonce too far in future'],
+      ['anchor-ahead', 'nonce too far in future'],
       ['busy', 'pending transaction type conflict'],
       ['refused', 'unsupported transaction type'],
       ['refused', 'transaction too large'],
-      ['sequence-ahead', 'delegation nonce gap'],
+      ['anchor-ahead', 'delegation nonce gap'],
       ['busy', 'delegation authority has pending transaction'],
       ['absent', 'node is syncing'],
     ],
@@ -206,9 +206,9 @@ export const BROADCAST_CORPUS: readonly Source[] = [
       ['accepted', 'AlreadyKnown'],
       ['accepted', 'alreadyknown'],
       ['underpriced', 'OwnNonceAlreadyUsed'],
-      ['sequence-used', 'OldNonce'],
-      ['sequence-used', 'OldNonce, Current nonce: 22, nonce of rejected tx: 17'],
-      ['sequence-ahead', 'NonceGap, Future nonce. Expected nonce: 10'],
+      ['anchor-used', 'OldNonce'],
+      ['anchor-used', 'OldNonce, Current nonce: 22, nonce of rejected tx: 17'],
+      ['anchor-ahead', 'NonceGap, Future nonce. Expected nonce: 10'],
       ['fee-too-low', 'FeeTooLow, MaxFeePerGas too low. MaxFeePerGas: 50, BaseFee: 100, MaxPriorityFeePerGas:200'],
       ['fee-too-low', 'FeeTooLow, EffectivePriorityFeePerGas too low 10 < 20, BaseFee: 30'],
       ['fee-too-low', 'FeeTooLowToCompete'],
@@ -235,8 +235,8 @@ export const BROADCAST_CORPUS: readonly Source[] = [
       ['refused', 'ChainId is required'],
       ['refused', 'Transaction fee cap exceeded'],
       ['refused', 'Max priority fee per gas exceeds max fee per gas'],
-      ['sequence-ahead', 'Transaction nonce is too distant from current sender nonce'],
-      ['sequence-ahead', 'An invalid transaction with a lower nonce exists'],
+      ['anchor-ahead', 'Transaction nonce is too distant from current sender nonce'],
+      ['anchor-ahead', 'An invalid transaction with a lower nonce exists'],
       ['refused', 'Plugin has marked the transaction as invalid'],
       ['unknown', 'Transaction processing could not be completed due to an exception'],
       ['unknown', 'Execution reverted'],
@@ -248,13 +248,13 @@ export const BROADCAST_CORPUS: readonly Source[] = [
     place: 'hyperledger/besu ethereum/api .../internal/response/RpcErrorType.java',
     verified: true,
     says: [
-      ['sequence-used', 'Nonce too low'],
+      ['anchor-used', 'Nonce too low'],
       ['refused', 'Invalid signature'],
       ['refused', 'Invalid transaction type'],
       ['refused', 'Intrinsic gas exceeds gas limit'],
       ['unfunded', 'Upfront cost exceeds account balance'],
       ['refused', 'Transaction gas limit exceeds block gas limit'],
-      ['sequence-ahead', 'Nonce too high'],
+      ['anchor-ahead', 'Nonce too high'],
       ['refused', 'Sender account not authorized to send transactions'],
       ['absent', 'Initial sync is still in progress'],
       ['fee-too-low', 'Gas price below configured minimum gas price'],
@@ -314,7 +314,7 @@ export const BROADCAST_CORPUS: readonly Source[] = [
     place: 'foundry-rs/foundry crates/anvil/src/eth/error.rs',
     verified: true,
     says: [
-      ['sequence-used', 'nonce too low'],
+      ['anchor-used', 'nonce too low'],
       ['unfunded', 'Insufficient funds for gas * price + value'],
       ['underpriced', `Tx: [${HASH}] insufficient gas price to replace existing transaction`],
       ['accepted', `Tx: [${HASH}] already Imported`],
@@ -332,9 +332,9 @@ export const BROADCAST_CORPUS: readonly Source[] = [
     place: 'NomicFoundation/edr, mempool and provider errors',
     verified: true,
     says: [
-      ['sequence-used', 'Transaction nonce too low. Expected nonce to be at least 5 but got 4.'],
-      ['sequence-used', "Nonce too low. Expected nonce to be 9 but got 5. Note that transactions can't be queued"],
-      ['sequence-ahead', "Nonce too high. Expected nonce to be 18 but got 24. Note that transactions can't be queued"],
+      ['anchor-used', 'Transaction nonce too low. Expected nonce to be at least 5 but got 4.'],
+      ['anchor-used', "Nonce too low. Expected nonce to be 9 but got 5. Note that transactions can't be queued"],
+      ['anchor-ahead', "Nonce too high. Expected nonce to be 18 but got 24. Note that transactions can't be queued"],
       ['accepted', `Known transaction: ${HASH}`],
       ['underpriced', 'Replacement transaction underpriced. A gasPrice/maxFeePerGas of at least 11 is necessary'],
       [
@@ -363,7 +363,7 @@ export const BROADCAST_CORPUS: readonly Source[] = [
     verified: true,
     says: [
       ['accepted', 'Transaction with the same hash was already imported.'],
-      ['sequence-used', 'Transaction nonce is too low. Try incrementing the nonce.'],
+      ['anchor-used', 'Transaction nonce is too low. Try incrementing the nonce.'],
       [
         'underpriced',
         'Transaction gas price 100wei is too low. There is another transaction with same nonce in the queue with gas price: 150wei. Try increasing the gas price or incrementing the nonce.',
@@ -402,8 +402,8 @@ export const BROADCAST_CORPUS: readonly Source[] = [
     place: 'OffchainLabs/nitro execution/gethexec (NonceError, ErrNoSequencer) and chainlink errors_test.go',
     verified: true,
     says: [
-      ['sequence-used', 'nonce too low: address 0x336394A3219e71D9d9bd18201d34E95C1Bb7122C, tx: 8089 state: 8090'],
-      ['sequence-ahead', 'nonce too high: address 0x336394A3219e71D9d9bd18201d34E95C1Bb7122C, tx: 8091 state: 8090'],
+      ['anchor-used', 'nonce too low: address 0x336394A3219e71D9d9bd18201d34E95C1Bb7122C, tx: 8089 state: 8090'],
+      ['anchor-ahead', 'nonce too high: address 0x336394A3219e71D9d9bd18201d34E95C1Bb7122C, tx: 8091 state: 8090'],
       ['absent', 'sequencer temporarily not available'],
       ['fee-too-low', 'max fee per gas less than block base fee: address 0x09, maxFeePerGas: 10 baseFee: 20'],
       ['unfunded', 'insufficient funds for gas * price + value: address 0xb6 have 9934612900000000 want 99366629000'],
@@ -413,7 +413,7 @@ export const BROADCAST_CORPUS: readonly Source[] = [
       ['busy', 'tx dropped due to L2 congestion'],
       ['busy', 'queue full'],
       ['busy', 'sequencer pending tx pool full, please try again'],
-      ['sequence-used', 'transaction rejected: nonce too low'],
+      ['anchor-used', 'transaction rejected: nonce too low'],
       ['unknown', 'invalid transaction nonce'],
       ['unknown', 'execution reverted: stale report'],
     ],
@@ -424,7 +424,7 @@ export const BROADCAST_CORPUS: readonly Source[] = [
     place: 'smartcontractkit/chainlink core/chains/evm/client/errors_test.go',
     verified: true,
     says: [
-      ['sequence-used', "failed to forward tx to sequencer, please try again. Error message: 'nonce too low'"],
+      ['anchor-used', "failed to forward tx to sequencer, please try again. Error message: 'nonce too low'"],
       ['accepted', "failed to forward tx to sequencer, please try again. Error message: 'already known'"],
       ['refused', "failed to forward tx to sequencer, please try again. Error message: 'invalid sender'"],
       ['fee-too-low', 'gas price too low: 18000000000 wei, use at least tx.gasPrice = 19500000000 wei'],
@@ -445,8 +445,8 @@ export const BROADCAST_CORPUS: readonly Source[] = [
     place: 'matter-labs/zksync-era core/node/api_server/src/tx_sender/result.rs',
     verified: true,
     says: [
-      ['sequence-ahead', 'nonce too high. allowed nonce range: 427 - 477, actual: 527'],
-      ['sequence-used', 'nonce too low. allowed nonce range: 427 - 447, actual: 426'],
+      ['anchor-ahead', 'nonce too high. allowed nonce range: 427 - 477, actual: 527'],
+      ['anchor-used', 'nonce too low. allowed nonce range: 427 - 447, actual: 426'],
       ['busy', 'insertion of another transaction with the same nonce is in progress'],
       ['unfunded', 'insufficient funds for gas + value. balance: 1, fee: 2, value: 3'],
       ['absent', 'server shutting down'],
@@ -511,7 +511,7 @@ export const BROADCAST_CORPUS: readonly Source[] = [
     code: -32_000,
     place: 'smartcontractkit/chainlink core/chains/evm/client/errors_test.go',
     verified: true,
-    says: [['sequence-used', 'nonce too low: address 0x0499BEA33347cb62D79A current nonce (5833) > tx nonce (5511)']],
+    says: [['anchor-used', 'nonce too low: address 0x0499BEA33347cb62D79A current nonce (5833) > tx nonce (5511)']],
   },
   {
     client: 'Avalanche coreth',
@@ -543,7 +543,7 @@ export const BROADCAST_CORPUS: readonly Source[] = [
     place: 'polkadot-evm/frontier client/rpc/src/eth/format.rs; moonbeam tests; chainlink errors_test.go',
     verified: true,
     says: [
-      ['sequence-used', 'submit transaction to pool failed: Pool(Stale)'],
+      ['anchor-used', 'submit transaction to pool failed: Pool(Stale)'],
       ['accepted', 'submit transaction to pool failed: Pool(AlreadyImported)'],
       ['underpriced', 'submit transaction to pool failed: Pool(TooLowPriority { old: 100, new: 100 })'],
       ['refused', 'submit transaction to pool failed: Pool(InvalidTransaction(InvalidTransaction::ExhaustsResources))'],
@@ -563,8 +563,8 @@ export const BROADCAST_CORPUS: readonly Source[] = [
     place: 'paritytech/polkadot-sdk sp-runtime InvalidTransaction, as frontier prints it',
     verified: false,
     says: [
-      ['sequence-used', 'submit transaction to pool failed: Pool(InvalidTransaction(InvalidTransaction::Stale))'],
-      ['sequence-ahead', 'submit transaction to pool failed: Pool(InvalidTransaction(InvalidTransaction::Future))'],
+      ['anchor-used', 'submit transaction to pool failed: Pool(InvalidTransaction(InvalidTransaction::Stale))'],
+      ['anchor-ahead', 'submit transaction to pool failed: Pool(InvalidTransaction(InvalidTransaction::Future))'],
       ['busy', 'submit transaction to pool failed: Pool(TemporarilyBanned)'],
     ],
   },
@@ -574,12 +574,12 @@ export const BROADCAST_CORPUS: readonly Source[] = [
     place: 'evmos/ethermint app/ante; cometbft mempool/errors.go; cosmos-sdk x/auth/ante/sigverify.go',
     verified: true,
     says: [
-      ['sequence-used', 'invalid nonce; got 286, expected 288: tx nonce is lower than account nonce'],
-      ['sequence-used', 'invalid nonce; got 7, expected 9: invalid sequence'],
-      ['sequence-ahead', 'invalid nonce; got 9, expected 7: invalid sequence'],
-      ['sequence-used', 'invalid nonce; got 3, should be expected 5 or higher with pending txs in the same block'],
-      ['sequence-used', 'account sequence mismatch, expected 18, got 17: incorrect account sequence'],
-      ['sequence-ahead', 'account sequence mismatch, expected 945, got 946: incorrect account sequence'],
+      ['anchor-used', 'invalid nonce; got 286, expected 288: tx nonce is lower than account nonce'],
+      ['anchor-used', 'invalid nonce; got 7, expected 9: invalid sequence'],
+      ['anchor-ahead', 'invalid nonce; got 9, expected 7: invalid sequence'],
+      ['anchor-used', 'invalid nonce; got 3, should be expected 5 or higher with pending txs in the same block'],
+      ['anchor-used', 'account sequence mismatch, expected 18, got 17: incorrect account sequence'],
+      ['anchor-ahead', 'account sequence mismatch, expected 945, got 946: incorrect account sequence'],
       ['accepted', 'tx already exists in cache'],
       ['accepted', ': tx already in mempool'],
       ['busy', 'mempool is full: number of txs 5000 (max: 5000), total txs bytes 1 (max: 2)'],
@@ -593,7 +593,7 @@ export const BROADCAST_CORPUS: readonly Source[] = [
     place: 'cosmos-sdk errors, evmos feemarket',
     verified: false,
     says: [
-      ['sequence-ahead', 'tx nonce is higher than account nonce'],
+      ['anchor-ahead', 'tx nonce is higher than account nonce'],
       ['unknown', 'incorrect account sequence'],
       ['fee-too-low', 'insufficient fees; got: 1aevmos required: 2aevmos: insufficient fee'],
       ['fee-too-low', 'provided fee < minimum global fee (1 < 2). Please increase the gas price'],
@@ -605,10 +605,10 @@ export const BROADCAST_CORPUS: readonly Source[] = [
     place: 'smartcontractkit/chainlink core/chains/evm/client/errors_test.go',
     verified: true,
     says: [
-      ['sequence-used', 'transaction already finalized'],
+      ['anchor-used', 'transaction already finalized'],
       ['refused', '`from` address of transaction in blacklist'],
-      ['sequence-used', '[Request ID: 2e952947] Nonce too low. Provided nonce: 15, current nonce: 15'],
-      ['sequence-ahead', '[Request ID: 3ec591b4] Nonce too high. Provided nonce: 16, current nonce: 15'],
+      ['anchor-used', '[Request ID: 2e952947] Nonce too low. Provided nonce: 15, current nonce: 15'],
+      ['anchor-ahead', '[Request ID: 3ec591b4] Nonce too high. Provided nonce: 16, current nonce: 15'],
       ['fee-too-low', "[Request ID: e4d09e44] Gas price '830000000000' is below configured minimum gas price '9'"],
       ['unfunded', '[Request ID: 9dd78806] transaction failed precheck with status INSUFFICIENT_PAYER_BALANCE'],
       ['refused', '[Request ID: d9711488] transaction failed precheck with status INVALID_SIGNATURE'],
@@ -659,9 +659,9 @@ export const BROADCAST_CORPUS: readonly Source[] = [
       ['absent', 'Monthly quota exceeded'],
       ['absent', 'Rate limited, slow down'],
       ['absent', 'Service temporarily unavailable'],
-      ['sequence-ahead', 'tx-nonce-too-high'],
-      ['sequence-ahead', 'transaction nonce exceeds next nonce'],
-      ['sequence-ahead', 'nonce out of range'],
+      ['anchor-ahead', 'tx-nonce-too-high'],
+      ['anchor-ahead', 'transaction nonce exceeds next nonce'],
+      ['anchor-ahead', 'nonce out of range'],
     ],
   },
   {
@@ -670,12 +670,12 @@ export const BROADCAST_CORPUS: readonly Source[] = [
     place: 'files that handle it: GitHub code index ("RPC Error: [ethjs-query]", "tx already exists in cache")',
     verified: true,
     says: [
-      ['sequence-used', 'nonce too low'],
+      ['anchor-used', 'nonce too low'],
       ['accepted', 'Internal error', 'tx already exists in cache'],
       ['busy', 'Internal error', 'mempool is full: number of txs 5000'],
       ['accepted', 'Internal error', 'error on broadcastTxCommit: tx already exists in cache'],
       [
-        'sequence-ahead',
+        'anchor-ahead',
         'Internal JSON-RPC error.',
         { code: -32_000, message: 'Nonce too high. Expected nonce to be 0' },
       ],
@@ -688,9 +688,9 @@ export const BROADCAST_CORPUS: readonly Source[] = [
     place: 'as relayers met them',
     verified: false,
     says: [
-      ['sequence-used', 'resource unavailable: nonce too low: next nonce 5, tx nonce 4'],
+      ['anchor-used', 'resource unavailable: nonce too low: next nonce 5, tx nonce 4'],
       ['unknown', 'resource unavailable'],
-      ['sequence-used', 'resource unavailable', { originalError: { code: -32_000, message: 'nonce too low' } }],
+      ['anchor-used', 'resource unavailable', { originalError: { code: -32_000, message: 'nonce too low' } }],
       ['accepted', 'resource unavailable', { data: { message: 'already known' } }],
     ],
   },

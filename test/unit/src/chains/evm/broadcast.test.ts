@@ -2,9 +2,9 @@
 // easily for accepted, it is lost. So each lie, lag and silence of one endpoint among others is tried.
 import t from 'tap';
 import { broadcast } from '../../../../../src/chains/evm/broadcast.ts';
-import type { Json } from '../../../../../src/domain/json.ts';
-import type { Attempt } from '../../../../../src/domain/transaction.ts';
-import { type OfferOptions, type RpcClient, RpcError } from '../../../../../src/egress/rpc-client.ts';
+import type { Json } from '../../../../../src/domain/json/json.ts';
+import { type Attempt, NEW_ATTEMPT } from '../../../../../src/domain/transaction/attempt.ts';
+import { type OfferOptions, type RpcClient, RpcError } from '../../../../../src/egress/rpc/rpc-client.ts';
 import { startAnvil } from '../../../../support/anvil.ts';
 import { openEvm, openRpc, signerOf, storedAttempt, storedTransaction } from '../../../../support/evm.ts';
 import { type DoubleHandler, startRpcDouble } from '../../../../support/rpc-double.ts';
@@ -13,9 +13,10 @@ const hashOf = (index: number) => `0x${index.toString(16).padStart(64, '0')}`;
 const rawOf = (index: number) => `0x02${index.toString(16).padStart(4, '0')}`;
 
 function attempt(index: number, acceptedAt: number | null = null): Attempt {
-  const stored = { transactionId: 't', ordinal: 1, lane: 'l', createdAt: 0, acceptedAt };
+  const stored = { transactionId: 't', ordinal: 1, lane: 'l', createdAt: 0, ...NEW_ATTEMPT, acceptedAt };
   const version = { purpose: 'send', request: {}, fields: {} } as const;
-  return { ...stored, ...version, sequence: BigInt(index), raw: rawOf(index), hash: hashOf(index) };
+  const anchor = { kind: 'sequence', sequence: BigInt(index) } as const;
+  return { ...stored, ...version, anchor, raw: rawOf(index), hash: hashOf(index) };
 }
 
 const attemptsTo = (length: number) => Array.from({ length }, (_, index) => attempt(index));
@@ -104,7 +105,7 @@ t.test('each outcome belongs to the bytes that it is about, in whichever round i
   const said = second.map((one) => then(silent, one));
   const outcomes = await send(alone, attemptsTo(5));
   const kinds = outcomes.map(({ kind }) => kind);
-  t.strictSame(kinds, ['accepted', 'sequence-used', 'accepted', 'busy', 'accepted']);
+  t.strictSame(kinds, ['accepted', 'anchor-used', 'accepted', 'busy', 'accepted']);
   t.strictSame(alone.offered, [0, 1, 2, 3, 4, 0, 1, 3, 4].map(rawOf));
 
   // What the first endpoint does not judge is asked of all: the lowest first, then the rest.
@@ -121,7 +122,7 @@ t.test('each outcome belongs to the bytes that it is about, in whichever round i
   const opinions = await send(new FakeEndpoints(choosy, others), attemptsTo(8));
   t.strictSame(
     opinions.map(({ kind }) => kind),
-    ['accepted', 'underpriced', 'accepted', 'sequence-used', 'accepted', 'accepted', 'accepted', 'underpriced'],
+    ['accepted', 'underpriced', 'accepted', 'anchor-used', 'accepted', 'accepted', 'accepted', 'underpriced'],
   );
 });
 
@@ -138,8 +139,8 @@ t.test('what one endpoint says is weighed with what all others say', async (t) =
     ['one refuses, another has no room', [bad, says('txpool is full')], 'busy'],
     ['one refuses, another says what nobody knows', [bad, says('who knows')], 'unknown'],
     ['one refuses, another answers with another hash', [bad, otherHash], 'unknown'],
-    ['one refuses, another has seen the sequence used', [bad, says('nonce too low')], 'sequence-used'],
-    ['one refuses, another misses a lower one', [bad, says('nonce too high')], 'sequence-ahead'],
+    ['one refuses, another has seen the sequence used', [bad, says('nonce too low')], 'anchor-used'],
+    ['one refuses, another misses a lower one', [bad, says('nonce too high')], 'anchor-ahead'],
     ['one refuses, for another the account is too poor', [bad, says('insufficient funds')], 'unfunded'],
     ['one refuses, for another it is too cheap', [bad, says('transaction underpriced')], 'fee-too-low'],
     ['the first is silent, another takes it', [silent, takes], 'accepted'],
@@ -243,7 +244,7 @@ t.test('a real node: accepted, known, used, underpriced, out of order, out of fu
   const sign = async (nonce: bigint, body: { value: number | string; gas_price: number }) => {
     const transaction = storedTransaction(account, { to: alice.address, gas_limit: 21_000, ...body });
     const fields = { chain_id: 31_337, from: alice.address, gas_limit: 21_000, gas_price: body.gas_price };
-    const signed = await client.sign(transaction, fields, nonce, signerOf(alice));
+    const signed = await client.sign(transaction, fields, { kind: 'sequence', sequence: nonce }, signerOf(alice));
     return storedAttempt(transaction, nonce, signed.raw, signed.hash);
   };
   const price = 3_000_000_000;
@@ -263,7 +264,7 @@ t.test('a real node: accepted, known, used, underpriced, out of order, out of fu
   ]);
   await anvil.rpc('anvil_mine', ['0x1']);
   const [late] = await broadcast(rpc, [await sign(0n, { value: 3, gas_price: price })]);
-  t.match(late, { kind: 'sequence-used', reason: /nonce too low/i });
+  t.match(late, { kind: 'anchor-used', reason: /nonce too low/i });
 });
 
 t.test('over the wire only an answer says something', async (t) => {
@@ -275,7 +276,7 @@ t.test('over the wire only an answer says something', async (t) => {
     [() => 'hang-up', 'unknown'],
     [() => ({ status: 502, body: 'nonce too low' }), 'unknown'],
     [() => ({ status: 429, body: 'nonce too low' }), 'busy'],
-    [() => ({ error: { code: -32_603, message: 'nonce too low' }, status: 500 }), 'sequence-used'],
+    [() => ({ error: { code: -32_603, message: 'nonce too low' }, status: 500 }), 'anchor-used'],
   ];
   for (const [handler, kind] of silences) {
     const double = await startRpcDouble(handler);

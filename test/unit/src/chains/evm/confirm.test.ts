@@ -2,13 +2,13 @@
 // node that could turn it is tried here.
 import { Interface } from 'ethers';
 import t, { type Test } from 'tap';
-import type { ObservedEntry } from '../../../../../src/chains/chain.ts';
-import { createBodySearch } from '../../../../../src/chains/evm/body-search.ts';
+import type { ObservedEntry } from '../../../../../src/chains/client.ts';
 import { observe } from '../../../../../src/chains/evm/confirm.ts';
-import { createHeadFloor, type HeadFloor, NO_FLOOR } from '../../../../../src/chains/evm/head-floor.ts';
-import type { JsonObject } from '../../../../../src/domain/json.ts';
-import type { Transaction } from '../../../../../src/domain/transaction.ts';
-import type { RpcClient } from '../../../../../src/egress/rpc-client.ts';
+import { createBodySearch } from '../../../../../src/chains/evm/inclusion/body-search.ts';
+import { createHeadFloor, type HeadFloor, NO_FLOOR } from '../../../../../src/chains/evm/inclusion/head-floor.ts';
+import type { JsonObject } from '../../../../../src/domain/json/json.ts';
+import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
+import type { RpcClient } from '../../../../../src/egress/rpc/rpc-client.ts';
 import { startAnvil } from '../../../../support/anvil.ts';
 import {
   openEvm,
@@ -109,7 +109,7 @@ t.test('a height of which the node has no block makes nothing final', async (t) 
   const { look, asked } = await open(t, { head: 4_000_000, top: 11, receipts: { [hash]: receiptFor(hash) } });
   t.match(await look([entry(0n, [hash])]), [{ kind: 'included', final: false }]);
   const used = await open(t, { head: 4_000_000, top: 11 });
-  t.same(await used.look([entry(0n, [hash])]), [{ kind: 'waiting' }], 'nor lost');
+  t.same(await used.look([entry(0n, [hash])]), [{ kind: 'open' }], 'nor lost');
   t.equal(asked('eth_getBlockByNumber'), 1);
 });
 
@@ -140,13 +140,13 @@ t.test('a nonce that no block has used costs one call for the whole account', as
   const { look, asked } = await open(t, { count: 5 });
   const entries = Array.from({ length: 50 }, (_, index) => entry(BigInt(5 + index), [hashOf('1')]));
   const seen = await look(entries);
-  t.ok(seen.length === 50 && seen.every(({ kind }) => kind === 'waiting'));
+  t.ok(seen.length === 50 && seen.every(({ kind }) => kind === 'open'));
   t.equal(asked('eth_getTransactionCount'), 1);
   t.equal(asked('eth_getTransactionReceipt'), 0);
   const unsigned = entry(0n, []);
   t.same(
     await look([unsigned, { ...unsigned, transaction: { ...unsigned.transaction, fields: {}, sequence: null } }]),
-    [{ kind: 'waiting' }, { kind: 'waiting' }],
+    [{ kind: 'open' }, { kind: 'open' }],
   );
   t.equal(asked('eth_getTransactionCount'), 1, 'nothing was signed, so nothing is asked');
 });
@@ -192,10 +192,10 @@ t.test('a receipt that is not of this very transaction is none', async (t) => {
   const lies = [receiptFor(hashOf('2')), receiptFor(hash, { from: TO })];
   for (const lie of lies) {
     const { look } = await open(t, { receipts: { [hash]: lie } });
-    t.same(await look([entry(0n, [hash])]), [{ kind: 'waiting' }]);
+    t.same(await look([entry(0n, [hash])]), [{ kind: 'open' }]);
   }
   const pending = await open(t, { receipts: { [hash]: receiptFor(hash, { blockNumber: null, blockHash: null }) } });
-  t.same(await pending.look([entry(0n, [hash])]), [{ kind: 'waiting' }], 'of the pool, not of a block');
+  t.same(await pending.look([entry(0n, [hash])]), [{ kind: 'open' }], 'of the pool, not of a block');
   for (const lost of [{}, receiptFor(hash, { status: null }), receiptFor(hash, { gasUsed: undefined })]) {
     const truncated = await open(t, { receipts: { [hash]: lost } });
     await t.rejects(truncated.look([entry(0n, [hash])]), { name: 'RpcError', kind: 'malformed' });
@@ -209,7 +209,7 @@ t.test('a receipt that is not of this very transaction is none', async (t) => {
 t.test('a missing receipt of a used nonce is no proof of anything', async (t) => {
   const hash = hashOf('1');
   const { look } = await open(t, { count: 9 });
-  t.same(await look([entry(0n, [hash])]), [{ kind: 'waiting' }]);
+  t.same(await look([entry(0n, [hash])]), [{ kind: 'open' }]);
 });
 
 t.test('a node that is behind takes nothing back, a chain that went back does', async (t) => {
@@ -218,9 +218,9 @@ t.test('a node that is behind takes nothing back, a chain that went back does', 
   const lagging = await open(t, { head: 20, count: 0 }, { head: 35, count: 1 });
   t.match(await lagging.look([seen]), [{ kind: 'included', hash, succeeded: false, final: false }]);
   const rewound = await open(t, { head: 20, count: 0 }, { head: 25, count: 0 });
-  t.same(await rewound.look([seen]), [{ kind: 'waiting' }]);
+  t.same(await rewound.look([seen]), [{ kind: 'open' }]);
   const reorganised = await open(t, { head: 35, count: 0, hash: hashOf('f') });
-  t.same(await reorganised.look([seen]), [{ kind: 'waiting' }]);
+  t.same(await reorganised.look([seen]), [{ kind: 'open' }]);
 });
 
 t.test('a receipt whose block is not in the chain that the node shows makes nothing final', async (t) => {
@@ -347,7 +347,7 @@ t.test('a receipt that a node refuses to show because it is pruned keeps nobody 
       ? { error: { code: 4_444, message: 'pruned history unavailable' } }
       : node({ ...world, count: 9 })(call),
   );
-  t.match(await look([...many, ...seen]), [{}, {}, {}, {}, {}, { kind: 'waiting' }], 'nor where blocks are read');
+  t.match(await look([...many, ...seen]), [{}, {}, {}, {}, {}, { kind: 'open' }], 'nor where blocks are read');
 });
 
 t.test('a block that the node does not show any more takes nothing back', async (t) => {
@@ -356,7 +356,7 @@ t.test('a block that the node does not show any more takes nothing back', async 
   for (const answer of [{ result: null }, { error: { code: 4_444, message: 'pruned history unavailable' } }]) {
     for (const [count, kind] of [
       [1, 'included'],
-      [0, 'waiting'],
+      [0, 'open'],
     ] as const) {
       const world = { head: 300, count };
       const { doubles, look, asked } = await open(t, world);
@@ -375,7 +375,7 @@ t.test('a block that is another one, or lacks it, takes back what was seen in it
   const hash = hashOf('1');
   const seen = entry(0n, [hash], mined(10));
   const made = await open(t, { head: 35, count: 0, listed: [] });
-  t.same(await made.look([seen]), [{ kind: 'waiting' }], 'it was never in that block: somebody made up its receipt');
+  t.same(await made.look([seen]), [{ kind: 'open' }], 'it was never in that block: somebody made up its receipt');
 });
 
 t.test('a list of a block’s receipts that is short, foreign or broken costs a call, not the truth', async (t) => {
@@ -432,19 +432,19 @@ t.test('a node below what another has shown is passed over, without blame', asyn
   const floor = createHeadFloor(time);
   const { doubles, look } = await open(t, { head: 8, count: 0 }, { head: 20, receipts: { [hash]: receiptFor(hash) } });
   const [behind, ahead] = doubles;
-  t.same(await look([entry(0n, [hash])], 10n, floor), [{ kind: 'waiting' }], 'nothing was seen so far');
+  t.same(await look([entry(0n, [hash])], 10n, floor), [{ kind: 'open' }], 'nothing was seen so far');
   floor.raise(10n);
   t.match(await look([entry(0n, [hash])], 10n, floor), [{ kind: 'included', hash }]);
   t.equal(floor.height(), 10n);
   behind?.answer(node({ head: 12, count: 0 }));
-  t.same(await look([entry(0n, [hash])], 10n, floor), [{ kind: 'waiting' }], 'it was not set aside');
+  t.same(await look([entry(0n, [hash])], 10n, floor), [{ kind: 'open' }], 'it was not set aside');
 
   behind?.answer(node({ head: 9, count: 0 }));
   ahead?.answer(node({ head: 9, count: 0 }));
   const seen = entry(0n, [hash], mined(10));
-  t.match(await look([seen, entry(1n, [hashOf('2')])], 10n, floor), [{ kind: 'included', hash }, { kind: 'waiting' }]);
+  t.match(await look([seen, entry(1n, [hashOf('2')])], 10n, floor), [{ kind: 'included', hash }, { kind: 'open' }]);
   at = 30_000;
-  t.same(await look([seen], 10n, floor), [{ kind: 'waiting' }], 'not for ever');
+  t.same(await look([seen], 10n, floor), [{ kind: 'open' }], 'not for ever');
 });
 
 t.test('only a look that can judge the height says that a node has caught up', async (t) => {
@@ -458,9 +458,7 @@ t.test('only a look that can judge the height says that a node has caught up', a
     const floor = createHeadFloor({ now: () => 0, elapsed: () => 0 });
     floor.raise(block);
     caughtUp = 0;
-    t.same(await observe(watched, [entry(0n, [hash])], 10n, { floor, search: createBodySearch() }), [
-      { kind: 'waiting' },
-    ]);
+    t.same(await observe(watched, [entry(0n, [hash])], 10n, { floor, search: createBodySearch() }), [{ kind: 'open' }]);
     return caughtUp;
   };
   t.equal(await lookAbove(-1n), 0, 'nothing was seen that it should have');
@@ -490,18 +488,22 @@ t.test('nonce consumed outside: proved on one node, and denied by none', async (
   const proving = { head: 100, transactions: [taker(other)] };
   const alone = await open(t, proving);
   t.match(await alone.look([entry(0n, [hash])]), [
-    { kind: 'displaced', reason: new RegExp(`used by ${other} in block 5`) },
+    { kind: 'dead', anchor: 'used', reason: new RegExp(`used by ${other} in block 5`) },
   ]);
 
   for (const head of [0, 100, 500]) {
     const branch = await open(t, proving, { head, count: 0 });
-    t.match(await branch.look([entry(0n, [hash])]), [{ kind: 'waiting' }], 'free on another branch of the chain');
+    t.match(await branch.look([entry(0n, [hash])]), [{ kind: 'open' }], 'free on another branch of the chain');
   }
   const denied = await open(t, proving, { head: 100, receipts: { [hash]: receiptFor(hash) } });
-  t.match(await denied.look([entry(0n, [hash])]), [{ kind: 'waiting' }], 'another node has our receipt');
+  t.match(await denied.look([entry(0n, [hash])]), [{ kind: 'open' }], 'another node has our receipt');
   const receipts = { [hash]: receiptFor(hash, { from: TO }) };
   const foreign = await open(t, proving, { ...proving, receipts });
-  t.match(await foreign.look([entry(0n, [hash])]), [{ kind: 'displaced' }], 'of somebody else’s transaction');
+  t.match(
+    await foreign.look([entry(0n, [hash])]),
+    [{ kind: 'dead', anchor: 'used' }],
+    'of somebody else’s transaction',
+  );
 
   const failing = await open(t, proving);
   failing.doubles[0]?.answer((call) =>
@@ -522,11 +524,11 @@ t.test('a node that is behind what was shown, or not as high as it says, gives n
     if (block >= 0n) floor.raise(block);
     return (await open(t, world)).look([one], 10n, floor);
   };
-  t.match(await lookAbove(-1n, proving), [{ kind: 'displaced' }]);
-  t.match(await lookAbove(100n, proving), [{ kind: 'displaced' }]);
-  t.same(await lookAbove(101n, proving), [{ kind: 'waiting' }], 'one block behind');
-  t.same(await lookAbove(5_000n, proving), [{ kind: 'waiting' }], 'so far behind that the height itself is in doubt');
-  t.same(await lookAbove(-1n, { ...proving, top: 99 }), [{ kind: 'waiting' }]);
+  t.match(await lookAbove(-1n, proving), [{ kind: 'dead', anchor: 'used' }]);
+  t.match(await lookAbove(100n, proving), [{ kind: 'dead', anchor: 'used' }]);
+  t.same(await lookAbove(101n, proving), [{ kind: 'open' }], 'one block behind');
+  t.same(await lookAbove(5_000n, proving), [{ kind: 'open' }], 'so far behind that the height itself is in doubt');
+  t.same(await lookAbove(-1n, { ...proving, top: 99 }), [{ kind: 'open' }]);
 });
 
 function attemptWith({ attempts: [attempt] }: ObservedEntry, fields: JsonObject) {
@@ -556,13 +558,14 @@ t.test('a real node: reorganised away, and displaced by another transaction', as
   t.match(await untilIncluded(client, sent), { kind: 'included', succeeded: true, final: false });
   await anvil.rpc('evm_revert', [before]);
   await anvil.rpc('anvil_mine', ['0x1']);
-  t.same(await look(sent), { kind: 'waiting' }, 'it can still be mined');
+  t.same(await look(sent), { kind: 'open' }, 'it can still be mined');
 
   const other = await anvil.rpc('eth_sendTransaction', [{ from: alice.address, to: bob.address, value: '0x5' }]);
-  t.same(await look(sent), { kind: 'waiting' }, 'what displaced it could go away as well');
+  t.same(await look(sent), { kind: 'open' }, 'what displaced it could go away as well');
   await anvil.rpc('anvil_mine', ['0x4']);
   t.match(await look(sent), {
-    kind: 'displaced',
+    kind: 'dead',
+    anchor: 'used',
     reason: new RegExp(`^Nonce 0 consumed externally .* ${String(other)}`),
   });
 });

@@ -14,8 +14,8 @@ import {
   raiseTo,
   reaches,
 } from '../../../../../src/chains/evm/fees.ts';
-import type { Market } from '../../../../../src/chains/evm/market.ts';
 import { readPolicy } from '../../../../../src/chains/evm/policy.ts';
+import type { Market } from '../../../../../src/chains/evm/price/market.ts';
 
 const GWEI = 1_000_000_000n;
 const HASH = `0x${'1'.repeat(64)}`;

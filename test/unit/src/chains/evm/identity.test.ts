@@ -19,8 +19,8 @@ async function stage(t: Test, handlers: readonly DoubleHandler[]) {
     rpcUrls: urls.map((url) => ({ url: `${url}/v3/secret`, weight: 100 })),
     settings: {},
   };
-  const served: [number, string][] = [];
-  const onServed = (host: string, chain: string) =>
+  const served: [number, bigint][] = [];
+  const onServed = (host: string, chain: bigint) =>
     served.push([doubles.findIndex(({ port }) => host === `127.0.0.1:${port}`), chain]);
   return { doubles, rpc, network, served, onServed };
 }
@@ -32,9 +32,9 @@ t.test('one endpoint of the expected chain is enough, and every answer is told',
   const { rpc, network, served, onServed } = await stage(t, [serving(5), SILENT, serving(1), serving(7)]);
   t.equal(await readChainId(network, rpc, { expected: 1n, onServed }), 1n);
   t.strictSame(served, [
-    [0, '5'],
-    [2, '1'],
-    [3, '7'],
+    [0, 5n],
+    [2, 1n],
+    [3, 7n],
   ]);
 });
 
@@ -44,7 +44,7 @@ t.test('none of the expected chain is a failure that names one and what it serve
     code: 'PROVIDER_FAILED',
     message: `The RPC endpoints of network testnet failed: 127.0.0.1:${doubles[1]?.port} serves chain 5, not 1`,
   });
-  t.strictSame(served, [[1, '5']]);
+  t.strictSame(served, [[1, 5n]]);
 });
 
 t.test('endpoints that disagree while nothing is expected are a failure: nobody can know', async (t) => {
@@ -80,13 +80,15 @@ t.test('no answer at all is a failure without the path of an endpoint', async (t
   });
 });
 
-t.test('an account is as rich as the richest answer of its chain, once one falls short', async (t) => {
+t.test('once one answer falls short, the middle one of its chain counts, of two the higher', async (t) => {
   const question = { chain: 1n, address: ADDRESS };
   const lying = await stage(t, [serving(1, 0n), serving(5, 99n), serving(1, 7n), SILENT]);
   t.equal(await balanceOn(lying.rpc, { ...question, least: 3n }), 7n);
   t.equal(await balanceOn(lying.rpc, { ...question, least: 8n }), 7n, 'the richer one is of another chain');
   const poor = await stage(t, [serving(1, 2n), serving(1, 1n)]);
   t.equal(await balanceOn(poor.rpc, { ...question, least: 3n }), 2n);
+  const boasting = await stage(t, [serving(1, 2n), serving(1, 1n), serving(1, 99n)]);
+  t.equal(await balanceOn(boasting.rpc, { ...question, least: 3n }), 2n, 'one makes no account rich');
 });
 
 t.test('one answer that is enough is all that is asked for', async (t) => {

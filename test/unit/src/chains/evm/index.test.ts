@@ -3,12 +3,28 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Transaction as EthersTransaction, encryptKeystoreJsonSync } from 'ethers';
 import t from 'tap';
+import type { ChainClient } from '../../../../../src/chains/client.ts';
 import { createEvmChain } from '../../../../../src/chains/evm/index.ts';
 import { systemClock } from '../../../../../src/domain/clock.ts';
 import { createSignerKinds, openSigner } from '../../../../../src/signers/registry.ts';
 import { startAnvil } from '../../../../support/anvil.ts';
-import { openEvm, openRpc, sendThrough, signerOf, storedTransaction, untilIncluded } from '../../../../support/evm.ts';
+import {
+  openEvm,
+  openRpc,
+  sendThrough,
+  sequencesOf,
+  signerOf,
+  storedTransaction,
+  untilIncluded,
+} from '../../../../support/evm.ts';
 import { answersByMethod, startRpcDouble } from '../../../../support/rpc-double.ts';
+import { signerTools } from '../../../../support/signer-tools.ts';
+
+/** The part of the client that signs what is not sent. */
+function signUnsent({ signTransaction }: ChainClient): NonNullable<ChainClient['signTransaction']> {
+  if (signTransaction === undefined) throw new Error('the family signs what is not sent');
+  return signTransaction;
+}
 
 const RECEIVER = '0x00000000000000000000000000000000000000b0';
 
@@ -26,7 +42,7 @@ t.test('against a real node', async (t) => {
     const path = join(folder, 'key.json');
     await writeFile(path, encryptKeystoreJsonSync(alice, 'open sesame', { scrypt: { N: 1024, r: 8, p: 1 } }));
     const entry = { id: 'demo', type: 'local', config: { path, passphrase: { type: 'env', value: 'PASS' } } };
-    const signer = await openSigner(createSignerKinds(), entry, () => 'open sesame');
+    const signer = await openSigner(createSignerKinds(), entry, signerTools('open sesame'));
     t.teardown(() => signer.close());
 
     const account = { address: alice.address, policies: {} };
@@ -47,11 +63,11 @@ t.test('against a real node', async (t) => {
       t.match(await client.observe([sent.entry]), [{ kind: 'included', final: true }]);
     }
     t.equal(await client.balance(RECEIVER), 1001n);
-    t.equal(await client.nextSequence(alice.address), 2n);
+    t.equal(await sequencesOf(client).next(alice.address), 2n);
   });
 
   await t.test('an unknown network needs nothing but an address of a node', async (t) => {
-    t.equal(await client.identity(), '31337');
+    t.match(await client.identity(), /^31337@[0-9a-f]{16}$/, 'each start of it is another chain');
     const account = { address: bob.address, policies: {} };
     const pending = storedTransaction(account, { to: RECEIVER, value: 1, speed: 'average' });
     const prepared = await client.prepare(pending, account, { committed: 0n });
@@ -75,17 +91,27 @@ t.test('against a real node', async (t) => {
     });
   });
 
+  await t.test('what consumes no nonce is not signed', async (t) => {
+    const account = { address: alice.address, policies: {} };
+    const pending = storedTransaction(account, { to: RECEIVER, value: 1, speed: 'average' });
+    for (const anchor of [{ kind: 'none' }, { kind: 'text', text: '7' }] as const) {
+      await t.rejects(async () => client.sign(pending, {}, anchor, signerOf(alice)), {
+        message: `an EVM transaction has a nonce, not an anchor of kind ${anchor.kind}`,
+      });
+    }
+  });
+
   await t.test(
     'a transaction can be signed without being sent, for the chain that is declared or pinned',
     async (t) => {
       const account = { address: alice.address, policies: {} };
       const body = { to: RECEIVER, value: 1, nonce: 99, gas_limit: 21_000, gas_price: 1 };
-      const signed = await client.signTransaction(body, { ...account, identity: '31337' }, signerOf(alice));
+      const signed = await signUnsent(client)(body, { ...account, identity: '31337' }, signerOf(alice));
       t.match(EthersTransaction.from(String(signed['transaction'])), { nonce: 99, chainId: 31_337n });
-      await t.rejects(client.signTransaction(body, account, signerOf(alice)), { code: 'RELAYER_DISABLED' });
+      await t.rejects(signUnsent(client)(body, account, signerOf(alice)), { code: 'RELAYER_DISABLED' });
       const declared = openEvm([], { chain_id: 5 });
       t.teardown(() => declared.rpc.close());
-      t.match(await declared.client.signTransaction(body, account, signerOf(alice)), { chain_id: 5n });
+      t.match(await signUnsent(declared.client)(body, account, signerOf(alice)), { chain_id: 5n });
     },
   );
 });
@@ -96,22 +122,26 @@ t.test('the chain behind the endpoints', async (t) => {
   const other = await served('0x7a69');
   const broken = await startRpcDouble(answersByMethod({ eth_chainId: 'mainnet' }));
   t.teardown(() => Promise.all([one.stop(), other.stop(), broken.stop()]));
+  const told: string[] = [];
   const identity = async (urls: string[], settings = {}) => {
     const { client, rpc } = openEvm(urls, settings);
+    told.length = 0;
     try {
-      return await client.identity();
+      return await client.identity(undefined, (_host, chain) => told.push(chain));
     } finally {
       await rpc.close();
     }
   };
 
   t.equal(await identity([one.url]), '1');
+  t.strictSame(told, ['1']);
   t.equal(await identity([broken.url, one.url]), '1', 'an endpoint that says nothing does not count');
   await t.rejects(identity([one.url, other.url]), {
     code: 'PROVIDER_FAILED',
     message: `The RPC endpoints of network testnet failed: 127.0.0.1:${other.port} serves chain 31337, not 1`,
   });
   await t.rejects(identity([one.url], { chain_id: 137 }), { message: /serves chain 1, not 137$/ });
+  t.strictSame(told, ['1'], 'what is served is told also where it is wrong');
   await t.rejects(identity([broken.url]), { message: /has no chain id$/ });
   await t.rejects(identity([]), { message: /no endpoint is switched on$/ });
   await other.stop();
@@ -166,7 +196,7 @@ t.test('an endpoint that moves to another chain', async (t) => {
   await t.test('before the first transaction: nothing is signed for that chain', async (t) => {
     node = other;
     await t.rejects(client.prepare(storedTransaction(account, body), account, { committed: 0n }), isRefused);
-    await t.rejects(client.nextSequence(alice.address, '31337'), isRefused);
+    await t.rejects(sequencesOf(client).next(alice.address, '31337'), isRefused);
   });
 
   await t.test('after a broadcast: a nonce that is used there proves nothing here', async (t) => {

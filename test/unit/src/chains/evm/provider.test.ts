@@ -22,8 +22,8 @@ import {
   transactionCount,
   wholeBlock,
 } from '../../../../../src/chains/evm/provider.ts';
-import type { Json } from '../../../../../src/domain/json.ts';
-import { type ReadOne, RpcError } from '../../../../../src/egress/rpc-client.ts';
+import type { Json } from '../../../../../src/domain/json/json.ts';
+import { type ReadOne, RpcError } from '../../../../../src/egress/rpc/rpc-client.ts';
 import { openRpc } from '../../../../support/evm.ts';
 import { answersByMethod, startRpcDouble } from '../../../../support/rpc-double.ts';
 

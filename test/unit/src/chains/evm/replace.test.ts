@@ -1,21 +1,21 @@
 import t from 'tap';
-import type { NewVersion, VersionPreparation } from '../../../../../src/chains/chain.ts';
-import { voidRequest } from '../../../../../src/chains/evm/empty-version.ts';
+import type { AttemptPreparation, NewAttempt } from '../../../../../src/chains/client.ts';
 import { capsOf, highestOf, minimumBump, type Price, priceFields } from '../../../../../src/chains/evm/fees.ts';
-import type { Market } from '../../../../../src/chains/evm/market.ts';
 import { openPrepareParts, type PrepareParts, prepare } from '../../../../../src/chains/evm/prepare.ts';
+import type { Market } from '../../../../../src/chains/evm/price/market.ts';
+import { noopRequest } from '../../../../../src/chains/evm/price/noop.ts';
 import {
   checkReplacement,
   type EarlierVersion,
   patienceMs,
-  prepareVersion,
+  prepareReplacement,
 } from '../../../../../src/chains/evm/replace.ts';
 import { networkSchema, readFields, readRequest, readSettings } from '../../../../../src/chains/evm/schema.ts';
 import { signTransaction } from '../../../../../src/chains/evm/signing.ts';
 import { systemClock } from '../../../../../src/domain/clock.ts';
-import type { JsonObject } from '../../../../../src/domain/json.ts';
-import type { Transaction } from '../../../../../src/domain/transaction.ts';
-import { RpcError } from '../../../../../src/egress/rpc-client.ts';
+import type { JsonObject } from '../../../../../src/domain/json/json.ts';
+import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
+import { RpcError } from '../../../../../src/egress/rpc/rpc-client.ts';
 import { startAnvil } from '../../../../support/anvil.ts';
 import { openRpc, signerOf, storedTransaction } from '../../../../support/evm.ts';
 import { fc, runsOf } from '../../../../support/properties.ts';
@@ -89,7 +89,7 @@ function signed({ body = TRANSFER, prices = [dynamic(GWEI, 10n)], purpose = 'sen
   const pending = storedTransaction(account(), body);
   const attempts = prices.map((price, index): EarlierVersion => {
     const isLast = index === prices.length - 1;
-    const request = isLast && purpose === 'void' ? voidRequest(account()) : pending.request;
+    const request = isLast && purpose === 'noop' ? noopRequest(account()) : pending.request;
     const fields = { chain_id: 31_337, from: FROM, gas_limit: gasLimit, ...feesOf(price) };
     return { purpose: isLast ? purpose : 'send', request, fields };
   });
@@ -97,15 +97,15 @@ function signed({ body = TRANSFER, prices = [dynamic(GWEI, 10n)], purpose = 'sen
   return { transaction, attempts };
 }
 
-const BUMP: NewVersion = { purpose: 'bump' };
-const VOID: NewVersion = { purpose: 'void' };
-const replaceBy = (body: JsonObject): NewVersion => ({
+const BUMP: NewAttempt = { purpose: 'bump' };
+const VOID: NewAttempt = { purpose: 'noop' };
+const replaceBy = (body: JsonObject): NewAttempt => ({
   purpose: 'replace',
   request: storedTransaction(account(), body).request,
 });
 
-function version(world: World, history: History, wanted: NewVersion, policies: JsonObject = {}, committed = 0n) {
-  return prepareVersion(partsOf(world), signed(history), wanted, account(policies), { committed });
+function version(world: World, history: History, wanted: NewAttempt, policies: JsonObject = {}, committed = 0n) {
+  return prepareReplacement(partsOf(world), signed(history), wanted, account(policies), { committed });
 }
 
 t.test('a bump is a tenth dearer, or as dear as the market asks', async (t) => {
@@ -156,17 +156,17 @@ t.test('a bump is of the latest version', async (t) => {
   const { transaction, attempts } = signed({ prices: [dynamic(GWEI, 10n), dynamic(2n * GWEI, 20n)] });
   const { request } = storedTransaction(account(), { ...TRANSFER, value: 77 });
   const replaced = attempts.map((one, index) => (index === 1 ? { ...one, purpose: 'replace' as const, request } : one));
-  const bumped = await prepareVersion(partsOf({}), { transaction, attempts: replaced }, BUMP, account(), {
+  const bumped = await prepareReplacement(partsOf({}), { transaction, attempts: replaced }, BUMP, account(), {
     committed: 0n,
   });
   t.same(bumped.kind === 'ready' && bumped.request, request);
-  const again = await version({}, { purpose: 'void', prices: [dynamic(50n * GWEI, 10n)] }, VOID, { gas_price_cap: 1 });
+  const again = await version({}, { purpose: 'noop', prices: [dynamic(50n * GWEI, 10n)] }, VOID, { gas_price_cap: 1 });
   t.match(
     again,
     { kind: 'ready', fields: { max_fee_per_gas: Number(55n * GWEI) } },
     'one void in the place of another',
   );
-  t.match(again, { request: voidRequest(account()) });
+  t.match(again, { request: noopRequest(account()) });
 });
 
 t.test('policies of the moment hold for what is put in its place, not for what is on offer already', async (t) => {
@@ -253,19 +253,15 @@ t.test('a void has the gas that doing nothing takes on its chain', async (t) => 
 });
 
 t.test('one wrong estimate does not rule a void’s gas', async (t) => {
-  const gas = async (world: World, history: History = {}) => {
-    const made = await version(world, history, VOID);
+  const gas = async (world: World) => {
+    const made = await version(world, {}, VOID);
     return made.kind === 'ready' ? made.fields['gas_limit'] : made.reason;
   };
   const absurd = 100_000_000n;
   t.equal(await gas({ estimate: absurd, others: 21_000n }), 21_000, 'other nodes know better');
-  t.equal(await gas({ estimate: absurd }), 210_000, 'ten transfers, as nobody contradicts');
-  t.equal(await gas({ estimate: absurd }, { gasLimit: 900_000 }), 900_000, 'what is on offer already');
-  t.equal(await gas({ estimate: absurd }, { gasLimit: 210_000, purpose: 'void' }), 2_100_000, 'it was not enough');
   const block = { estimate: absurd, blockGasLimit: 150_000n };
   t.equal(await gas(block), 150_000, 'no more than a block holds');
   t.equal(await gas({ blockGasLimit: 20_000n }), 21_000, 'and no less than any transaction takes');
-  t.equal(await gas({ estimate: absurd, blockGasLimit: 0n }), 210_000, 'a block without a limit says nothing');
 });
 
 t.test('a void is priced down to what the balance pays, and waits where that beats nothing', async (t) => {
@@ -300,8 +296,8 @@ t.test('a replacement may take what the dearest of the earlier versions would ha
   const committed = 21_000n * 2n * GWEI + 9n * 10n ** 15n;
   const wanted = replaceBy({ ...TRANSFER, gas_limit: 21_000, value: 5_000_000_000_000_000 });
   const parts = partsOf({ balance: 10n ** 16n });
-  t.match(await prepareVersion(parts, entry, wanted, account(), { committed }), { kind: 'ready' });
-  t.match(await prepareVersion(parts, entry, wanted, account(), { committed: committed + 5n * 10n ** 15n }), {
+  t.match(await prepareReplacement(parts, entry, wanted, account(), { committed }), { kind: 'ready' });
+  t.match(await prepareReplacement(parts, entry, wanted, account(), { committed: committed + 5n * 10n ** 15n }), {
     kind: 'parked',
   });
 });
@@ -422,7 +418,9 @@ t.test('what can be told of a replacement without the network', async (t) => {
 t.test('versions whose prices were not kept cost at least the transaction’s own', async (t) => {
   const { transaction, attempts } = signed({ prices: [dynamic(10n * GWEI, 100n)] });
   const bare = attempts.map((one) => ({ ...one, fields: {} }));
-  const bumped = await prepareVersion(partsOf({}), { transaction, attempts: bare }, BUMP, account(), { committed: 0n });
+  const bumped = await prepareReplacement(partsOf({}), { transaction, attempts: bare }, BUMP, account(), {
+    committed: 0n,
+  });
   t.match(bumped, { fields: { gas_limit: 21_000, max_fee_per_gas: Number(11n * GWEI) } });
 });
 
@@ -440,7 +438,7 @@ t.test('patience by speed, doubled each time and never more than an hour', async
     t.equal(minutes({ ...TRANSFER, speed }, 0), first);
   }
   t.equal(minutes({ to: TO, value: 1, gas_price: 1 }, 1), 3);
-  const voided = storedTransaction(account(), { ...TRANSFER, speed: 'safeLow' }, { voidAs: 'canceled' });
+  const voided = storedTransaction(account(), { ...TRANSFER, speed: 'safeLow' }, { noopEnd: 'canceled' });
   t.equal(patienceMs(settings, voided, 1), 3 * 60_000, 'what is canceled is in a hurry');
   for (const tag of ['arbitrum-based', 'no-mempool', 'optimism-based']) {
     t.equal(patienceMs(settingsOf({ tags: [tag] }), storedTransaction(account(), TRANSFER), 30), 20_000);
@@ -457,7 +455,7 @@ const anyBody: fc.Arbitrary<JsonObject> = fc.oneof(
   fc.constantFrom('safeLow', 'average', 'fast', 'fastest').map((speed) => ({ ...TRANSFER, speed })),
   anyPrice.map((price) => ({ to: TO, value: 5, ...feesOf(price) })),
 );
-const anyVersion: fc.Arbitrary<NewVersion> = fc.oneof(
+const anyVersion: fc.Arbitrary<NewAttempt> = fc.oneof(
   fc.constant(BUMP),
   fc.constant(VOID),
   anyBody.map((body) => replaceBy(body)),
@@ -472,7 +470,7 @@ t.test(
         fc.record({
           prices: fc.array(anyPrice, { minLength: 1, maxLength: 5 }),
           body: anyBody,
-          purpose: fc.constantFrom('send', 'bump', 'void'),
+          purpose: fc.constantFrom('send', 'bump', 'noop'),
           baseFee: fc.option(wei),
           gasPrice: wei,
           tip: wei,
@@ -484,7 +482,7 @@ t.test(
         }),
         async ({ prices, body, purpose, cap, poolless, legacyPolicy, blocktime, asked, ...figures }) => {
           // In the place of one that does nothing there is only another such.
-          const wanted = asked.purpose === 'bump' && purpose === 'void' ? VOID : asked;
+          const wanted = asked.purpose === 'bump' && purpose === 'noop' ? VOID : asked;
           const settings = { average_blocktime_ms: blocktime, ...(poolless ? { tags: ['no-mempool'] } : {}) };
           const world = { ...figures, balance: 1n << 300n, settings };
           const policies: JsonObject = {
@@ -492,9 +490,15 @@ t.test(
             ...(legacyPolicy ? { eip1559_pricing: false } : {}),
           };
           const history = signed({ body, prices, purpose });
-          const made: VersionPreparation = await prepareVersion(partsOf(world), history, wanted, account(policies), {
-            committed: 0n,
-          });
+          const made: AttemptPreparation = await prepareReplacement(
+            partsOf(world),
+            history,
+            wanted,
+            account(policies),
+            {
+              committed: 0n,
+            },
+          );
           if (made.kind !== 'ready') return;
           ready += 1;
 
@@ -504,7 +508,7 @@ t.test(
           );
           const now = fields === undefined ? undefined : highestOf([fields]);
           if (now === undefined || earlier === undefined) throw new Error('a version has a price');
-          const isVoid = wanted.purpose === 'void';
+          const isVoid = wanted.purpose === 'noop';
           const given = wanted.purpose === 'replace' && readRequest(wanted.request).price.kind !== 'speed';
           const isFollowing = poolless && wanted.purpose === 'bump' && !isVoid;
           const least = isFollowing ? { fee: earlier.fee + 1n, tip: earlier.tip } : minimumBump(earlier);
@@ -569,9 +573,9 @@ t.test('a real node takes each version in the place of the one before', async (t
     () => BUMP,
   ]) {
     const wanted = next();
-    const made = await prepareVersion(parts, { transaction, attempts }, wanted, sender, { committed: 0n });
+    const made = await prepareReplacement(parts, { transaction, attempts }, wanted, sender, { committed: 0n });
     if (made.kind !== 'ready') throw new Error(made.reason);
-    const purpose = attempts.at(-1)?.purpose === 'void' ? 'void' : wanted.purpose;
+    const purpose = attempts.at(-1)?.purpose === 'noop' ? 'noop' : wanted.purpose;
     await send(purpose, made.request, made.fields);
   }
 

@@ -2,7 +2,7 @@ import { type BaseWallet, Transaction as EthersTransaction, Signature, Wallet } 
 import t from 'tap';
 import { parseRequest } from '../../../../../src/chains/evm/request.ts';
 import { readRequest } from '../../../../../src/chains/evm/schema.ts';
-import type { JsonObject } from '../../../../../src/domain/json.ts';
+import type { JsonObject } from '../../../../../src/domain/json/json.ts';
 
 const OWN = '0x00000000000000000000000000000000000000a1';
 const OTHER = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';

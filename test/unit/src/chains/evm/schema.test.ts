@@ -7,7 +7,7 @@ import {
   readSettings,
   speedSchema,
 } from '../../../../../src/chains/evm/schema.ts';
-import type { JsonObject } from '../../../../../src/domain/json.ts';
+import type { JsonObject } from '../../../../../src/domain/json/json.ts';
 
 const read = (entry: JsonObject) =>
   readSettings({ type: 'evm', name: 'test', rpcUrls: [], settings: networkSchema.parse(entry) });

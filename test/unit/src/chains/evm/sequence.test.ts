@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { hasLost, isNoFurther, nextNonce, nextNonceOn } from '../../../../../src/chains/evm/sequence.ts';
+import { nextNonce, nextNonceOn } from '../../../../../src/chains/evm/sequence.ts';
 import { openRpc } from '../../../../support/evm.ts';
 import { answersByMethod, type DoubleHandler, startRpcDouble } from '../../../../support/rpc-double.ts';
 
@@ -26,25 +26,13 @@ t.test(
   },
 );
 
-/** Endpoints that each count so many, in a latest block that was made at that second. */
-async function openMany(
-  t: Test,
-  nodes: readonly {
-    count: number;
-    madeAt?: number;
-    counts?: Record<string, number>;
-    isDown?: boolean;
-    hangs?: boolean;
-  }[],
-) {
+/** Endpoints that each count so many, or hang. */
+async function openMany(t: Test, counts: readonly (number | 'hangs')[]) {
   const { promise: hung, resolve: endHanging } = Promise.withResolvers<'hang-up'>();
   const doubles = await Promise.all(
-    nodes.map(({ count, madeAt = 0, counts = {}, isDown = false, hangs = false }) => {
-      if (hangs) return startRpcDouble(() => hung);
-      if (isDown) return startRpcDouble(() => ({ status: 503 }));
-      const answer = (_address: string, at: string) => `0x${(counts[at] ?? count).toString(16)}`;
-      const block = { number: '0x9', timestamp: `0x${madeAt.toString(16)}` };
-      const answers = { eth_chainId: '0x7a69', eth_getTransactionCount: answer, eth_getBlockByNumber: block };
+    counts.map((count) => {
+      if (count === 'hangs') return startRpcDouble(() => hung);
+      const answers = { eth_chainId: '0x7a69', eth_getTransactionCount: `0x${count.toString(16)}` };
       return startRpcDouble(answersByMethod(answers));
     }),
   );
@@ -59,10 +47,7 @@ async function openMany(
 
 t.test('one endpoint that is behind does not hold up an account that has signed more', async (t) => {
   const ask = async (counts: number[], least: bigint | null | undefined) => {
-    const rpc = await openMany(
-      t,
-      counts.map((count) => ({ count })),
-    );
+    const rpc = await openMany(t, counts);
     return nextNonceOn(rpc, { chain: 31_337n, address: ACCOUNT, least });
   };
   t.equal(await ask([5, 9], 9n), 9n);
@@ -77,11 +62,7 @@ t.test('a count far beyond what is known needs more than one endpoint, whichever
   const ask = async (counts: number[], least: bigint | null = 9n) => {
     const told = new Set<bigint>();
     for (let first = 0; first < counts.length; first += 1) {
-      const turned = [...counts.slice(first), ...counts.slice(0, first)];
-      const rpc = await openMany(
-        t,
-        turned.map((count) => ({ count })),
-      );
+      const rpc = await openMany(t, [...counts.slice(first), ...counts.slice(0, first)]);
       told.add(await nextNonceOn(rpc, { chain: 31_337n, address: ACCOUNT, least }));
     }
     return [...told].toSorted((one, other) => (one < other ? -1 : 1));
@@ -99,79 +80,7 @@ t.test('a count far beyond what is known needs more than one endpoint, whichever
 });
 
 t.test('an endpoint that hangs does not make the word of one that lies count', async (t) => {
-  const rpc = await openMany(t, [{ count: 1_000_000 }, { count: 9 }, { count: 0, hangs: true }, { count: 9 }]);
+  const rpc = await openMany(t, [1_000_000, 9, 'hangs', 9]);
   const ask = (least: bigint | null) => nextNonceOn(rpc, { chain: 31_337n, address: ACCOUNT, least });
   t.strictSame(await Promise.all([ask(9n), ask(null)]), [9n, 9n]);
-});
-
-t.test('what was final is lost when a newer block knows nothing of it, and no endpoint does', async (t) => {
-  const ask = async (nodes: Parameters<typeof openMany>[1]) =>
-    hasLost(await openMany(t, nodes), 31_337n, ACCOUNT, { sequence: 6n, at: 100_500 });
-  t.ok(await ask([{ count: 0, madeAt: 101 }]), 'started anew');
-  t.notOk(await ask([{ count: 0, madeAt: 100 }]), 'stuck in the past');
-  t.notOk(await ask([{ count: 0, madeAt: 101, counts: { '0x9': 6 } }]), 'counts from the past beside a new block');
-  t.notOk(
-    await ask([
-      { count: 0, madeAt: 101 },
-      { count: 6, madeAt: 99 },
-    ]),
-    'another one knows',
-  );
-  t.ok(
-    await ask([
-      { count: 0, madeAt: 101 },
-      { count: 3, madeAt: 99 },
-    ]),
-  );
-});
-
-t.test('silence is no word for a loss: more than half of the endpoints must have answered', async (t) => {
-  const [anew, down] = [
-    { count: 0, madeAt: 101 },
-    { count: 0, isDown: true },
-  ];
-  const ask = async (nodes: Parameters<typeof openMany>[1]) =>
-    hasLost(await openMany(t, nodes), 31_337n, ACCOUNT, { sequence: 6n, at: 100_500 });
-  t.notOk(await ask([anew, down]));
-  t.notOk(await ask([down, anew, down]));
-  t.notOk(await ask([anew, anew, down, down]));
-  t.ok(await ask([anew, down, anew]));
-  t.notOk(await ask([down]));
-});
-
-t.test('one endpoint that knows what was final, or hangs, outweighs all that say it is lost', async (t) => {
-  const anew = { count: 0, madeAt: 101 };
-  const ask = async (nodes: Parameters<typeof openMany>[1]) =>
-    hasLost(await openMany(t, nodes), 31_337n, ACCOUNT, { sequence: 6n, at: 100_500 });
-  t.notOk(await ask([anew, anew, anew, { count: 6, madeAt: 99 }]));
-  t.notOk(await ask([anew, anew, anew, { count: 0, hangs: true }]));
-});
-
-t.test('most endpoints prove how far an account is, one of them in a newer block', async (t) => {
-  const ask = async (nodes: Parameters<typeof openMany>[1]) =>
-    isNoFurther(await openMany(t, nodes), 31_337n, ACCOUNT, { sequence: 5n, at: 100_500 });
-  const [old, newer] = [
-    { count: 5, madeAt: 100 },
-    { count: 5, madeAt: 101 },
-  ];
-  const lying = { count: 1_000_000, madeAt: 200 };
-  const [down, hung] = [
-    { count: 0, isDown: true },
-    { count: 0, hangs: true },
-  ];
-  t.ok(await ask([newer]));
-  t.notOk(await ask([old]), 'stuck before it was signed');
-  t.notOk(await ask([{ count: 6, madeAt: 101 }]));
-  t.ok(await ask([newer, old]));
-  t.ok(await ask([lying, newer, newer]));
-  t.ok(await ask([lying, newer, old]));
-  t.ok(await ask([hung, newer, newer]));
-  t.notOk(await ask([lying, old, old]), 'the newer block has to be that of one of those');
-  t.notOk(await ask([lying, newer]), 'of two both have to say it');
-  t.notOk(await ask([lying, lying, newer]));
-  t.notOk(await ask([lying, lying, newer, newer]));
-  t.notOk(await ask([{ count: 0, madeAt: 200 }, lying, { count: 6, madeAt: 101 }]), 'nor does a lie prove it');
-  t.notOk(await ask([newer, down]), 'half are silent');
-  t.ok(await ask([newer, down, newer]));
-  t.notOk(await ask([newer, down, lying]));
 });

@@ -1,7 +1,10 @@
 import { id } from 'ethers';
 import t from 'tap';
-import { recipientOf, selectorOf, spendOf, spentBy } from '../../../../../src/chains/evm/spending.ts';
-import type { JsonObject } from '../../../../../src/domain/json.ts';
+import { spending } from '../../../../../src/chains/evm/spending.ts';
+import type { JsonObject } from '../../../../../src/domain/json/json.ts';
+import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
+
+const { spendOf, spentBy } = spending;
 
 const TO = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
 const request = (more: JsonObject = {}): JsonObject => ({
@@ -45,7 +48,7 @@ t.test('what ended took what its receipt says', (t) => {
     ...{ receipt: { ...receipt, ...more } },
     ...Object.assign({}, ...rest),
   });
-  const took = (of: JsonObject) => spentBy({ request: request(), fields: of });
+  const took = (of: JsonObject) => spentBy({ request: request(), fields: of } as Transaction);
   t.strictSame(took(fields()), { value: 5n, fee: 42_000n });
   t.strictSame(took(fields({ succeeded: false })), { value: 0n, fee: 42_000n }, 'a revert gives the value back');
   t.strictSame(took(fields({ effective_gas_price: null })), { value: 5n, fee: 189_000n }, 'the most it can have been');
@@ -57,9 +60,9 @@ t.test('what ended took what its receipt says', (t) => {
 });
 
 t.test('recipients are addresses', (t) => {
-  t.equal(recipientOf(TO.toUpperCase().replace('X', 'x')), TO.toLowerCase());
-  t.equal(recipientOf(TO.replace('f39', 'F39')), undefined, 'a checksum that does not hold');
-  t.equal(recipientOf('alice'), undefined);
+  t.equal(spending.recipient.read(TO.toUpperCase().replace('X', 'x')), TO.toLowerCase());
+  t.equal(spending.recipient.read(TO.replace('f39', 'F39')), undefined, 'a checksum that does not hold');
+  t.equal(spending.recipient.read('alice'), undefined);
   t.end();
 });
 
@@ -71,9 +74,9 @@ t.test('functions are named by selector or signature', (t) => {
     '$_1(bool)',
     'internalFixed(uint8,int128)',
   ];
-  for (const signature of signatures) t.equal(selectorOf(signature), id(signature).slice(0, 10), signature);
-  t.equal(selectorOf('0xA9059CBB'), '0xa9059cbb');
-  t.equal(selectorOf('0x'), '0x');
+  for (const signature of signatures) t.equal(spending.selector.read(signature), id(signature).slice(0, 10), signature);
+  t.equal(spending.selector.read('0xA9059CBB'), '0xa9059cbb');
+  t.equal(spending.selector.read('0x'), '0x');
   const faults = [
     ...[
       '',
@@ -88,6 +91,6 @@ t.test('functions are named by selector or signature', (t) => {
     ],
     ...['transfer(address,uint)', 'f(int[])', 'f(byte)', 'function f()'],
   ];
-  for (const fault of faults) t.equal(selectorOf(fault), undefined, fault);
+  for (const fault of faults) t.equal(spending.selector.read(fault), undefined, fault);
   t.end();
 });

@@ -4,7 +4,7 @@ import { FakeSigner } from '../../../../support/fake-signer.ts';
 
 t.test('what the chain says of itself', async (t) => {
   const chain = createSolanaChain();
-  t.match(chain, { type: 'solana', curve: 'ed25519', unit: 'lamport', counter: null });
+  t.match(chain, { type: 'solana', curve: 'ed25519', unit: 'lamport', counter: undefined });
   t.equal(chain.minimumBalance({ min_balance: 5 }), null, 'nothing is asked of a network yet');
   t.throws(() => chain.parseRequest({}, { address: '', policies: {} }, 0), { code: 'NOT_AVAILABLE_YET' });
 });

@@ -9,7 +9,7 @@ t.test('what the chain says of itself', async (t) => {
     type: 'stellar',
     curve: 'ed25519',
     unit: 'stroop',
-    counter: { statusKey: 'sequence_number', failure: 'SequenceSyncFailed' },
+    counter: { statusKey: 'sequence_number', failure: { type: 'SequenceSyncFailed' } },
   });
   t.equal(chain.minimumBalance({ fee_payment_strategy: 'user', min_balance: 5 }), null, 'nothing is asked yet');
   t.throws(() => chain.parseRequest({}, { address: '', policies: {} }, 0), { code: 'NOT_AVAILABLE_YET' });

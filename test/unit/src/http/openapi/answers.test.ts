@@ -1,10 +1,8 @@
 import t from 'tap';
 import { z } from 'zod';
 import { AppError } from '../../../../../src/domain/errors.ts';
-import { relayerView } from '../../../../../src/domain/relayer-view.ts';
 import { failure, success, successPage } from '../../../../../src/http/envelope.ts';
-import { envelope, failureSchema, pageOf, relayerSchema } from '../../../../../src/http/openapi/answers.ts';
-import { relayerOf } from '../../../../support/store.ts';
+import { envelope, failureSchema, pageOf } from '../../../../../src/http/openapi/answers.ts';
 
 t.test('the envelopes are those that the server makes', (t) => {
   const page = { page: 1, perPage: 10 };
@@ -16,23 +14,6 @@ t.test('the envelopes are those that the server makes', (t) => {
     new AppError('TOO_MANY_REQUESTS', {}, { retryAfterSeconds: 2 }),
   ]) {
     t.same(failureSchema.parse(failure(error)), failure(error));
-  }
-  t.end();
-});
-
-t.test('a relayer, whatever is set', (t) => {
-  const details = 'why';
-  for (const relayer of [
-    relayerOf(),
-    relayerOf({
-      notificationId: 'n',
-      customRpcUrls: [{ url: 'https://node.test/key', weight: 3 }],
-      disabledReason: { type: 'Multiple', details: [{ type: 'NonceSyncFailed', details }] },
-    }),
-    relayerOf({ disabledReason: { type: 'BalanceCheckFailed', details } }),
-  ]) {
-    const view = relayerView(relayer, { min_balance: 1 });
-    t.strictSame(relayerSchema.parse(view), view);
   }
   t.end();
 });

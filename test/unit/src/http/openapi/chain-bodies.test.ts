@@ -13,9 +13,9 @@ t.test('each family is shown under its own name', (t) => {
     'EvmTypedData',
     'EvmUnsentTransaction',
   ]);
-  t.ok(policies.safeParse({ gas_price_cap: 5 }).success);
-  t.ok(policies.safeParse({ allowed_programs: [] }).success);
-  t.notOk(policies.safeParse({ no_such_policy: 1 }).success);
-  t.ok(request.safeParse({ value: 1, data: '0x' }).success);
+  t.ok(policies.schema.safeParse({ gas_price_cap: 5 }).success);
+  t.ok(policies.schema.safeParse({ allowed_programs: [] }).success);
+  t.notOk(policies.schema.safeParse({ no_such_policy: 1 }).success);
+  t.ok(request.schema.safeParse({ value: 1, data: '0x' }).success);
   t.end();
 });

@@ -1,11 +1,13 @@
 import t from 'tap';
-import { z } from 'zod';
+import { createChains } from '../../../../../src/chains/registry.ts';
+import { systemClock } from '../../../../../src/domain/clock.ts';
 import type { ErrorCode } from '../../../../../src/domain/errors.ts';
+import { chainBodies } from '../../../../../src/http/openapi/chain-bodies.ts';
 import { lifecycleOperations, timelineSchema } from '../../../../../src/http/openapi/lifecycle-operations.ts';
 import { timelineOf } from '../../../../../src/services/timeline.ts';
 import { attemptOf, transactionOf } from '../../../../support/store.ts';
 
-const all = lifecycleOperations(z.looseObject({ to: z.string() }));
+const all = lifecycleOperations(chainBodies(createChains(systemClock)));
 
 t.test('what changes a transaction is gated, what reads is not', (t) => {
   for (const [route, { errors }] of Object.entries(all)) {
@@ -34,7 +36,7 @@ t.test('a timeline is as it is described', (t) => {
       transaction,
       attempts: [attemptOf(transaction, { acceptedAt }), attemptOf(transaction, { ordinal: 2, purpose: 'bump' })],
       decisions: [{ at: acceptedAt, kind: 'gap-filled', text: 'why' }],
-      wishes: [
+      intents: [
         { kind: 'cancel', createdAt: acceptedAt, settledAt: null, refusal: null },
         { kind: 'replace', createdAt: acceptedAt, settledAt: acceptedAt, refusal: 'no' },
       ],

@@ -13,7 +13,7 @@ t.test('PUT replaces with the body as it is sent', async (t) => {
   });
   t.equal(answer.status, 200);
   t.strictSame(answer.json, { success: true, data: { id: 'tx-1', status: 'submitted' }, error: null });
-  t.strictSame(services.lifecycle.wishes, [
+  t.strictSame(services.lifecycle.intents, [
     { kind: 'replace', relayerId: 'r1', transactionId: 'tx-1', body: { value: String(2n ** 256n - 1n) } },
   ]);
 });
@@ -23,14 +23,14 @@ t.test('a replacement without a body reaches nobody', async (t) => {
   const answer = await call(`${PATH}/tx-1`, { method: 'PUT' });
   t.equal(answer.status, 400);
   t.match(answer.json, { error: /body is missing/, message: 'Bad Request' });
-  t.strictSame(services.lifecycle.wishes, []);
+  t.strictSame(services.lifecycle.intents, []);
 });
 
 t.test('DELETE cancels one, and all that are pending under a path of its own', async (t) => {
   const { call, services } = await startHttp(t);
   t.match(await call(`${PATH}/tx-1`, { method: 'DELETE' }), { status: 200, json: { data: { status: 'canceled' } } });
   t.match(await call(`${PATH}/pending`, { method: 'DELETE' }), { status: 200, json: { data: { total_processed: 0 } } });
-  t.strictSame(services.lifecycle.wishes, [
+  t.strictSame(services.lifecycle.intents, [
     { kind: 'cancel', relayerId: 'r1', transactionId: 'tx-1' },
     { kind: 'cancel all', relayerId: 'r1' },
   ]);
@@ -48,12 +48,12 @@ t.test('DELETE takes no body: one that names some of them would cancel all', asy
       'an empty one is none',
     );
   }
-  t.equal(services.lifecycle.wishes.length, 2);
+  t.equal(services.lifecycle.intents.length, 2);
 });
 
 t.test('what the lane refuses says why', async (t) => {
   const { call, services } = await startHttp(t);
-  services.lifecycle.onWish = () => {
+  services.lifecycle.onIntent = () => {
     throw invalidRequest('Invalid transaction state for cancel_transaction. Current: Mined');
   };
   const answer = await call(`${PATH}/tx-1`, { method: 'DELETE' });

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { AppError } from '../../../../../src/domain/errors.ts';
-import type { FetchRequest } from '../../../../../src/egress/plugin-fetch.ts';
+import type { FetchRequest } from '../../../../../src/egress/fetch/plugin-fetch.ts';
 import { fetch, fetchAbort, fetchRead } from '../../../../../src/plugin-host/capabilities/fetch.ts';
 import type { FetchService } from '../../../../../src/services/fetch.ts';
 import { PluginServices } from '../../../../support/plugin-services.ts';

@@ -1,0 +1,95 @@
+import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
+import path from 'node:path';
+import { crc32 } from 'node:zlib';
+import { JOURNAL_BYTES, JOURNAL_HEADER_BYTES } from '../../protocol.ts';
+import type { Launcher } from './launch.ts';
+
+/** Memory that can be opened as files, where Linux has it; a disk would keep what plugins say. */
+const MEMORY_FOLDER = '/dev/shm';
+
+/** A journal for a child that can be held to its size, where this system has a place for one. */
+export function openJournal({ confinement }: Launcher): Journal | undefined {
+  if (!confinement.core_dumps_off) return undefined;
+  try {
+    return new Journal(MEMORY_FOLDER);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The file on which one child notes what it has not sent yet, see {@link JOURNAL_FD}, and how far its channel was read:
+ * what was taken from the one is not taken from the other again. Nothing of it is believed any more than the channel.
+ */
+export class Journal {
+  readonly #buffer = Buffer.allocUnsafeSlow(JOURNAL_BYTES);
+  #fd: number | undefined;
+  /** Bytes that came over the channel, and those of them or after them that were handed on. */
+  #received = 0;
+  #taken = 0;
+
+  /**
+   * Opens a file in `place` that has no name any more when this returns.
+   * @throws Error when there is no room for all that the child may write
+   */
+  constructor(place: string) {
+    const folder = mkdtempSync(path.join(place, 'isolayer-'));
+    try {
+      this.#fd = openSync(path.join(folder, 'journal'), 'wx+', 0o600);
+      this.#takePlace(this.#fd);
+    } catch (error) {
+      this.close();
+      throw error;
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  }
+
+  /** To be given to the child as its {@link JOURNAL_FD}. */
+  get fd(): number {
+    if (this.#fd === undefined) throw new Error('the journal is closed');
+    return this.#fd;
+  }
+
+  /** What of the channel's next bytes is new. */
+  unread(chunk: Buffer): Buffer {
+    const known = Math.min(this.#taken - this.#received, chunk.length);
+    this.#received += chunk.length;
+    this.#taken += chunk.length - known;
+    return known === 0 ? chunk : chunk.subarray(known);
+  }
+
+  /** Hands on, in order, what the child has noted beyond what it has sent. */
+  read(onBytes: (bytes: Buffer) => void): void {
+    if (this.#fd === undefined) return;
+    const length = readSync(this.#fd, this.#buffer, 0, JOURNAL_BYTES, 0);
+    let next = Number.NaN;
+    for (let at = 0; at + JOURNAL_HEADER_BYTES <= length; ) {
+      const offset = this.#buffer.readDoubleBE(at);
+      const begin = at + JOURNAL_HEADER_BYTES;
+      const end = begin + this.#buffer.readUInt32BE(at + 8);
+      const follows = Number.isNaN(next) ? offset <= this.#taken : offset === next;
+      if (!follows || !Number.isSafeInteger(offset) || end > length) return;
+      const bytes = this.#buffer.subarray(begin, end);
+      if (crc32(bytes) !== this.#buffer.readUInt32BE(at + 12)) return;
+      next = offset + bytes.length;
+      at = end;
+      const known = this.#taken - offset;
+      if (known >= bytes.length) continue;
+      this.#taken = next;
+      onBytes(Buffer.from(bytes.subarray(Math.max(0, known))));
+    }
+  }
+
+  /** Takes its memory now: others may have filled it when the child writes. What it holds then is no record. */
+  #takePlace(fd: number): void {
+    const written = writeSync(fd, this.#buffer.fill(255), 0, JOURNAL_BYTES, 0);
+    if (written !== JOURNAL_BYTES) throw new Error('there is no room for a journal');
+  }
+
+  /** Safe to call twice. */
+  close(): void {
+    if (this.#fd !== undefined) closeSync(this.#fd);
+    this.#fd = undefined;
+  }
+}

@@ -1,0 +1,297 @@
+import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { runtimeFiles } from '../../confinement/runtime-files.ts';
+import { syscallFilter } from '../../confinement/syscall-filter.ts';
+import { knowsOption, toolPath } from '../../confinement/tool.ts';
+import { unnamedFile } from '../../confinement/unnamed-file.ts';
+import { emptyRoot, fileRules } from '../../confinement/wall.ts';
+import { type Confinement, JOURNAL_BYTES, type Restriction } from '../../protocol.ts';
+
+/**
+ * What stays open under `--permission --allow-addons` without them: `node:sqlite` and `node:ffi` open any file, and
+ * SIGUSR1 opens the inspector. isolated-vm needs `--no-node-snapshot`. Never `--allow-worker`: a worker with
+ * `execArgv: []` is free of the permission model (nodejs/node #62222). There is no file to read at all: the program
+ * comes by standard input, and a native module is opened by the system. The stack, in KB, is larger than a guest's, see
+ * `process/main.ts`.
+ */
+const NODE_FLAGS = [
+  '--permission',
+  '--allow-addons',
+  '--disable-warning=PERM0001',
+  '--no-experimental-sqlite',
+  '--no-experimental-ffi',
+  '--no-node-snapshot',
+  '--disable-sigusr1',
+  '--stack-size=1240',
+  // Node need not find out what language it is given.
+  '--input-type=commonjs',
+  '--no-strip-types',
+];
+
+/** What node begins with. A program that is cut short is none, so none of it runs. */
+const READ_PROGRAM = "(0, eval)(require('node:fs').readFileSync(0, 'utf8'))(require);";
+/** By this word children are found in a list of processes. */
+const NAME = 'isolayer-sandbox';
+
+/** Where a child finds its system-call filter, while it is started. */
+const FILTER_FD = 5;
+const PROBE_MS = 5000;
+const LONGEST_REASON = 200;
+
+/** One program that restricts itself and becomes, or starts, the next. */
+interface Link {
+  readonly tool: string;
+  /** What an older version of the tool does not have. */
+  readonly option?: string;
+  readonly args: readonly string[];
+  readonly grants: Partial<Record<Restriction, true>>;
+}
+
+/** Why a system does not grant what it does not grant. */
+type Missing = Confinement['missing'];
+
+const systemCallLink: Link = {
+  tool: 'setpriv',
+  option: '--seccomp-filter',
+  args: [`--seccomp-filter=/proc/self/fd/${FILTER_FD}`],
+  grants: { syscalls_filtered: true },
+};
+
+/**
+ * From the outside in. A link is left out where the system does not have or allow it, and where the links before it
+ * grant all that it would.
+ * @param readable what node opens by the system, as absolute paths
+ */
+function chain(readable: readonly string[], hasFilter: boolean): readonly Link[] {
+  return [
+    {
+      tool: 'setpriv',
+      args: ['--pdeathsig', 'KILL', '--no-new-privs'],
+      grants: { pdeathsig: true, no_new_privs: true },
+    },
+    // The one file that a child may write is its journal.
+    {
+      tool: 'prlimit',
+      args: ['--core=0', '--nofile=64', `--fsize=${JOURNAL_BYTES}`],
+      grants: { core_dumps_off: true, few_files: true },
+    },
+    // When the machine runs out of memory, a sandbox goes before the service.
+    { tool: 'choom', args: ['-n', '1000', '--'], grants: { oom_first: true } },
+    {
+      tool: 'bwrap',
+      args: [
+        ...emptyRoot(readable, ['pid', 'net', 'ipc', 'uts']),
+        ...(hasFilter ? ['--seccomp', `${FILTER_FD}`] : []),
+        '--',
+      ],
+      grants: { namespaces: true, files_hidden: true, ...(hasFilter ? { syscalls_filtered: true } : {}) },
+    },
+    {
+      tool: 'unshare',
+      args: ['--user', '--pid', '--net', '--ipc', '--fork', '--kill-child'],
+      grants: { namespaces: true },
+    },
+    ...(hasFilter ? [systemCallLink] : []),
+    // The last: behind it only node can be opened.
+    { tool: 'setpriv', option: '--landlock-access', args: fileRules(readable), grants: { files_hidden: true } },
+  ];
+}
+
+/** A link as this system has it. */
+interface FoundLink {
+  readonly command: readonly string[];
+  readonly grants: Link['grants'];
+}
+
+/** How children are started on this system. */
+export interface Launcher {
+  readonly confinement: Confinement;
+  /** The chain's command line; empty where none of it works. */
+  readonly prefix: readonly string[];
+  /** The descriptor of the system-call filter, which each child is given anew. */
+  readonly filterFd?: number;
+}
+
+/**
+ * Tries out what this system allows: the whole chain, or else link by link. Once per thread.
+ * @param addon the native module that a child loads
+ */
+export async function probeLauncher(platform: NodeJS.Platform, addon: string): Promise<Launcher> {
+  const filter = platform === 'linux' ? syscallFilter(process.arch) : undefined;
+  const filterFd = filter && unnamedFile(filter);
+  const readable = platform === 'linux' ? [...runtimeFiles(), addon] : [];
+  const missing: Missing = {};
+  const lack = ({ grants }: Pick<Link, 'grants'>, why: string): void => {
+    for (const restriction of restrictionsOf(grants)) {
+      const known = missing[restriction];
+      missing[restriction] = known === undefined || known === why ? why : `${known}; ${why}`;
+    }
+  };
+  const links: FoundLink[] = [];
+  for (const link of chain(readable, filterFd !== undefined)) {
+    const command = platform === 'linux' ? commandOf(link) : { why: 'only Linux has it' };
+    if ('why' in command) lack(link, command.why);
+    else links.push({ ...command, grants: link.grants });
+  }
+  if (filterFd === undefined)
+    missing.syscalls_filtered ??= platform === 'linux' ? 'no filter is known for this processor' : 'only Linux has it';
+  const probe = (tried: readonly FoundLink[]) => refusalOf(tried, addon, filterFd);
+  const whole = withoutRepeats(links);
+  const taken = (await probe(whole)) === null ? whole : [];
+  if (taken.length < whole.length) {
+    for (const link of links) {
+      if (addsNothing(taken, link)) continue;
+      const why = await probe([...taken, link]);
+      if (why === null) taken.push(link);
+      else lack(link, why);
+    }
+  }
+  return launcherOf(taken, missing, filterFd);
+}
+
+function restrictionsOf(grants: Link['grants']): Restriction[] {
+  return Object.keys(grants) as Restriction[];
+}
+
+function addsNothing(taken: readonly FoundLink[], { grants }: FoundLink): boolean {
+  return restrictionsOf(grants).every((restriction) => taken.some((link) => link.grants[restriction] === true));
+}
+
+function withoutRepeats(links: readonly FoundLink[]): FoundLink[] {
+  const taken: FoundLink[] = [];
+  for (const link of links) if (!addsNothing(taken, link)) taken.push(link);
+  return taken;
+}
+
+/**
+ * Starts a child in every restriction there is: no environment, no file to read, descriptor 3 to speak on, standard
+ * error to die on.
+ * @param program a script that evaluates to a function of Node's `require`
+ */
+export function launch(launcher: Launcher, program: string, journalFd?: number): ChildProcess {
+  const line = [...launcher.prefix, process.execPath, ...nodeArguments()];
+  return start(line, { journalFd, filterFd: launcher.filterFd, input: program });
+}
+
+/** What a child is given besides its channel. */
+interface Given {
+  journalFd?: number | undefined;
+  filterFd?: number | undefined;
+  input?: string;
+}
+
+/** Starts a command line as a child on the channel, and on a journal, with nothing of the server's own. */
+export function start([command = '', ...args]: readonly string[], given: Given = {}): ChildProcess {
+  const { journalFd = 'ignore', filterFd, input = '' } = given;
+  const filter = filterFd === undefined ? undefined : openAnew(filterFd);
+  try {
+    const child = spawn(command, args, {
+      cwd: '/',
+      env: {},
+      stdio: ['pipe', 'ignore', 'pipe', 'pipe', journalFd, ...(filter === undefined ? [] : [filter])],
+      // A session of its own: the terminal's Ctrl-C is for the server, which lets running calls finish.
+      detached: true,
+    });
+    // One that dies before it has read all of it says more by its end.
+    child.stdin?.on('error', () => undefined).end(input);
+    return child;
+  } finally {
+    if (filter !== undefined) closeSync(filter);
+  }
+}
+
+/** The same file from its beginning: a descriptor that is handed on shares how far it was read. */
+function openAnew(fd: number): number {
+  return openSync(`/proc/self/fd/${fd}`, 'r');
+}
+
+/**
+ * The process that runs node: the one that was started or, behind `unshare`, its child.
+ * @returns undefined when it does not run any more, or not yet
+ */
+export function nodePid(launcher: Launcher, startedPid: number): number | undefined {
+  if (!launcher.confinement.namespaces) return startedPid;
+  try {
+    const children = readFileSync(`/proc/${startedPid}/task/${startedPid}/children`, 'utf8');
+    const pid = Number.parseInt(children, 10);
+    return pid > 0 ? pid : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Node's command line for a child, which runs the program on its standard input. */
+export function nodeArguments(): string[] {
+  return [...NODE_FLAGS, '--eval', READ_PROGRAM, NAME];
+}
+
+/** Whether the kernel lists a thread's children: behind `unshare`, node's process id is found no other way. */
+function listsChildren(): boolean {
+  try {
+    readFileSync(`/proc/${process.pid}/task/${process.pid}/children`);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The link's command line as this system has it, or why it has none. */
+function commandOf({ tool, option, args, grants }: Link): { command: readonly string[] } | { why: string } {
+  const file = toolPath(tool);
+  if (file === undefined) return { why: `${tool} is not installed` };
+  if (option !== undefined && !knowsOption(file, option)) return { why: `this ${tool} has no ${option}` };
+  if (grants.namespaces === true && !listsChildren())
+    return { why: 'the kernel does not list the children of a thread' };
+  return { command: [file, ...args] };
+}
+
+function launcherOf(links: readonly FoundLink[], missing: Missing, filterFd: number | undefined): Launcher {
+  const none: Confinement = {
+    permission: true,
+    pdeathsig: false,
+    no_new_privs: false,
+    core_dumps_off: false,
+    few_files: false,
+    oom_first: false,
+    namespaces: false,
+    files_hidden: false,
+    syscalls_filtered: false,
+    missing: {},
+  };
+  const granted = links.reduce((all, { grants }) => ({ ...all, ...grants }), none);
+  const reasons = Object.entries(missing).filter(([restriction]) => !granted[restriction as Restriction]);
+  return {
+    confinement: { ...granted, missing: Object.fromEntries(reasons) },
+    prefix: links.flatMap(({ command }) => command),
+    ...(filterFd === undefined ? {} : { filterFd }),
+  };
+}
+
+/** Why this chain does not start a node that loads the addon; null when it does. */
+async function refusalOf(
+  links: readonly FoundLink[],
+  addon: string,
+  filterFd: number | undefined,
+): Promise<string | null> {
+  const load = `process.dlopen({ exports: {} }, ${JSON.stringify(addon)})`;
+  const line = [...links.flatMap(({ command }) => command), process.execPath, '--no-node-snapshot', '--eval', load];
+  const child = start(line, { filterFd });
+  const timer = setTimeout(() => child.kill('SIGKILL'), PROBE_MS);
+  let said = '';
+  child.stderr?.on('data', (chunk: Buffer) => {
+    said += chunk.toString('utf8');
+  });
+  try {
+    const [code] = (await once(child, 'close')) as [number | null];
+    // The first line only: the others have the paths of this machine.
+    return code === 0
+      ? null
+      : said.split('\n', 1)[0]?.replaceAll(process.execPath, 'node').slice(0, LONGEST_REASON) || 'it does not start';
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? String(error.code) : 'it does not start';
+  } finally {
+    clearTimeout(timer);
+  }
+}

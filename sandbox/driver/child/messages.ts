@@ -1,0 +1,251 @@
+import { ProtocolViolation } from '../../frames.ts';
+import type {
+  DoneMessage,
+  EndCode,
+  Json,
+  LoadedMessage,
+  LoadFailure,
+  LogEntry,
+  Outcome,
+  ReadyMessage,
+  RequestMessage,
+  Usage,
+} from '../../protocol.ts';
+import { isJson } from './json-check.ts';
+
+/** The longest chain of containers a capability's parameters may have; deeper ones could overflow a reader's stack. */
+export const MOST_DEPTH = 64;
+
+/** What the values of a capability's parameters may weigh. */
+export const MOST_WEIGHT = 65_536;
+/** An object or array costs whoever carries it about as much as four other values. */
+const CONTAINER_WEIGHT = 4;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const OPEN_BRACE = 0x7b;
+const OPEN_BRACKET = 0x5b;
+
+const LOG_LEVELS: readonly LogEntry['level'][] = ['log', 'info', 'warn', 'error', 'debug', 'uncaught'];
+const LONGEST_METHOD = 100;
+const LONGEST_VERSION = 200;
+const LONGEST_CODE = 1000;
+
+/** Beyond what any child of ours holds, and far below what would be absurd in a sum or a figure. */
+const MOST_ISOLATES = 65_536;
+const MOST_HEAP_BYTES = 2 ** 40;
+
+/** The ends that a child may claim: the others are the driver's and the host's to state. */
+const ENDS_OF_CALLS: readonly EndCode[] = [
+  'CPU_LIMIT',
+  'MEMORY_LIMIT',
+  'CALL_LIMIT',
+  'RESULT_TOO_LARGE',
+  'RESULT_NOT_SERIALIZABLE',
+  'SANDBOX_LOST',
+  'CANCELED',
+];
+const ENDS_OF_LOADS: readonly EndCode[] = ['CPU_LIMIT', 'MEMORY_LIMIT'];
+
+type Fields = { [key: string]: unknown };
+
+/** @throws ProtocolViolation */
+export function parseReady(text: string): ReadyMessage {
+  const fields = fieldsOf(text, ['protocol', 'node']);
+  return { protocol: whole(fields, 'protocol'), node: line(fields, 'node', LONGEST_VERSION) };
+}
+
+/** @throws ProtocolViolation */
+export function parseLoaded(text: string): LoadedMessage {
+  const fields = fieldsOf(text, ['version', 'isolate_bytes', 'failure']);
+  return {
+    version: line(fields, 'version', LONGEST_VERSION),
+    isolate_bytes: whole(fields, 'isolate_bytes', MOST_HEAP_BYTES),
+    failure: fields['failure'] === null ? null : failureOf(fields['failure']),
+  };
+}
+
+/** @throws ProtocolViolation */
+export function parseLog(text: string): LogEntry {
+  const fields = fieldsOf(text, ['level', 'message']);
+  const level = LOG_LEVELS.find((known) => known === fields['level']);
+  if (level === undefined) throw new ProtocolViolation('a log entry has no such level');
+  return { level, message: textOf(fields, 'message') };
+}
+
+/** A capability call's message, and the JSON text of its parameter `value` where one comes behind it. */
+export function cutRequest(text: string): { head: string; value: string | undefined } {
+  const cut = text.indexOf('\n');
+  return cut === -1 ? { head: text, value: undefined } : { head: text.slice(0, cut), value: text.slice(cut + 1) };
+}
+
+/**
+ * Puts a request together from its parts: `value` is looked through, and stays text.
+ * @throws ProtocolViolation
+ */
+export function parseRequest(head: string, value?: string): RequestMessage {
+  const fields = fieldsOf(head, ['id', 'method', 'params']);
+  const params = fields['params'] as Json;
+  if (isObject(params) && Object.hasOwn(params, 'value'))
+    throw new ProtocolViolation('value is not behind the message');
+  if (value !== undefined && !(isObject(params) && isJson(value))) throw new ProtocolViolation('value is not JSON');
+  return {
+    id: whole(fields, 'id'),
+    method: line(fields, 'method', LONGEST_METHOD),
+    params: value === undefined ? params : { ...(params as { [key: string]: Json }), value },
+  };
+}
+
+/** @throws ProtocolViolation */
+export function parseDone(text: string): DoneMessage {
+  const fields = fieldsOf(text, ['outcome', 'usage', 'dropped_logs', 'isolates']);
+  return {
+    outcome: outcomeOf(fields['outcome'], ENDS_OF_CALLS),
+    usage: usageOf(fields['usage']),
+    dropped_logs: whole(fields, 'dropped_logs'),
+    isolates: whole(fields, 'isolates', MOST_ISOLATES),
+  };
+}
+
+/** @throws ProtocolViolation */
+export function parseShelf(text: string): number {
+  if (!/^\d{1,10}$/.test(text)) throw new ProtocolViolation('a number of isolates is no number');
+  if (Number(text) > MOST_ISOLATES) throw new ProtocolViolation(`isolates is more than ${MOST_ISOLATES}`);
+  return Number(text);
+}
+
+/** Whether `value` has more than {@link MOST_DEPTH} containers inside each other. */
+export function isTooDeep(value: Json): boolean {
+  let level: Json[] = [value];
+  for (let depth = 0; depth <= MOST_DEPTH; depth += 1) {
+    level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []));
+    if (level.length === 0) return false;
+  }
+  return true;
+}
+
+/**
+ * Whether JSON text holds more values than a capability call may have. Looks at the text: parsing and copying a
+ * megabyte of `[[],[],…` holds up the main loop, and whoever shares this thread, for tenths of a second.
+ */
+export function isCrowded(text: string): boolean {
+  if (text.length * CONTAINER_WEIGHT <= MOST_WEIGHT) return false;
+  let weight = 0;
+  let inString = false;
+  for (let at = 0; at < text.length && weight <= MOST_WEIGHT; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) inString = !inString;
+    else if (inString) at += code === BACKSLASH ? 1 : 0;
+    else if (code === COMMA) weight += 1;
+    else if (code === OPEN_BRACE || code === OPEN_BRACKET) weight += CONTAINER_WEIGHT;
+  }
+  return weight > MOST_WEIGHT;
+}
+
+/**
+ * The id of a request that is too crowded to be parsed, from the beginning of its text as our own runtime writes it.
+ * @throws ProtocolViolation
+ */
+export function requestId(text: string): number {
+  const id = /^\{"id":(\d{1,15}),/.exec(text)?.[1];
+  if (id === undefined) throw new ProtocolViolation('a payload does not begin with its id');
+  return Number(id);
+}
+
+/** Why a module cannot be served: never a result. */
+function failureOf(value: unknown): LoadFailure {
+  const fields = exactly(value, ['outcome', 'report']);
+  const outcome = outcomeOf(fields['outcome'], ENDS_OF_LOADS);
+  if (outcome.kind === 'returned') throw new ProtocolViolation('a module that failed has returned');
+  return { outcome, report: textOf(fields, 'report') };
+}
+
+function outcomeOf(value: unknown, ends: readonly EndCode[]): Outcome {
+  const kind = isObject(value) ? value['kind'] : undefined;
+  switch (kind) {
+    case 'returned': {
+      const fields = exactly(value, ['kind', 'json']);
+      return { kind, json: jsonOf(fields, 'json') };
+    }
+    case 'threw': {
+      const fields = exactly(value, ['kind', 'message', 'code', 'status', 'details']);
+      return {
+        kind,
+        message: textOf(fields, 'message'),
+        code: line(fields, 'code', LONGEST_CODE),
+        status: whole(fields, 'status'),
+        details: jsonOf(fields, 'details'),
+      };
+    }
+    case 'ended': {
+      const fields = exactly(value, ['kind', 'code', 'message']);
+      return { kind, code: endCode(fields['code'], ends), message: textOf(fields, 'message') };
+    }
+    default:
+      throw new ProtocolViolation('an outcome has no such kind');
+  }
+}
+
+function usageOf(value: unknown): Usage {
+  const fields = exactly(value, ['cpu_ms', 'calls', 'heap_bytes']);
+  const cpuMs = fields['cpu_ms'];
+  if (typeof cpuMs !== 'number' || !(cpuMs >= 0 && cpuMs < Number.POSITIVE_INFINITY)) {
+    throw new ProtocolViolation('cpu_ms is no duration');
+  }
+  return { cpu_ms: cpuMs, calls: whole(fields, 'calls'), heap_bytes: whole(fields, 'heap_bytes', MOST_HEAP_BYTES) };
+}
+
+function endCode(value: unknown, ends: readonly EndCode[]): EndCode {
+  const code = ends.find((known) => known === value);
+  if (code === undefined) throw new ProtocolViolation('an outcome has no such code');
+  return code;
+}
+
+function fieldsOf(text: string, names: readonly string[]): Fields {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new ProtocolViolation('a payload is not JSON');
+  }
+  return exactly(value, names);
+}
+
+function exactly(value: unknown, names: readonly string[]): Fields {
+  if (!isObject(value)) throw new ProtocolViolation('a payload is not an object');
+  const keys = Object.keys(value);
+  if (keys.length !== names.length || !names.every((name) => Object.hasOwn(value, name))) {
+    throw new ProtocolViolation(`a payload must have exactly ${names.join(', ')}`);
+  }
+  return value;
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function textOf(fields: Fields, name: string): string {
+  const value = fields[name];
+  if (typeof value !== 'string') throw new ProtocolViolation(`${name} is not a text`);
+  return value;
+}
+
+/** A text that goes into the answer as it is: what it does to the answer's shape is settled here. */
+function jsonOf(fields: Fields, name: string): string {
+  const value = textOf(fields, name);
+  if (!isJson(value)) throw new ProtocolViolation(`${name} is not JSON`);
+  return value;
+}
+
+function line(fields: Fields, name: string, longest: number): string {
+  const value = textOf(fields, name);
+  if (value.length > longest) throw new ProtocolViolation(`${name} is longer than ${longest} characters`);
+  return value;
+}
+
+function whole(fields: Fields, name: string, most = Number.MAX_SAFE_INTEGER): number {
+  const value = fields[name];
+  if (!Number.isSafeInteger(value) || (value as number) < 0) throw new ProtocolViolation(`${name} is no whole number`);
+  if ((value as number) > most) throw new ProtocolViolation(`${name} is more than ${most}`);
+  return value as number;
+}

@@ -1,0 +1,82 @@
+import type { ChildProcess } from 'node:child_process';
+import type { CallReport, CallTask, DriverData, DriverMessage, HostMessage } from '../protocol.ts';
+import { type Journal, openJournal } from './child/journal.ts';
+import { type Launcher, launch } from './child/launch.ts';
+import { NO_CALL } from './pulse.ts';
+import { Supervisor, unableToRun } from './supervisor.ts';
+
+/** The children of one thread, by the numbers that the host gave them. */
+export class Children {
+  readonly #data: DriverData;
+  readonly #launcher: Launcher;
+  readonly #post: (message: DriverMessage) => void;
+  readonly #supervisors = new Map<number, Supervisor>();
+
+  constructor(data: DriverData, launcher: Launcher, post: (message: DriverMessage) => void) {
+    this.#data = data;
+    this.#launcher = launcher;
+    this.#post = post;
+  }
+
+  /** Acts on one message of the host; one for a child that is gone is dropped, since `closed` is on its way. */
+  receive(message: HostMessage): void {
+    const supervisor = this.#supervisors.get(message.child);
+    switch (message.type) {
+      case 'open':
+        return this.#open(message.child);
+      case 'load':
+        return supervisor?.load(message.version);
+      case 'reply':
+        return supervisor?.reply(message.call, message.message);
+      case 'cancel':
+        return supervisor?.cancel(message.call);
+      case 'close':
+        return supervisor?.close(message.reason);
+      default:
+        return message satisfies never;
+    }
+  }
+
+  /** Runs one call in its child. */
+  run(task: CallTask): Promise<CallReport> {
+    const supervisor = this.#supervisors.get(task.child);
+    return supervisor === undefined ? Promise.resolve(unableToRun()) : supervisor.run(task);
+  }
+
+  /** Kills every child. Safe to call twice. */
+  close(reason: string): void {
+    for (const supervisor of this.#supervisors.values()) supervisor.close(reason);
+  }
+
+  #open(number: number): void {
+    if (this.#supervisors.has(number)) throw new Error(`child ${number} is open already`);
+    const journal = openJournal(this.#launcher);
+    try {
+      const supervisor = new Supervisor({
+        child: number,
+        launcher: this.#launcher,
+        start: () => this.#start(journal),
+        journal,
+        runtime: this.#data.runtime,
+        post: (message) => {
+          if (message.type === 'closed') this.#supervisors.delete(number);
+          this.#post(message);
+        },
+      });
+      this.#supervisors.set(number, supervisor);
+    } catch (error) {
+      // Where the service is out of descriptors, for instance: the thread's other children must not end of it.
+      journal?.close();
+      const detail = error instanceof Error ? error.message : String(error);
+      this.#post({ type: 'closed', child: number, cause: 'start', detail, culprit: NO_CALL, stderr: '' });
+    }
+  }
+
+  #start(journal: Journal | undefined): ChildProcess {
+    const child = launch(this.#launcher, this.#data.program, journal?.fd);
+    // Without a descriptor to be had there is no process, and the error comes when nobody listens to it any more.
+    child.on('error', () => undefined);
+    if (!child.stdio) throw new Error('there is no file descriptor left for it');
+    return child;
+  }
+}

@@ -1,0 +1,363 @@
+import type { ChildProcess } from 'node:child_process';
+import { performance } from 'node:perf_hooks';
+import { CallTable } from '../call-table.ts';
+import { FrameDecoder, ProtocolViolation } from '../frames.ts';
+import {
+  type BootMessage,
+  type CallReport,
+  type CallTask,
+  type Death,
+  DOWN,
+  type DriverMessage,
+  FIXED_LIMITS,
+  type LogEntry,
+  type Outcome,
+  type PluginVersion,
+  PROTOCOL_VERSION,
+  type ReplyMessage,
+  UP,
+} from '../protocol.ts';
+import { Child, type Gone } from './child/child.ts';
+import type { Journal } from './child/journal.ts';
+import type { Launcher } from './child/launch.ts';
+import {
+  cutRequest,
+  isCrowded,
+  isTooDeep,
+  MOST_DEPTH,
+  MOST_WEIGHT,
+  parseDone,
+  parseLoaded,
+  parseLog,
+  parseReady,
+  parseRequest,
+  parseShelf,
+  requestId,
+} from './child/messages.ts';
+import { payloadCaps } from './child/payload-caps.ts';
+import { diedOfGuest, diedOfMemory, verdictOn } from './ending.ts';
+import { LoadedVersions } from './loaded-versions.ts';
+import { BytesInFlight } from './meter.ts';
+import { OverrunDetector } from './overrun-detector.ts';
+import { NO_CALL } from './pulse.ts';
+import { RunningCall } from './running-call.ts';
+import { ResidentMemory, Watch } from './watch.ts';
+
+/** What a supervisor is given. */
+export interface SupervisorParts {
+  readonly child: number;
+  readonly launcher: Launcher;
+  /** Starts the child's process. */
+  readonly start: () => ChildProcess;
+  /** What the child notes, where it is given a journal. */
+  readonly journal?: Journal | undefined;
+  /** The guest runtime's text. */
+  readonly runtime: string;
+  readonly post: (message: DriverMessage) => void;
+}
+
+/** A child that leaves this much unread gets no further calls, and no further answers: it has to go. */
+const MOST_BACKLOG_BYTES = 4 * FIXED_LIMITS.down_frame_bytes;
+/** Calls that are over for the service and that a child may hold on to; one that is busy lets go of them late. */
+const MOST_HELD_CALLS = 4096;
+/** How often the host hears of the child's memory while calls run. */
+const METER_MS = 250;
+
+/**
+ * One child process: started, fed, parsed, metered, watched and, when it fails in any of it, killed. Everything that
+ * is known of it comes from its frames, the clock and the operating system; none of its claims is taken as true.
+ */
+export class Supervisor {
+  readonly #parts: SupervisorParts;
+  readonly #child: Child;
+  readonly #decoder: FrameDecoder;
+  readonly #watch: Watch;
+  readonly #overruns: OverrunDetector;
+  readonly #versions = new LoadedVersions();
+  readonly #inFlight = new BytesInFlight();
+  /** Calls that the child has not let go of, whether their report is out or not. */
+  readonly #calls = new CallTable<RunningCall>();
+  #ready = false;
+  #isolates = 0;
+  #meteredAt = 0;
+  #ending: Death | null = null;
+
+  constructor(parts: SupervisorParts) {
+    this.#parts = parts;
+    this.#decoder = new FrameDecoder(payloadCaps({ result_bytes: 0 }), (kind, call, text) =>
+      this.#onFrame(kind, call, text),
+    );
+    this.#child = new Child(
+      parts.start(),
+      parts.launcher,
+      {
+        onBytes: (chunk) => this.#decoder.push(chunk),
+        onError: (error) =>
+          this.#end(error instanceof ProtocolViolation ? 'protocol' : 'start', error.message, this.#overruns.suspect),
+        onGone: (gone) => this.#onGone(gone),
+      },
+      parts.journal,
+    );
+    this.#overruns = new OverrunDetector(this.#child);
+    this.#watch = new Watch(
+      { look: (now, rssBytes) => this.#look(now, rssBytes), isBusy: () => this.#isBusy() },
+      new ResidentMemory(() => this.#child.memoryPid),
+    );
+    this.#watch.wake();
+    const boot: BootMessage = { protocol: PROTOCOL_VERSION, journal: this.#child.keepsJournal, runtime: parts.runtime };
+    this.#child.send(DOWN.BOOT, NO_CALL, JSON.stringify(boot));
+  }
+
+  /** Gives the child a plugin version; `loaded` or `closed` follows. */
+  load(version: PluginVersion): void {
+    if (this.#ending !== null) return;
+    this.#begin();
+    this.#overruns.account.load();
+    this.#versions.expect(version);
+    this.#child.send(DOWN.LOAD, NO_CALL, JSON.stringify(version));
+  }
+
+  /** Runs one call. Every end is a report. */
+  run(task: CallTask): Promise<CallReport> {
+    return new Promise((resolve) => {
+      const version = this.#versions.find(task.version);
+      if (this.#ending !== null || version === undefined || this.#child.backlogBytes > MOST_BACKLOG_BYTES) {
+        resolve(unableToRun());
+        return;
+      }
+      if (version.failure !== null) {
+        resolve(reportWithout(version.failure.outcome, false, version.failure.report));
+        return;
+      }
+      const share = this.#overruns.account.begin(version.limits);
+      const call = new RunningCall(task, version.limits, this.#inFlight, share, resolve, () =>
+        this.#drop(call, 'TIMEOUT', `Plugin execution timed out after ${task.timeout_ms / 1000} seconds`),
+      );
+      this.#begin();
+      this.#calls.set(task.call, call);
+      this.#child.send(DOWN.INVOKE, task.call, `${task.version}\n${task.context}`);
+    });
+  }
+
+  /** Hands the host's answer to a capability call down; one that comes late is dropped. */
+  reply(id: number, message: ReplyMessage): void {
+    const call = this.#calls.get(id);
+    if (call === undefined || call.settled || !call.answered(message.id)) return;
+    if (this.#child.backlogBytes > MOST_BACKLOG_BYTES) return this.#end('protocol', 'it reads no answers', NO_CALL);
+    const text = JSON.stringify(message);
+    call.sent(Buffer.byteLength(text));
+    this.#child.send(DOWN.REPLY, id, text);
+  }
+
+  /** The client has left. Safe to call late. */
+  cancel(id: number): void {
+    const call = this.#calls.get(id);
+    if (call !== undefined) this.#drop(call, 'CANCELED', 'The client closed the request');
+  }
+
+  /** Kills the child; `closed` follows. Safe to call twice. */
+  close(reason: string): void {
+    this.#end('closed', reason, NO_CALL);
+  }
+
+  #isBusy(): boolean {
+    return this.#calls.size > 0 || this.#versions.loading || !this.#ready;
+  }
+
+  #begin(): void {
+    if (!this.#isBusy()) this.#overruns.pulse.heard(performance.now());
+    this.#watch.wake();
+  }
+
+  #onFrame(kind: number, id: number, text: string): void {
+    if (this.#ending !== null) return;
+    const now = performance.now();
+    this.#overruns.pulse.heard(now);
+    switch (kind) {
+      case UP.ENTER:
+        if (id !== NO_CALL) this.#callOf(id).begun = true;
+        return this.#overruns.pulse.enter(id, now);
+      case UP.LEAVE: {
+        const ms = this.#overruns.left(id, now);
+        return id === NO_CALL ? undefined : this.#callOf(id).ran(ms);
+      }
+      case UP.REQUEST:
+        return this.#onRequest(this.#insideOf(id), text);
+      case UP.LOG:
+        return this.#onLog(this.#insideOf(id), text);
+      case UP.DONE:
+        return this.#onDone(this.#callOf(id), text);
+      case UP.LOADED:
+        return this.#onLoaded(text);
+      case UP.READY:
+        return this.#onReady(text);
+      case UP.SHELF:
+        this.#isolates = parseShelf(text);
+        return this.#overruns.account.made();
+      default:
+        throw new ProtocolViolation(`no such frame: ${kind}`);
+    }
+  }
+
+  #callOf(id: number): RunningCall {
+    const call = this.#calls.get(id);
+    if (call === undefined) throw new ProtocolViolation(`call ${id} does not run here`);
+    return call;
+  }
+
+  /** The call whose guest is speaking: a guest can only speak while it runs. */
+  #insideOf(id: number): RunningCall {
+    const call = this.#callOf(id);
+    if (this.#overruns.pulse.entered !== id) throw new ProtocolViolation(`call ${id} speaks from outside of the guest`);
+    return call;
+  }
+
+  #onReady(text: string): void {
+    const { protocol } = parseReady(text);
+    if (this.#ready || protocol !== PROTOCOL_VERSION) throw new ProtocolViolation('READY came at the wrong time');
+    this.#ready = true;
+    const { child, launcher, post } = this.#parts;
+    post({ type: 'spawned', child, pids: this.#child.pids, confinement: launcher.confinement });
+    post({ type: 'ready', child });
+  }
+
+  #onLoaded(text: string): void {
+    const message = parseLoaded(text);
+    this.#versions.answered(message);
+    if (!this.#versions.loading) this.#overruns.account.loaded();
+    this.#decoder.mostBytes = payloadCaps({ result_bytes: this.#versions.resultBytes });
+    this.#parts.post({ type: 'loaded', child: this.#parts.child, message });
+  }
+
+  #onLog(call: RunningCall, text: string): void {
+    if (call.settled) return call.late();
+    call.log(parseLog(text), Buffer.byteLength(text));
+  }
+
+  #onRequest(call: RunningCall, text: string): void {
+    if (call.settled) return call.late();
+    const { head, value } = cutRequest(text);
+    const crowded = isCrowded(head);
+    const message = crowded ? { id: requestId(head), method: '', params: null } : parseRequest(head, value);
+    const admission = call.request(message.id, Buffer.byteLength(text));
+    switch (admission) {
+      case 'call-limit': {
+        const { calls } = call.limits;
+        return this.#drop(call, 'CALL_LIMIT', `The plugin made more than ${calls} capability calls (limits.calls)`);
+      }
+      case 'too-many-bytes':
+        return this.#refuse(call, message.id, 'too many bytes are waiting for their answers');
+      case 'admitted':
+        if (crowded) {
+          const most = `${MOST_WEIGHT} values, where an object or array counts for four`;
+          return this.#refuse(call, message.id, `parameters may hold at most ${most}`);
+        }
+        if (isTooDeep(message.params)) {
+          return this.#refuse(call, message.id, `parameters may be nested ${MOST_DEPTH} levels deep`);
+        }
+        return this.#parts.post({ type: 'request', child: this.#parts.child, call: call.task.call, message });
+      default:
+        return admission satisfies never;
+    }
+  }
+
+  /** Answers a capability call in the host's place, which need not see it. */
+  #refuse(call: RunningCall, id: number, message: string): void {
+    this.reply(call.task.call, { id, reply: { ok: false, error: { message } } });
+  }
+
+  #onDone(call: RunningCall, text: string): void {
+    const { outcome, usage, dropped_logs: droppedLogs, isolates } = parseDone(text);
+    if (this.#overruns.pulse.entered === call.task.call) throw new ProtocolViolation('DONE before LEAVE');
+    if (outcome.kind === 'returned' && !call.begun) throw new ProtocolViolation('a call returned that never ran');
+    if (outcome.kind === 'ended' && outcome.code === 'CANCELED' && !call.settled) {
+      throw new ProtocolViolation('a call was dropped that nobody had dropped');
+    }
+    this.#isolates = isolates;
+    this.#calls.delete(call.task.call);
+    this.#overruns.ended(call.task.call, call.share);
+    call.done(outcome, usage, droppedLogs);
+  }
+
+  /** Ends a call for the service at once; the child hears of it when it listens. */
+  #drop(call: RunningCall, code: 'TIMEOUT' | 'CANCELED' | 'CALL_LIMIT', message: string): void {
+    if (call.settled) return;
+    call.end({ code, message, lost: false });
+    const held = this.#calls.values().reduce((count, { settled }) => (settled ? count + 1 : count), 0);
+    if (held > MOST_HELD_CALLS) return this.#end('protocol', `it holds on to ${held} calls that are over`, NO_CALL);
+    this.#child.send(DOWN.END, call.task.call, '');
+  }
+
+  #look(now: number, rssBytes: number): void {
+    this.#child.look();
+    if (this.#ending !== null) return;
+    const { limits } = this.#versions;
+    const death = this.#overruns.look({ now, rssBytes, ready: this.#ready, limits, owesASign: this.#owesASign() });
+    if (death !== null) return this.#end(death.cause, death.detail, death.culprit);
+
+    if (now - this.#meteredAt < METER_MS) return;
+    this.#meteredAt = now;
+    const shares = Array.from(this.#calls.values(), ({ share }) => share);
+    const overspent = this.#overruns.overspent(now, shares);
+    if (overspent !== null) return this.#end(overspent.cause, overspent.detail, overspent.culprit);
+    const { child, post } = this.#parts;
+    // Each call that has begun has one: a child that is busy making more says so late.
+    const begun = this.#calls.values().reduce((count, call) => (call.begun ? count + 1 : count), 0);
+    const isolates = Math.max(this.#isolates, begun);
+    post({ type: 'meter', child, rss_bytes: rssBytes, running: this.#calls.size, isolates });
+  }
+
+  /** Whether an honest child would do something: read on, end its frame, begin a call, or let go of one that is over. */
+  #owesASign(): boolean {
+    if (!this.#ready) return false;
+    if (this.#versions.loading || this.#decoder.holding || this.#child.backlogBytes > 0) return true;
+    return this.#calls.values().some((call) => !call.begun || call.settled);
+  }
+
+  /** Kills the child and ends its calls. The first reason stands. */
+  #end(cause: Death['cause'], detail: string, culprit: number): void {
+    if (this.#ending !== null) return;
+    this.#watch.stop();
+    this.#overruns.close();
+    this.#child.kill();
+    this.#endCalls({ cause, detail, culprit }, false);
+  }
+
+  #endCalls(ending: Death, memory: boolean): void {
+    const { cause, culprit } = ending;
+    this.#ending = ending;
+    // Whoever hears of an end may repeat the call at once: by then the host knows whose end it was.
+    this.#parts.post({ type: 'dying', child: this.#parts.child, ...ending });
+    for (const call of this.#calls.values()) {
+      call.end(verdictOn(cause, call.task.call === culprit, call.limits, memory));
+    }
+    this.#calls.clear();
+  }
+
+  #onGone(gone: Gone): void {
+    this.#watch.stop();
+    this.#overruns.close();
+    const ending = this.#ending ?? this.#deathOf(gone);
+    if (this.#ending === null) this.#endCalls(ending, diedOfMemory(gone));
+    this.#parts.post({ type: 'closed', child: this.#parts.child, ...ending, stderr: gone.stderr });
+  }
+
+  #deathOf(gone: Gone): Death {
+    const culprit = diedOfGuest(gone) ? this.#overruns.suspect : NO_CALL;
+    const detail = `it died of ${gone.signal ?? `exit code ${gone.code}`}`;
+    return { cause: this.#ready ? 'died' : 'start', detail, culprit };
+  }
+}
+
+/** The report of a call that was not begun, so that it may be run elsewhere. */
+export function unableToRun(): CallReport {
+  const message = 'The sandbox process cannot take the call';
+  return reportWithout({ kind: 'ended', code: 'SANDBOX_LOST', message }, true);
+}
+
+/** The report of a call that no child has seen. */
+function reportWithout(outcome: Outcome, lost: boolean, said = ''): CallReport {
+  const usage = { cpu_ms: 0, calls: 0, heap_bytes: 0, bytes_in: 0, bytes_out: 0 };
+  const logs: LogEntry[] = said === '' ? [] : [{ level: 'uncaught', message: said }];
+  return { outcome, logs, dropped_logs: 0, usage, lost };
+}

@@ -1,0 +1,189 @@
+import { concatBytes, copyOfBytes } from '../encoding/bytes.ts';
+import { TextDecoder } from '../encoding/text-decoder.ts';
+import { TextEncoder } from '../encoding/text-encoder.ts';
+import type { ByteStream, StreamClasses } from '../streams.ts';
+import type { BlobClasses } from './blob.ts';
+import type { FormDataClass, FormValue } from './form-data.ts';
+import type { Headers } from './headers.ts';
+import { boundaryOf, decodeMultipart, encodeMultipart } from './multipart.ts';
+
+/** What bodies are made of and turned into; streams are loaded by whom they are asked for. */
+export interface BodyWorld {
+  blobs: BlobClasses;
+  FormData: FormDataClass;
+  URLSearchParams: new (init?: unknown) => Iterable<[string, string]> & { toString(): string };
+  streams(): StreamClasses;
+  /** Undefined while nobody has made a stream. */
+  loadedStreams(): StreamClasses | undefined;
+}
+
+/** A body as it was given: whole, or as a stream. */
+type Source = { text: string } | { bytes: Uint8Array<ArrayBuffer> } | { stream: ByteStream };
+
+/** What a whole body is sent or received as. */
+export type WholeBody = { text: string } | { bytes: Uint8Array<ArrayBuffer> };
+
+/** A body's content (Fetch Standard 2.2.4): consumed once, cloned before that, seen as a stream only when asked for. */
+export class BodyContent {
+  readonly #world: BodyWorld;
+  #source: Source;
+  #isUsed = false;
+
+  constructor(world: BodyWorld, source: Source) {
+    this.#world = world;
+    this.#source = source;
+  }
+
+  get isUsed(): boolean {
+    if (this.#isUsed || !('stream' in this.#source)) return this.#isUsed;
+    return this.#world.streams().isDisturbed(this.#source.stream);
+  }
+
+  get isUnusable(): boolean {
+    return this.isUsed || ('stream' in this.#source && this.#source.stream.locked);
+  }
+
+  get stream(): ByteStream {
+    if ('stream' in this.#source) return this.#source.stream;
+    // Of what was read before there is nothing left to see.
+    const source: WholeBody = this.#isUsed ? { text: '' } : this.#source;
+    const stream = this.#world.streams().streamOf(() => bytesOf(source).slice());
+    this.#source = { stream };
+    return stream;
+  }
+
+  /** Everything, once. */
+  async whole(): Promise<WholeBody> {
+    if (this.isUnusable) throw new TypeError('Body is unusable: Body has already been read');
+    const source = this.#source;
+    this.#isUsed = true;
+    return 'stream' in source ? { bytes: concatBytes(await this.#world.streams().readAll(source.stream)) } : source;
+  }
+
+  /** A second body of the same content. */
+  clone(): BodyContent {
+    if (this.isUnusable) throw new TypeError('Body is unusable: it has been read or is locked');
+    if (!('stream' in this.#source)) return new BodyContent(this.#world, this.#source);
+    const [mine, other] = this.#source.stream.tee();
+    this.#source = { stream: mine };
+    return new BodyContent(this.#world, { stream: other });
+  }
+
+  /** The same content under another owner; this one counts as read from now on. */
+  move(): BodyContent {
+    if (this.isUnusable) throw new TypeError('Body is unusable: it has been read or is locked');
+    this.#isUsed = true;
+    return new BodyContent(this.#world, this.#source);
+  }
+}
+
+/** Makes a body of what a constructor was given, with its type (Fetch Standard 5.2, extract a body). */
+export function extractBody(world: BodyWorld, given: unknown): { content: BodyContent; type: string | null } {
+  const of = (source: Source, type: string | null) => ({ content: new BodyContent(world, source), type });
+  const { blobs, FormData, URLSearchParams } = world;
+  const inBlob = blobs.bytesIn(given);
+  if (inBlob !== undefined) {
+    const { type } = given as InstanceType<BlobClasses['Blob']>;
+    return of({ bytes: inBlob }, type === '' ? null : type);
+  }
+  const bytes = copyOfBytes(given);
+  if (bytes !== undefined) return of({ bytes }, null);
+  if (given instanceof FormData) {
+    const { boundary, bytes: encoded } = encodeMultipart(given as Iterable<[string, FormValue]>, blobs.bytesIn);
+    return of({ bytes: encoded }, `multipart/form-data; boundary=${boundary}`);
+  }
+  if (given instanceof URLSearchParams) {
+    return of({ text: given.toString() }, 'application/x-www-form-urlencoded;charset=UTF-8');
+  }
+  if (world.loadedStreams()?.isStream(given) === true) {
+    if (given.locked || world.streams().isDisturbed(given)) throw new TypeError('The stream is locked or was read');
+    return of({ stream: given }, null);
+  }
+  return of({ text: String(given).toWellFormed() }, 'text/plain;charset=UTF-8');
+}
+
+/** What Request and Response share (Fetch Standard 5.3), and what only they may do with it. */
+export function createBodyClass(world: BodyWorld) {
+  let fill: (body: Body, content: BodyContent | null, headers: Headers) => void;
+  let contentOf: (body: Body) => BodyContent | null;
+
+  class Body {
+    #content: BodyContent | null = null;
+    #headers: Headers | null = null;
+
+    static {
+      fill = (body, content, headers) => {
+        body.#content = content;
+        body.#headers = headers;
+      };
+      contentOf = (body) => body.#content;
+    }
+
+    get body(): ByteStream | null {
+      return this.#content?.stream ?? null;
+    }
+
+    get bodyUsed(): boolean {
+      return this.#content?.isUsed ?? false;
+    }
+
+    async arrayBuffer(): Promise<ArrayBuffer> {
+      return (await this.bytes()).buffer;
+    }
+
+    async blob(): Promise<unknown> {
+      return new world.blobs.Blob([await this.bytes()], { type: this.#type });
+    }
+
+    async bytes(): Promise<Uint8Array<ArrayBuffer>> {
+      const whole = await this.#whole();
+      return 'bytes' in whole ? whole.bytes.slice() : bytesOf(whole);
+    }
+
+    async formData(): Promise<InstanceType<FormDataClass>> {
+      const { blobs, FormData, URLSearchParams } = world;
+      if (/^multipart\/form-data\s*(;|$)/i.test(this.#type)) {
+        const boundary = boundaryOf(this.#type);
+        const bytes = await this.bytes();
+        if (boundary === undefined) throw new TypeError('The type of the body names no boundary');
+        return decodeMultipart(bytes, boundary, { FormData, File: blobs.File });
+      }
+      if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(this.#type)) throw new TypeError('The body is no form');
+      const form = new FormData();
+      for (const [name, value] of new URLSearchParams(await this.text())) form.append(name, value);
+      return form;
+    }
+
+    async json(): Promise<unknown> {
+      return JSON.parse(await this.text());
+    }
+
+    async text(): Promise<string> {
+      const whole = await this.#whole();
+      if ('bytes' in whole) return new TextDecoder().decode(whole.bytes);
+      return whole.text.charCodeAt(0) === BYTE_ORDER_MARK ? whole.text.slice(1) : whole.text;
+    }
+
+    get #type(): string {
+      return this.#headers?.get('content-type') ?? '';
+    }
+
+    async #whole(): Promise<WholeBody> {
+      return (await this.#content?.whole()) ?? { text: '' };
+    }
+  }
+
+  return {
+    Body,
+    fill: (...given: Parameters<typeof fill>) => fill(...given),
+    contentOf: (body: Body) => contentOf(body),
+  };
+}
+
+export type BodyClass = ReturnType<typeof createBodyClass>;
+
+const BYTE_ORDER_MARK = 0xfeff;
+
+function bytesOf(body: WholeBody): Uint8Array<ArrayBuffer> {
+  return 'bytes' in body ? body.bytes : (new TextEncoder().encode(body.text) as Uint8Array<ArrayBuffer>);
+}

@@ -1,0 +1,116 @@
+import type { CapabilityContract, FetchBody, FetchReply } from '../../../capability-contract.ts';
+import { base64Of, bytesFromBase64, concatBytes } from '../encoding/bytes.ts';
+import { type BodyClass, BodyContent, type BodyWorld, type WholeBody } from './body.ts';
+import { Headers, headerLines } from './headers.ts';
+import type { RequestClass, Signal } from './request.ts';
+import type { ResponseClass } from './response.ts';
+
+type FetchMethod = Extract<keyof CapabilityContract, `fetch${string}`>;
+
+/** Asks the service for one of the capabilities of fetches; rejects with what a plugin may see. */
+export type AskForFetch = <M extends FetchMethod>(
+  method: M,
+  params: CapabilityContract[M]['params'],
+) => Promise<CapabilityContract[M]['result']>;
+
+/** What the classes beside it do for `fetch`. */
+export interface FetchClasses {
+  world: BodyWorld;
+  body: BodyClass;
+  request: RequestClass;
+  response: ResponseClass;
+}
+
+/** More does not fit into one capability call as base64. */
+const MOST_BODY_BYTES = 750_000;
+/** What is the connection's, and dropped as browsers do (Fetch Standard 2.2.2, forbidden request-header). */
+const NOT_SENT =
+  /^(connection|content-length|expect|host|http2-settings|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|via)$/;
+const WITHOUT_BODY = [101, 204, 205, 304];
+
+/**
+ * The function fetch (Fetch Standard 5.6). It resolves once the whole answer is there; what it cannot do is a
+ * TypeError, with the service's reason.
+ */
+export function createFetch(asker: () => AskForFetch, { world, body, request, response }: FetchClasses) {
+  let lastKey = 0;
+
+  return async function fetch(input: unknown, init?: unknown): Promise<InstanceType<ResponseClass['Response']>> {
+    // Now, for a body may be a stream that comes to its end while another plugin call runs.
+    const ask = asker();
+    const wanted = new request.Request(input, init);
+    const signals = request.followed(wanted);
+    throwIfAborted(signals);
+    // Never dropped in silence: what was to be checked would not be.
+    if (wanted.integrity !== '') throw new TypeError('fetch does not check integrity');
+    const whole = await body.contentOf(wanted)?.whole();
+    throwIfAborted(signals);
+    const key = ++lastKey;
+    const params = {
+      key,
+      url: wanted.url,
+      method: wanted.method.toUpperCase() as 'GET',
+      headers: headerLines(wanted.headers).filter(([name]) => !NOT_SENT.test(name)),
+      redirect: wanted.redirect,
+      ...(whole !== undefined && { body: sent(whole) }),
+    };
+    const { reply, content } = await abortable(ask, signals, key, async () => {
+      const first = await ask('fetch', params);
+      return { reply: first, content: await received(ask, first, key) };
+    });
+    const head = {
+      type: 'basic',
+      url: reply.url,
+      redirected: reply.redirected,
+      status: reply.status,
+      statusText: reply.statusText,
+      headers: new Headers(reply.headers),
+    } as const;
+    const hasBody = wanted.method !== 'HEAD' && !WITHOUT_BODY.includes(reply.status);
+    return response.answer(head, hasBody ? new BodyContent(world, content) : null);
+  };
+
+  /** Rejects as soon as a signal is aborted, and gives the exchange up then. */
+  function abortable<T>(ask: AskForFetch, signals: readonly Signal[], key: number, work: () => Promise<T>): Promise<T> {
+    if (signals.length === 0) return work();
+    return new Promise((resolve, reject) => {
+      const abort = () => {
+        ask('fetch.abort', { key }).catch(() => undefined);
+        reject(signals.find(({ aborted }) => aborted)?.reason);
+      };
+      for (const signal of signals) signal.addEventListener('abort', abort, { once: true });
+      work()
+        .then(resolve, reject)
+        .finally(() => {
+          for (const signal of signals) signal.removeEventListener('abort', abort);
+        });
+    });
+  }
+
+  /** The whole body, of which one reply holds only so much. */
+  async function received(ask: AskForFetch, { body: begin, more }: FetchReply, key: number): Promise<WholeBody> {
+    if (!more) return 'text' in begin ? begin : { bytes: bytesOf(begin) };
+    const pieces = [bytesOf(begin)];
+    for (let left: boolean = more; left; ) {
+      const next = await ask('fetch.read', { key });
+      pieces.push(bytesOf(next.body));
+      left = next.more;
+    }
+    return { bytes: concatBytes(pieces) };
+  }
+}
+
+function throwIfAborted(signals: readonly Signal[]): void {
+  const aborted = signals.find((signal) => signal.aborted);
+  if (aborted !== undefined) throw aborted.reason;
+}
+
+function sent(whole: WholeBody): FetchBody {
+  const length = 'text' in whole ? whole.text.length : whole.bytes.length;
+  if (length > MOST_BODY_BYTES) throw new TypeError(`fetch sends at most ${MOST_BODY_BYTES} bytes`);
+  return 'text' in whole ? whole : { base64: base64Of(whole.bytes) };
+}
+
+function bytesOf(body: FetchBody): Uint8Array<ArrayBuffer> {
+  return ('base64' in body ? bytesFromBase64(body.base64) : new Uint8Array()) as Uint8Array<ArrayBuffer>;
+}

@@ -1,0 +1,159 @@
+import type { UrlParts } from '../../host-function.ts';
+import type { HostLink } from '../../host-link.ts';
+import { parseQuery, QueryList } from './query-list.ts';
+import { URLSearchParams } from './url-search-params.ts';
+
+type Part = Exclude<keyof UrlParts, 'href' | 'origin'>;
+
+/** The URL class (URL Standard 6.1); parsing is the host's, whose parser is the engine's own. */
+export function createUrlClass(link: Pick<HostLink, 'parseUrl' | 'changeUrl'>) {
+  const parse = (url: unknown, base: unknown): UrlParts | null =>
+    link.parseUrl(text(url), base === undefined ? undefined : text(base));
+
+  class URL {
+    #parts: UrlParts;
+    #query: QueryList | null = null;
+    #params: URLSearchParams | null = null;
+
+    constructor(url: unknown, base?: unknown) {
+      const parts = parse(url, base);
+      if (parts === null) throw invalid(url);
+      this.#parts = parts;
+    }
+
+    static canParse(url: unknown, base?: unknown): boolean {
+      return parse(url, base) !== null;
+    }
+
+    static parse(url: unknown, base?: unknown): URL | null {
+      return URL.canParse(url, base) ? new URL(url, base) : null;
+    }
+
+    get href(): string {
+      return this.#parts.href;
+    }
+
+    set href(value: unknown) {
+      const parts = parse(value, undefined);
+      if (parts === null) throw invalid(value);
+      this.#parts = parts;
+      this.#reload();
+    }
+
+    get origin(): string {
+      return this.#parts.origin;
+    }
+
+    get protocol(): string {
+      return this.#parts.protocol;
+    }
+
+    set protocol(value: unknown) {
+      this.#set('protocol', value);
+    }
+
+    get username(): string {
+      return this.#parts.username;
+    }
+
+    set username(value: unknown) {
+      this.#set('username', value);
+    }
+
+    get password(): string {
+      return this.#parts.password;
+    }
+
+    set password(value: unknown) {
+      this.#set('password', value);
+    }
+
+    get host(): string {
+      return this.#parts.host;
+    }
+
+    set host(value: unknown) {
+      this.#set('host', value);
+    }
+
+    get hostname(): string {
+      return this.#parts.hostname;
+    }
+
+    set hostname(value: unknown) {
+      this.#set('hostname', value);
+    }
+
+    get port(): string {
+      return this.#parts.port;
+    }
+
+    set port(value: unknown) {
+      this.#set('port', value);
+    }
+
+    get pathname(): string {
+      return this.#parts.pathname;
+    }
+
+    set pathname(value: unknown) {
+      this.#set('pathname', value);
+    }
+
+    get search(): string {
+      return this.#parts.search;
+    }
+
+    set search(value: unknown) {
+      this.#set('search', value);
+      this.#reload();
+    }
+
+    get hash(): string {
+      return this.#parts.hash;
+    }
+
+    set hash(value: unknown) {
+      this.#set('hash', value);
+    }
+
+    get searchParams(): URLSearchParams {
+      if (this.#params === null) {
+        this.#query = new QueryList(parseQuery(this.#parts.search), (query) => this.#set('search', query));
+        this.#params = new URLSearchParams(this.#query);
+      }
+      return this.#params;
+    }
+
+    toString(): string {
+      return this.#parts.href;
+    }
+
+    toJSON(): string {
+      return this.#parts.href;
+    }
+
+    get [Symbol.toStringTag](): string {
+      return 'URL';
+    }
+
+    /** A part that the standard refuses leaves the URL as it is. */
+    #set(part: Part, value: unknown): void {
+      this.#parts = link.changeUrl(this.#parts.href, part, text(value)) ?? this.#parts;
+    }
+
+    #reload(): void {
+      this.#query?.reload(this.#parts.search);
+    }
+  }
+
+  return URL;
+}
+
+function text(value: unknown): string {
+  return String(value).toWellFormed();
+}
+
+function invalid(url: unknown): TypeError {
+  return Object.assign(new TypeError('Invalid URL'), { code: 'ERR_INVALID_URL', input: String(url) });
+}

@@ -1,0 +1,32 @@
+import type { z } from 'zod';
+import type { JsonObject } from '../domain/json/json.ts';
+
+/** A body as clients send it, and what comes of it. */
+export interface DescribedBody {
+  schema: z.ZodType;
+  example: JsonObject;
+}
+
+/** What one of the signing endpoints takes and answers in a family. */
+export interface DescribedSigning extends DescribedBody {
+  /** What is signed, and which rules hold; begins with the family's name. */
+  text: string;
+  answer: z.ZodType;
+}
+
+/** What a family says of itself in the description of the API. Parts that it does not have are absent. */
+export interface ChainDescription {
+  /** In the names of its schemas, for instance `Evm`. */
+  name: string;
+  /** Some of its policies, as an update sends them. */
+  policies: JsonObject;
+  /** The body of a send. */
+  request?: DescribedBody;
+  /** A transaction as answers show it. */
+  transaction?: z.ZodType;
+  signing: {
+    message?: Omit<DescribedSigning, 'schema' | 'example'>;
+    typedData?: DescribedSigning;
+    transaction?: DescribedSigning;
+  };
+}

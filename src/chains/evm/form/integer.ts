@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { type JsonAmount, jsonAmount } from '../../../domain/amount.ts';
+
+/**
+ * Reads an integer as clients write it: a JSON number, decimal digits, or `0x`, `0o`, `0b`; an empty text is zero. A
+ * number beyond 2^53 has lost digits already.
+ */
+export function readInteger(value: unknown): bigint | undefined {
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : undefined;
+  if (typeof value !== 'string') return undefined;
+  if (!/^(\d{0,78}|0x[0-9a-fA-F]{1,64}|0o[0-7]{1,86}|0b[01]{1,256})$/.test(value)) return undefined;
+  return BigInt(value);
+}
+
+/** An integer of at most `most`, in any form of {@link readInteger}. */
+export function integerUpTo(most: bigint, said: string): z.ZodType<JsonAmount> {
+  const schema = z.unknown().transform((value, context): JsonAmount => {
+    const integer = value === '' ? undefined : readInteger(value);
+    if (integer !== undefined && integer >= 0n && integer <= most) return jsonAmount(integer);
+    context.addIssue({ code: 'custom', message: said });
+    return z.NEVER;
+  });
+  return schema.meta({
+    anyOf: [
+      { type: 'integer', minimum: 0 },
+      { type: 'string', pattern: '^(\\d{1,78}|0x[0-9a-fA-F]{1,64})$' },
+    ],
+  });
+}
+
+/** An integer as RLP has it: big endian, without leading zeros, zero as nothing. */
+export function rlpInteger(value: bigint): string {
+  if (value === 0n) return '0x';
+  const digits = value.toString(16);
+  return `0x${digits.length % 2 === 0 ? '' : '0'}${digits}`;
+}

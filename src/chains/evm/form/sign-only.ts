@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { amountOf, amountSchema, amountUpTo, jsonAmount } from '../../../domain/amount.ts';
+import { AppError, invalidRequest } from '../../../domain/errors.ts';
+import type { JsonObject, WireObject } from '../../../domain/json/json.ts';
+import type { Signer } from '../../../signers/signer.ts';
+import type { Account } from '../../account.ts';
+import { readForm } from '../../request-form.ts';
+import { chainIdOf } from '../chain-identity.ts';
+import { capPrice, priceFields } from '../fees.ts';
+import { readPolicy } from '../policy.ts';
+import { parseRequest, requestSchema } from '../request.ts';
+import { type EvmFields, readFields, readRequest } from '../schema.ts';
+import { signTransaction } from '../signing.ts';
+
+/** What the body has beyond a send request, which is looked at after it; EIP-2681 has the highest nonce. */
+const unsentSchema = z.looseObject({
+  nonce: amountUpTo((1n << 64n) - 2n).meta({
+    description: 'Of the caller’s choice',
+    anyOf: [
+      { type: 'integer', minimum: 0 },
+      { type: 'string', pattern: '^\\d{1,20}$' },
+    ],
+  }),
+  gas_limit: amountSchema(64).meta({ description: 'In units of gas' }),
+});
+
+/** The whole form, for who describes the API; what has no meaning without a network is left out. */
+export const unsentRequestSchema: z.ZodType = requestSchema
+  .omit({ speed: true, valid_until: true, abi: true })
+  .extend(unsentSchema.shape);
+
+/**
+ * Signs a transaction that is not sent, under a nonce that the caller chooses: a send request with `nonce`, `gas_limit`
+ * and a price, held against the same policies. It asks no node and leaves the account's order of nonces alone.
+ * @param declaredChainId for an account whose chain is not pinned yet
+ * @throws AppError `INVALID_REQUEST`, `SIGNER_FAILED`; `RELAYER_DISABLED` while nobody can say for which chain
+ */
+export async function signUnsent(
+  body: unknown,
+  account: Account,
+  signer: Signer,
+  declaredChainId: bigint | null,
+): Promise<WireObject> {
+  if (account.policies['private_transactions'] === true) {
+    throw invalidRequest(
+      'A relayer with private_transactions signs only what it sends: whoever has the bytes can publish them',
+    );
+  }
+  refuseOtherFamilies(body);
+  const { nonce, ...others } = readForm(unsentSchema, body);
+  const { gas_limit } = others;
+  const { request, validUntil } = parseRequest(others, account, 0);
+  const { price, ...asked } = readRequest(request);
+  if (price.kind === 'speed') {
+    throw invalidRequest('`speed` needs a network to ask for prices: give gas_price or EIP1559 parameters');
+  }
+  if (validUntil !== null) throw invalidRequest('`valid_until` cannot be kept: a signature does not expire');
+  if (asked.abi.length > 0) throw invalidRequest('`abi` has no use: nobody looks what becomes of a signature');
+  const chainId = account.identity === undefined ? declaredChainId : chainIdOf(account.identity);
+  if (chainId === null) throw new AppError('RELAYER_DISABLED', { reason: 'its network was not reached yet' });
+
+  const paid = capPrice(price, readPolicy(account.policies).gasPriceCap);
+  const fields: EvmFields = {
+    chain_id: jsonAmount(chainId),
+    from: account.address,
+    gas_limit,
+    ...priceFields(paid),
+  };
+  const signed = await signTransaction({ request }, fields as JsonObject, amountOf(nonce), signer);
+  return {
+    hash: signed.hash,
+    transaction: signed.raw,
+    signature: readFields(signed.fields)?.signature,
+    chain_id: chainId,
+    nonce: amountOf(nonce),
+    from: account.address,
+    to: asked.to,
+    value: asked.stored.value,
+    data: asked.data,
+    gas_limit: amountOf(gas_limit),
+    gas_price: paid.kind === 'legacy' ? String(paid.gasPrice) : null,
+    max_fee_per_gas: paid.kind === 'legacy' ? null : String(paid.maxFeePerGas),
+    max_priority_fee_per_gas: paid.kind === 'legacy' ? null : String(paid.maxPriorityFeePerGas),
+  };
+}
+
+/** That their keys are unknown here, and what is missing instead, would help nobody. */
+function refuseOtherFamilies(body: unknown): void {
+  if (typeof body !== 'object' || body === null || !('unsigned_xdr' in body || 'transaction' in body)) return;
+  throw invalidRequest(
+    'EVM relayers sign a send request with nonce, gas_limit and a price; unsigned_xdr and transaction are for other ' +
+      'network types',
+  );
+}

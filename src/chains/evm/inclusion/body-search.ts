@@ -1,0 +1,113 @@
+import type { Timestamp } from '../../../domain/transaction/transaction.ts';
+import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import { blockTime, wholeBlock } from '../provider.ts';
+import { type LostNonce, type NonceUse, useOf } from './nonce-use.ts';
+import { unsupported } from './receipts.ts';
+
+/** A used nonce, and since when it can have been used by a version of ours. */
+export interface SearchedNonce extends LostNonce {
+  signedAt: Timestamp;
+}
+
+/** Looks for uses of an account's nonces in the content of blocks: the way that is left where states are pruned. */
+export interface BodySearch {
+  /**
+   * Reads some more blocks, none above the last, for uses that they show. All are of one account. Undefined where the
+   * node shows none of these blocks.
+   */
+  readOn<T extends SearchedNonce>(
+    read: ReadOne,
+    sought: readonly T[],
+    last: bigint,
+  ): Promise<Map<T, NonceUse> | undefined>;
+}
+
+/** Where the search for an account's nonces stands. Which endpoint read a block does not matter: only finds count. */
+interface Place {
+  sought: string;
+  low: bigint;
+  high: bigint;
+  next: bigint;
+}
+
+/** So many blocks are read in one look, of up to a few hundred kilobytes each. */
+const BLOCKS_AT_ONCE = 64;
+const CALLS_AT_ONCE = 16;
+/** How far a node's clock and ours may be apart. */
+const SLACK_MS = 300_000;
+
+/**
+ * Keeps where each account's search stands. It begins where the first of the transactions was signed, as most are in a
+ * block soon after, and goes up. When it has come to the end it goes on below, for the clock may have been wrong then, in
+ * stretches that double; after the first block of the chain it begins anew.
+ */
+export function createBodySearch(): BodySearch {
+  const places = new Map<string, Place>();
+
+  async function placeFor(read: ReadOne, sought: readonly SearchedNonce[], last: bigint): Promise<Place> {
+    const account = sought[0]?.account ?? '';
+    const names = sought.map(({ sequence }) => sequence).join();
+    const known = places.get(account);
+    if (known?.sought === names) return known;
+    const since = Math.min(...sought.map(({ signedAt }) => signedAt)) - SLACK_MS;
+    const low = await firstBlockSince(read, since, last);
+    const place = { sought: names, low, high: last, next: low };
+    places.set(account, place);
+    return place;
+  }
+
+  function goOn(account: string, { sought, low, high }: Place): void {
+    if (low === 0n) {
+      places.delete(account);
+      return;
+    }
+    const below = low - 2n * (high - low + 1n);
+    const next = below > 0n ? below : 0n;
+    places.set(account, { sought, low: next, high: low - 1n, next });
+  }
+
+  return {
+    async readOn(read, sought, last) {
+      const place = await placeFor(read, sought, last);
+      const found = new Map<(typeof sought)[number], NonceUse>();
+      const end = min(place.high, place.next + BigInt(BLOCKS_AT_ONCE) - 1n);
+      let shown = 0;
+      while (place.next <= end && found.size < sought.length) {
+        const numbers = upTo(place.next, min(end, place.next + BigInt(CALLS_AT_ONCE) - 1n));
+        const blocks = await Promise.all(numbers.map((number) => wholeBlock(read, number).catch(unsupported)));
+        for (const [index, block] of blocks.entries()) {
+          if (block == null) continue;
+          shown += 1;
+          for (const one of sought) {
+            const use = useOf(block, numbers[index] ?? 0n, one);
+            if (use !== undefined) found.set(one, use);
+          }
+        }
+        place.next += BigInt(numbers.length);
+      }
+      if (place.next > place.high) goOn(sought[0]?.account ?? '', place);
+      return shown === 0 ? undefined : found;
+    },
+  };
+}
+
+/** The first block that was made since then; those that the node does not show are older. */
+async function firstBlockSince(read: ReadOne, since: Timestamp, last: bigint): Promise<bigint> {
+  let low = 0n;
+  let high = last;
+  while (low < high) {
+    const middle = (low + high) / 2n;
+    const madeAt = await blockTime(read, middle).catch(unsupported);
+    if (madeAt == null || madeAt < since) low = middle + 1n;
+    else high = middle;
+  }
+  return low;
+}
+
+function upTo(first: bigint, last: bigint): bigint[] {
+  return Array.from({ length: Number(last - first) + 1 }, (_, index) => first + BigInt(index));
+}
+
+function min(one: bigint, other: bigint): bigint {
+  return one < other ? one : other;
+}

@@ -1,0 +1,169 @@
+import { inTime } from '../../../domain/in-time.ts';
+import { type ReadOne, type RpcClient, RpcError } from '../../../egress/rpc/rpc-client.ts';
+import { answersInTime, type Opinion, proofOf } from '../../quorum.ts';
+import { blockNumber, blockReceipts, type Receipt, receiptOf, transactionCount, wholeBlock } from '../provider.ts';
+import type { BodySearch, SearchedNonce } from './body-search.ts';
+import { countsOn, type NonceUse, nonceUse, useOf } from './nonce-use.ts';
+import { isReceiptOf, mapLimited, unsupported } from './receipts.ts';
+
+/** A transaction whose nonce is used, though the node shows no receipt of it. */
+export interface Lost extends SearchedNonce {
+  seenIn: bigint | undefined;
+}
+
+/** What became of it. */
+export type Finding =
+  /** It is in a block after all. */
+  | { kind: 'receipt'; receipt: Receipt }
+  /** Something else used its nonce, so that none of its versions can be in a block any more. */
+  | { kind: 'displaced'; reason: string }
+  /** Its nonce is used, and it is not proved by what, or whether that succeeded. */
+  | { kind: 'unproved'; reason: string }
+  /** By the node's chain its nonce is not used at the depth that makes final. */
+  | { kind: 'open' };
+
+/** With what is looked for them. */
+export interface Tracing {
+  rpc: RpcClient;
+  read: ReadOne;
+  confirmations: bigint;
+  /** Of the node of `read`: the highest block that is final. */
+  finalBlock: bigint;
+  search: BodySearch;
+}
+
+/** A lane's look is not held up for longer by those that nobody can tell about. */
+const PATIENCE_MS = 6_000;
+/** Other endpoints have so long for one question. */
+const OTHERS = { withinMs: 2_000 };
+
+/**
+ * Finds out what used the nonces of transactions that show no receipt. Nothing is concluded from what a node does not
+ * have: nodes prune receipts, states and transactions, and answer null or an error. Only the content of a block at final
+ * depth tells, and where there are several endpoints, a second one must show the same. Never throws for what endpoints do.
+ */
+export async function trace<T extends Lost>(tracing: Tracing, lost: readonly T[]): Promise<Map<T, Finding>> {
+  const findings = new Map<T, Finding>(
+    lost.map((one) => [one, unproved(one, 'No endpoint has told by what in time.')]),
+  );
+  if (lost.length === 0) return findings;
+  await inTime(PATIENCE_MS, follow(tracing, lost, findings));
+  return new Map(findings);
+}
+
+async function follow<T extends Lost>(tracing: Tracing, lost: readonly T[], findings: Map<T, Finding>): Promise<void> {
+  const { rpc, read, finalBlock, search } = tracing;
+  const uses = await usesOn(read, lost, finalBlock);
+  const isOpen = (one: T) => uses.get(one) === undefined;
+  if (lost.some(isOpen)) {
+    // What this node has pruned another may keep.
+    const left = lost.filter(isOpen);
+    const others = rpc.onOthers(read, async (other) => {
+      const told = await usesOn(other, left, finalBlock);
+      for (const [one, use] of told) if (use !== 'unused' && isOpen(one)) uses.set(one, use);
+    });
+    await answersInTime(others, OTHERS);
+  }
+  for (const group of byAccount(lost.filter(isOpen))) {
+    const searched = await search.readOn(read, group, finalBlock).catch(noAnswer);
+    for (const one of group) {
+      const use = searched?.get(one);
+      if (use !== undefined) uses.set(one, use);
+      else findings.set(one, unproved(one, untold(searched !== undefined)));
+    }
+  }
+  await mapLimited([...uses], async ([one, use]) => {
+    findings.set(one, await judge(tracing, one, use).catch(silence(one)));
+  });
+}
+
+function untold(hasBlocks: boolean): string {
+  const lack = 'No endpoint has the receipts or states that tell by what';
+  return hasBlocks ? `${lack}; the blocks are looked through for it. ${ADVICE}` : `${lack}, nor the blocks. ${ADVICE}`;
+}
+
+const ADVICE = 'An endpoint that keeps its history ends the doubt.';
+
+function unproved({ sequence }: Lost, told: string): Finding {
+  return { kind: 'unproved', reason: `Nonce ${sequence} is used. ${told}` };
+}
+
+function silence(one: Lost): (error: unknown) => Finding {
+  return (error) => {
+    if (error instanceof RpcError) return unproved(one, 'An endpoint that was asked by what has not answered.');
+    throw error;
+  };
+}
+
+type Uses<T> = Map<T, NonceUse | 'unused'>;
+
+async function usesOn<T extends Lost>(read: ReadOne, lost: readonly T[], finalBlock: bigint): Promise<Uses<T>> {
+  const countAt = countsOn(read);
+  const uses: Uses<T> = new Map();
+  await mapLimited(lost, async (one) => {
+    const use = await nonceUse(read, one, finalBlock, countAt).catch(noAnswer);
+    if (use !== undefined) uses.set(one, use);
+  });
+  return uses;
+}
+
+function noAnswer(error: unknown): undefined {
+  if (!(error instanceof RpcError)) throw error;
+  return undefined;
+}
+
+async function judge(tracing: Tracing, one: Lost, use: NonceUse | 'unused'): Promise<Finding> {
+  if (use === 'unused') return { kind: 'open' };
+  if (use.isOurs) {
+    const receipt = await receiptIn(tracing, one, use);
+    if (receipt !== undefined) return { kind: 'receipt', receipt };
+    return unproved(one, `${use.text} No endpoint has the receipt that tells whether it succeeded. ${ADVICE}`);
+  }
+  const proof = await proofAmongAll(tracing, one, use);
+  if (proof === 'denied') return unproved(one, `${use.text} Another endpoint contradicts that.`);
+  if (proof === 'untold') return unproved(one, `${use.text} One endpoint says so, and no second one shows it yet.`);
+  const count = await transactionCount(tracing.read, one.account, 'latest');
+  const said = `Nonce ${one.sequence} consumed externally (on-chain nonce: ${count})`;
+  return { kind: 'displaced', reason: `${said}. No matching transaction hash found on-chain. ${use.text}` };
+}
+
+/** Whoever has the block's list of receipts may have no way to one by its hash. */
+async function receiptIn({ rpc, read }: Tracing, one: Lost, { block, hash }: NonceUse): Promise<Receipt | undefined> {
+  const receiptOn = async (node: ReadOne): Promise<Receipt | undefined> => {
+    const listed = (await blockReceipts(node, block).catch(unsupported)) ?? [];
+    const receipt =
+      listed.find(({ transactionHash }) => transactionHash === hash) ??
+      (await receiptOf(node, hash ?? '').catch(unsupported));
+    return isReceiptOf(one, receipt) ? receipt : undefined;
+  };
+  const here = await receiptOn(read);
+  if (here !== undefined) return here;
+  return (await answersInTime(rpc.onOthers(read, receiptOn), OTHERS)).find((receipt) => receipt !== undefined);
+}
+
+async function proofAmongAll(
+  { rpc, confirmations }: Tracing,
+  one: Lost,
+  use: NonceUse,
+): Promise<ReturnType<typeof proofOf>> {
+  if (rpc.endpointCount < 2) return 'shown';
+  const asked = rpc.onAll((read) => opinionOn(read, one, use, confirmations));
+  return proofOf(await answersInTime(asked, OTHERS));
+}
+
+async function opinionOn(read: ReadOne, one: Lost, use: NonceUse, confirmations: bigint): Promise<Opinion> {
+  const block = await wholeBlock(read, use.block).catch(unsupported);
+  if (block == null) return 'none';
+  // Another block of that height: a node at its tip may yet come round.
+  if (block.hash !== use.blockHash) return (await blockNumber(read)) >= use.block + confirmations ? 'other' : 'none';
+  if ((await transactionCount(read, one.account, 'latest')) <= one.sequence) return 'other';
+  for (const hash of one.hashes) {
+    if (isReceiptOf(one, await receiptOf(read, hash).catch(unsupported))) return 'other';
+  }
+  return (useOf(block, use.block, one)?.hash ?? null) === use.hash ? 'same' : 'other';
+}
+
+function byAccount<T extends Lost>(lost: readonly T[]): T[][] {
+  const accounts = Map.groupBy(lost, ({ account }) => account);
+  return [...accounts.values()];
+}

@@ -1,0 +1,107 @@
+import { isNodeError, type ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import { isDenial } from '../../../egress/rpc/rpc-verdict.ts';
+import { dialect } from '../dialect.ts';
+import { blockReceipts, type Receipt, receiptOf } from '../provider.ts';
+
+/** As many transactions in one block make its whole list of receipts cheaper than one call for each. */
+const WORTH_A_BLOCK = 4;
+const CALLS_AT_ONCE = 16;
+
+/** One transaction whose receipt is looked for. */
+export interface Sought {
+  /** In lower case, as are the hashes. */
+  account: string;
+  /** Of all its attempts, the latest first. */
+  hashes: readonly string[];
+  /** Where it was seen before. */
+  seenIn: bigint | undefined;
+}
+
+/** The receipts of those that have one, whichever of their attempts it is. */
+export async function receiptsOf<T extends Sought>(read: ReadOne, sought: readonly T[]): Promise<Map<T, Receipt>> {
+  const found = new Map<T, Receipt>();
+  let left = [...sought];
+  const readBlocks = new Set<bigint>();
+
+  while (left.length >= WORTH_A_BLOCK) {
+    const block = await nextBlock(read, left, found, readBlocks);
+    if (block === undefined) break;
+    readBlocks.add(block);
+    const receipts = await blockReceipts(read, block).catch(unsupported);
+    if (receipts === undefined) break;
+    const byHash = new Map(receipts.map((receipt) => [receipt.transactionHash, receipt]));
+    for (const one of left)
+      keep(
+        found,
+        one,
+        one.hashes.map((hash) => byHash.get(hash)).find((known) => known),
+      );
+    left = left.filter((one) => !found.has(one));
+  }
+
+  await mapLimited(
+    left.filter((one) => !found.has(one)),
+    async (one) => {
+      for (const hash of one.hashes) {
+        if (keep(found, one, await receiptOf(read, hash).catch(lacking))) return;
+      }
+    },
+  );
+  return found;
+}
+
+/** A block in which some of them are: where one was seen before, or where the first of the others turns up. */
+async function nextBlock<T extends Sought>(
+  read: ReadOne,
+  left: readonly T[],
+  found: Map<T, Receipt>,
+  readBlocks: ReadonlySet<bigint>,
+): Promise<bigint | undefined> {
+  const seen = left.map(({ seenIn }) => seenIn).find((block) => block !== undefined && !readBlocks.has(block));
+  if (seen !== undefined) return seen;
+  for (const one of left) {
+    if (found.has(one)) continue;
+    for (const hash of one.hashes) {
+      const receipt = await receiptOf(read, hash).catch(lacking);
+      // A list that lacks what its block has is not asked for twice.
+      if (keep(found, one, receipt) && receipt !== null && !readBlocks.has(receipt.blockNumber)) {
+        return receipt.blockNumber;
+      }
+    }
+    // Not in any block although its nonce is used: looked at on its own later.
+    if (!found.has(one)) return undefined;
+  }
+  return undefined;
+}
+
+function keep<T extends Sought>(found: Map<T, Receipt>, one: T, receipt: Receipt | null | undefined): boolean {
+  if (!isReceiptOf(one, receipt)) return false;
+  found.set(one, receipt);
+  return true;
+}
+
+/** A receipt that is not of this very transaction is a lie or a mix-up, and counts as none. */
+export function isReceiptOf(one: Sought, receipt: Receipt | null | undefined): receipt is Receipt {
+  return receipt != null && one.hashes.includes(receipt.transactionHash) && receipt.from === one.account;
+}
+
+/** One receipt that a node has pruned must not keep the others from being read; it shows as little as null. */
+function lacking(error: unknown): null {
+  if (isDenial(error, dialect)) return null;
+  throw error;
+}
+
+/** A node that answers that it cannot. `eth_getBlockReceipts` is young (geth 1.13): then each receipt is asked for. */
+export function unsupported(error: unknown): undefined {
+  if (isNodeError(error)) return undefined;
+  throw error;
+}
+
+/** Runs something for each item, so many at a time. */
+export async function mapLimited<T, R>(items: readonly T[], run: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (let start = 0; start < items.length; start += CALLS_AT_ONCE) {
+    results.push(...(await Promise.all(items.slice(start, start + CALLS_AT_ONCE).map(run))));
+  }
+  return results;
+}

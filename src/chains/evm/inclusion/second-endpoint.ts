@@ -1,0 +1,83 @@
+import type { ReadOne, RpcClient } from '../../../egress/rpc/rpc-client.ts';
+import { answersInTime, isBorneOut, type Opinion } from '../../quorum.ts';
+import { blockNumber, type Receipt, type ShownBlock, shownBlock } from '../provider.ts';
+import { receiptsOf, type Sought, unsupported } from './receipts.ts';
+
+/** What one node says became of a transaction, at a depth that makes it final. */
+export interface Claim {
+  account: string;
+  receipt: Receipt;
+}
+
+interface Asked extends Claim, Sought {}
+
+/**
+ * Those of one node's claims that may be called final, by what the other endpoints show. Asks nothing where there is one
+ * endpoint.
+ * @returns the keys of the claims that hold
+ */
+export async function shownElsewhere<K>(
+  rpc: RpcClient,
+  read: ReadOne,
+  claims: ReadonlyMap<K, Claim>,
+  confirmations: bigint,
+): Promise<Set<K>> {
+  if (claims.size === 0 || rpc.endpointCount < 2) return new Set(claims.keys());
+  const asked = new Map([...claims].map(([key, claim]) => [key, asAsked(claim)]));
+  const all = [...asked.values()];
+  // An endpoint that is slow to answer holds nothing up that another has shown.
+  const shown = new Set<Asked>();
+  const isEnough = (opinions: ReadonlyMap<Asked, Opinion>) => {
+    for (const claim of all) if (opinions.get(claim) === 'same') shown.add(claim);
+    return shown.size === all.length;
+  };
+  const others = rpc.onOthers(read, (other) => opinionsOf(other, all, confirmations));
+  const heard = await answersInTime(others, { isEnough });
+  const holds = (claim: Asked) => isBorneOut(heard.map((opinions) => opinions.get(claim) ?? 'none'));
+  return new Set([...asked].filter(([, claim]) => holds(claim)).map(([key]) => key));
+}
+
+function asAsked({ account, receipt }: Claim): Asked {
+  return { account, receipt, hashes: [receipt.transactionHash], seenIn: receipt.blockNumber };
+}
+
+async function opinionsOf(
+  read: ReadOne,
+  claims: readonly Asked[],
+  confirmations: bigint,
+): Promise<Map<Asked, Opinion>> {
+  const receipts = await receiptsOf(read, claims);
+  const isSame = (claim: Asked) => {
+    const shown = receipts.get(claim);
+    return shown?.blockHash === claim.receipt.blockHash && shown.succeeded === claim.receipt.succeeded;
+  };
+  const opinions = new Map<Asked, Opinion>();
+  const blocks = new Map<bigint, Promise<ShownBlock | null | undefined>>();
+  let head: Promise<bigint> | undefined;
+  for (const claim of claims) {
+    if (isSame(claim)) {
+      opinions.set(claim, 'same');
+      continue;
+    }
+    const { blockNumber: number } = claim.receipt;
+    const block = blocks.get(number) ?? shownBlock(read, number).catch(unsupported);
+    blocks.set(number, block);
+    head ??= blockNumber(read);
+    opinions.set(claim, opinionOf(claim, receipts.get(claim), await block, (await head) >= number + confirmations));
+  }
+  return opinions;
+}
+
+/** Its list of a block says more than a receipt that it has not: what is in it is looked up later by some nodes. */
+function opinionOf(
+  { receipt }: Claim,
+  shown: Receipt | undefined,
+  block: ShownBlock | null | undefined,
+  isDeep: boolean,
+): Opinion {
+  if (block == null) return 'none';
+  // Another block of that height: a node at its tip may yet come round.
+  if (block.hash !== receipt.blockHash) return isDeep ? 'other' : 'none';
+  if (shown?.blockHash === receipt.blockHash) return 'other';
+  return block.transactions === undefined || block.transactions.has(receipt.transactionHash) ? 'none' : 'other';
+}

@@ -1,0 +1,128 @@
+import type { Clock } from '../../../domain/clock.ts';
+import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import { cachedFor, freshShared } from '../../single-flight.ts';
+import { type Block, feeHistory, gasPrice, lacksMethod, latestBlock } from '../provider.ts';
+import { type EvmSettings, type Speed, speedSchema } from '../schema.ts';
+import { zkEvmGasPrice } from './rollup.ts';
+
+/** What the network charges at the moment, in wei. */
+export interface Market {
+  block: Block;
+  /** What the node would pay in a legacy transaction. */
+  gasPrice: bigint;
+  /** Priority fee by speed; undefined on a network without EIP-1559. */
+  tips: Readonly<Record<Speed, bigint>> | undefined;
+  /** Why no price should be made of it now: the network may ask for much more, or a node is wrong. */
+  doubt?: string;
+}
+
+/**
+ * The market as it was lately; `fresh` asks a node anew and never gives an answer from before the question, `all` asks
+ * every node so.
+ */
+export type MarketReading = (freshness?: 'fresh' | 'all') => Promise<Market>;
+
+const HISTORY_BLOCKS = 4;
+const GWEI = 1_000_000_000n;
+
+/** The percentile of paid priority fees that a speed asks for. */
+const PERCENTILES: Readonly<Record<Speed, number>> = { safeLow: 30, average: 50, fast: 85, fastest: 99 };
+const SPEEDS = speedSchema.options.toSorted((one, other) => PERCENTILES[one] - PERCENTILES[other]);
+
+/** Asks a node what the network charges. Where settings leave EIP-1559 open, the latest block tells. */
+export async function readMarket(
+  read: ReadOne,
+  settings: Pick<EvmSettings, 'hasEip1559' | 'isZkEvm'>,
+): Promise<Market> {
+  const [block, price] = await Promise.all([
+    latestBlock(read),
+    settings.isZkEvm ? zkEvmGasPrice(read) : gasPrice(read),
+  ]);
+  if (!(settings.hasEip1559 ?? block.baseFeePerGas !== null)) return { block, gasPrice: price, tips: undefined };
+  const percentiles = SPEEDS.map((speed) => PERCENTILES[speed]);
+  const rewards = await feeHistory(read, HISTORY_BLOCKS, percentiles).catch(noHistory);
+  return { block, gasPrice: price, tips: tipsFrom(rewards) };
+}
+
+function noHistory(error: unknown): bigint[][] {
+  if (lacksMethod(error)) return [];
+  throw error;
+}
+
+/** The mean of what was really paid in a percentile's column; where nobody paid, as many hundredths of a gwei. */
+function tipsFrom(rewards: readonly bigint[][]): Record<Speed, bigint> {
+  const tips = SPEEDS.map((speed, column) => {
+    const paid = rewards.map((row) => row[column] ?? 0n).filter((fee) => fee > 0n);
+    const usual = (BigInt(PERCENTILES[speed]) * GWEI) / 100n;
+    return [speed, paid.length === 0 ? usual : paid.reduce((sum, fee) => sum + fee, 0n) / BigInt(paid.length)];
+  });
+  return Object.fromEntries(tips) as Record<Speed, bigint>;
+}
+
+/** How long a price may be old, at most, where the network asks for no cache; a quarter of a block is fresh enough. */
+const OLDEST_MARKET_MS = 2_000;
+
+/** Serves the market from `load`, which asks one node or all, as long as the network's settings let it be kept. */
+export function openMarket(
+  settings: Pick<EvmSettings, 'averageBlocktimeMs' | 'gasPriceCache'>,
+  clock: Clock,
+  load: (of: 'one' | 'all') => Promise<Market>,
+): MarketReading {
+  const anew = freshShared(load);
+  const loadOne = () => load('one');
+  const briefly = Math.min(settings.averageBlocktimeMs / 4, OLDEST_MARKET_MS);
+  const { gasPriceCache } = settings;
+  const lately =
+    gasPriceCache === null ? cachedFor(briefly, clock, loadOne) : servedStale(gasPriceCache, clock, loadOne);
+  return async (freshness) => {
+    if (freshness !== undefined) return anew(freshness === 'fresh' ? 'one' : 'all');
+    const market = await lately();
+    // What is kept may be kept for hours, and a doubt lasts for seconds.
+    return market.doubt === undefined ? market : anew('one');
+  };
+}
+
+/** After which a refresh that does not end no longer keeps another from being started. */
+const REFRESH_GIVEN_UP_AFTER_MS = 30_000;
+
+/**
+ * Serves a value until it is stale, and then on until it expires while one load in the background renews it. The age
+ * counts from when its load began, so that what is served was never asked for longer ago than `expireAfterMs`. A failure
+ * goes to those who have to wait for the load, and is not remembered.
+ */
+export function servedStale<T>(
+  bounds: { staleAfterMs: number; expireAfterMs: number },
+  clock: Clock,
+  load: () => Promise<T>,
+): () => Promise<T> {
+  let kept: { value: T; askedAt: number } | undefined;
+  let refresh: { result: Promise<T>; askedAt: number } | undefined;
+
+  function start(): Promise<T> {
+    const started = { result: load(), askedAt: clock.elapsed() };
+    refresh = started;
+    const end = () => {
+      if (refresh === started) refresh = undefined;
+    };
+    started.result.then((value) => {
+      // One that was given up may still end, after its successor.
+      if (kept === undefined || kept.askedAt < started.askedAt) kept = { value, askedAt: started.askedAt };
+      end();
+    }, end);
+    return started.result;
+  }
+
+  return async () => {
+    const now = clock.elapsed();
+    const age = kept === undefined ? Number.POSITIVE_INFINITY : now - kept.askedAt;
+    if (kept !== undefined && age < bounds.staleAfterMs) return kept.value;
+    // Measured from its start: no number of callers makes it younger.
+    const runsFor = refresh === undefined ? Number.POSITIVE_INFINITY : now - refresh.askedAt;
+    const isRunning = runsFor < REFRESH_GIVEN_UP_AFTER_MS;
+    if (kept !== undefined && age < bounds.expireAfterMs) {
+      if (!isRunning) void start();
+      return kept.value;
+    }
+    return refresh !== undefined && isRunning && runsFor < bounds.expireAfterMs ? refresh.result : start();
+  };
+}

@@ -1,0 +1,42 @@
+import type { JsonObject } from '../../../domain/json/json.ts';
+import type { Account } from '../../account.ts';
+import { normalAddress } from '../address.ts';
+import { least, most } from '../fees.ts';
+import { estimated, type PrepareParts } from '../prepare.ts';
+import { toQuantity } from '../provider.ts';
+import type { StoredRequest } from '../schema.ts';
+import type { Market } from './market.ts';
+
+/** A request that takes a nonce of the account and does nothing else, in the stored form. */
+export function noopRequest(account: Account): JsonObject {
+  return {
+    to: account.address,
+    value: '0x0',
+    data: '0x',
+    gas_limit: null,
+    gas_price: null,
+    max_fee_per_gas: null,
+    max_priority_fee_per_gas: null,
+    speed: 'fast',
+  } satisfies StoredRequest;
+}
+
+const TRANSFER_GAS = 21_000n;
+/** What a transfer takes on Arbitrum, where gas also pays for data, when its node does not say. */
+const ARBITRUM_TRANSFER_GAS = 50_000n;
+
+/**
+ * Gas for nothing: more than a transfer's on chains that charge more, and where the account has code (EIP-7702). All
+ * nodes are asked, as one that estimates wildly must not rule it.
+ */
+export async function noopGas(parts: PrepareParts, account: Account): Promise<bigint> {
+  const self = normalAddress(account.address);
+  const told = await estimated(parts, { from: self, to: self, value: toQuantity(0n) }, 'all');
+  if (told === undefined) return parts.settings.isArbitrum ? ARBITRUM_TRANSFER_GAS : TRANSFER_GAS;
+  return told > TRANSFER_GAS ? (told * 110n) / 100n : TRANSFER_GAS;
+}
+
+/** More than the block's limit no node takes, and less than a transfer's gas neither. */
+export function withinLimit(gas: bigint, { block }: Market): bigint {
+  return block.gasLimit === 0n ? gas : most(least(gas, block.gasLimit), TRANSFER_GAS);
+}

@@ -1,0 +1,133 @@
+import { amountOf } from '../../../domain/amount.ts';
+import type { Json, JsonObject } from '../../../domain/json/json.ts';
+import { isNodeError, type ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import { gasPrice, price } from '../provider.ts';
+import type { EvmFields, EvmSettings } from '../schema.ts';
+import { unsignedBytes } from '../signing.ts';
+import { calldataGas } from './gas.ts';
+
+/** A version whose fee beside gas is asked for: priced, not yet signed. */
+export interface UnsignedVersion {
+  request: JsonObject;
+  fields: EvmFields;
+  /** Null before it has a nonce. */
+  sequence: bigint | null;
+  /** The same for `eth_estimateGas`. */
+  call: JsonObject;
+}
+
+/**
+ * The most that a rollup takes beside gas limit times price, in wei; zero elsewhere, and where the chain cannot say. It
+ * feeds the balance check only, so a chain without an answer must not hold a transaction up.
+ */
+export async function dataFee(read: ReadOne, settings: EvmSettings, version: UnsignedVersion): Promise<bigint> {
+  if (settings.isOptimism) return optimismFees(read, version);
+  return settings.isZkEvm ? zkEvmSurcharge(read, version) : 0n;
+}
+
+/** The predeployed GasPriceOracle of the OP Stack (ethereum-optimism/specs, protocol/predeploys.md). */
+const GAS_PRICE_ORACLE = '0x420000000000000000000000000000000000000F';
+
+/** Selectors of the oracle's functions, of which only the first two know what every later upgrade charges. */
+const ORACLE = {
+  getL1Fee: '0x49948e0e',
+  getOperatorFee: '0x275aedd2',
+  l1BaseFee: '0x519b4bd3',
+  baseFeeScalar: '0xc5985918',
+  blobBaseFee: '0xf8206140',
+  blobBaseFeeScalar: '0x68d5dca6',
+};
+
+/** A nonce as long as nonces get: what is counted before there is one must not come out too short. */
+const LONG_NONCE = 0xffff_ffffn;
+
+async function optimismFees(read: ReadOne, version: UnsignedVersion): Promise<bigint> {
+  const [data, operator] = await Promise.all([optimismDataFee(read, version), operatorFee(read, version)]);
+  return data + operator;
+}
+
+/**
+ * What the chain's operator takes since the Isthmus upgrade, by the rule of the chain's own version: it is charged for the
+ * whole gas limit before the first instruction (ethereum-optimism/specs, protocol/isthmus/exec-engine.md, Operator Fee).
+ * Chains before that upgrade do not know the function.
+ */
+async function operatorFee(read: ReadOne, { fields }: UnsignedVersion): Promise<bigint> {
+  return (await wordFrom(read, `${ORACLE.getOperatorFee}${word(amountOf(fields.gas_limit))}`)) ?? 0n;
+}
+
+async function optimismDataFee(read: ReadOne, { request, fields, sequence }: UnsignedVersion): Promise<bigint> {
+  const unsigned = unsignedBytes({ request }, fields, sequence ?? LONG_NONCE).slice(2);
+  return (await wordFrom(read, `${ORACLE.getL1Fee}${bytesArgument(unsigned)}`)) ?? (await ecotoneFee(read, unsigned));
+}
+
+/** Bytes that a signature adds, none of them taken for zero. */
+const SIGNATURE_BYTES = 68n;
+
+/** The formula of the Ecotone upgrade (ethereum-optimism/specs, protocol/ecotone/l1-attributes.md). */
+async function ecotoneFee(read: ReadOne, unsigned: string): Promise<bigint> {
+  const { l1BaseFee, baseFeeScalar, blobBaseFee, blobBaseFeeScalar } = ORACLE;
+  const selectors = [l1BaseFee, baseFeeScalar, blobBaseFee, blobBaseFeeScalar];
+  const [base, baseScalar, blob, blobScalar] = await Promise.all(selectors.map((selector) => wordFrom(read, selector)));
+  if (base == null || baseScalar == null || blob == null || blobScalar == null) return 0n;
+  const gas = calldataGas(Buffer.from(unsigned, 'hex')) + SIGNATURE_BYTES * 16n;
+  return (gas * (16n * base * baseScalar + blob * blobScalar)) / 16_000_000n;
+}
+
+/** The one argument of a function that takes `bytes`, by the contract ABI. */
+function bytesArgument(hex: string): string {
+  const padded = hex.padEnd(Math.ceil(hex.length / 64) * 64, '0');
+  return `${word(32n)}${word(BigInt(hex.length / 2))}${padded}`;
+}
+
+function word(value: bigint): string {
+  return value.toString(16).padStart(64, '0');
+}
+
+/** A figure of the oracle; null when it reverts, does not know the function or is not there. */
+async function wordFrom(read: ReadOne, data: string): Promise<bigint | null> {
+  try {
+    return await read('eth_call', [{ to: GAS_PRICE_ORACLE, data }, 'latest'], firstWord);
+  } catch (error) {
+    if (isNodeError(error)) return null;
+    throw error;
+  }
+}
+
+function firstWord(answer: Json): bigint | null {
+  if (typeof answer !== 'string' || !/^0x([0-9a-fA-F]{2})*$/.test(answer)) throw new TypeError('not bytes');
+  return answer.length < 66 ? null : price(answer.slice(0, 66));
+}
+
+/**
+ * What Polygon zkEVM nodes take as the price of a legacy transaction, which follows the cost of proving it; the usual
+ * price where a node does not say.
+ */
+export async function zkEvmGasPrice(read: ReadOne): Promise<bigint> {
+  try {
+    return (await read('zkevm_estimateGasPrice', [], priceIfAny)) ?? (await gasPrice(read));
+  } catch (error) {
+    if (isNodeError(error)) return gasPrice(read);
+    throw error;
+  }
+}
+
+function priceIfAny(answer: Json): bigint | null {
+  try {
+    return price(answer);
+  } catch {
+    return null;
+  }
+}
+
+/** By how much a Polygon zkEVM node's figure for the whole fee exceeds gas limit times price. */
+async function zkEvmSurcharge(read: ReadOne, { fields, call }: UnsignedVersion): Promise<bigint> {
+  const perGas = amountOf(fields.max_fee_per_gas ?? fields.gas_price ?? 0);
+  const paid = perGas * amountOf(fields.gas_limit);
+  try {
+    const fee = await read('zkevm_estimateFee', [call], price);
+    return fee > paid ? fee - paid : 0n;
+  } catch (error) {
+    if (isNodeError(error)) return 0n;
+    throw error;
+  }
+}

@@ -1,0 +1,5 @@
+import type { Transaction } from '../domain/transaction/transaction.ts';
+
+/** A checked request as the engine keeps it. */
+export interface ParsedRequest
+  extends Pick<Transaction, 'request' | 'validUntil' | 'anchorKind' | 'onDeath' | 'contentKey'> {}

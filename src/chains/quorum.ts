@@ -1,0 +1,71 @@
+import { inTime } from '../domain/in-time.ts';
+import type { ReadOne, RpcClient } from '../egress/rpc/rpc-client.ts';
+
+/*
+ * Whose word counts where several endpoints are asked: the one rule of all families. Any endpoint may be silent, behind
+ * or pruned, and one of several may lie. A majority that lies together, or an only endpoint that lies for long, is not
+ * guarded against: there the policy's caps and budgets hold.
+ *
+ * A figure is the middle one of those told in time: one endpoint that lies moves it no further than to what another
+ * tells. Where two are in the middle, the caller says which of them does no harm.
+ *
+ * A claim that cannot be undone is held against what the others show; silence denies nothing. What a block shows holds
+ * when another endpoint shows the same, or no other denies it. That something will never happen would permit a second
+ * payment: it holds when a second endpoint shows the same and none denies it, and waits until then.
+ */
+
+/** An endpoint that hangs takes no other's word away: those that have answered by then count. */
+const IN_TIME_MS = 3_000;
+
+/** The answers of those that answer well and in time. What is enough ends the wait. */
+export async function answersInTime<T>(
+  asked: readonly Promise<T>[],
+  { withinMs = IN_TIME_MS, isEnough = () => false }: { withinMs?: number; isEnough?: (answer: T) => boolean } = {},
+): Promise<T[]> {
+  const told: (readonly T[])[] = asked.map(() => []);
+  const { promise: enough, resolve } = Promise.withResolvers<void>();
+  const noted = asked.map(async (one, place) => {
+    const answer = await one;
+    told[place] = [answer];
+    if (isEnough(answer)) resolve();
+  });
+  await inTime(withinMs, Promise.race([Promise.allSettled(noted), enough]));
+  return told.flatMap((one) => one);
+}
+
+/** Which of two middle ones counts. */
+export type Side = 'lower' | 'higher';
+
+/** The middle one by its value; undefined of none. */
+export function middleBy<T>(told: readonly T[], side: Side, valueOf: (one: T) => bigint): T | undefined {
+  const ascending = told.toSorted((a, b) => (valueOf(a) < valueOf(b) ? -1 : 1));
+  return ascending[Math.floor((told.length - (side === 'lower' ? 1 : 0)) / 2)];
+}
+
+/** The middle one of some figures; undefined of none. */
+export function middleOf(figures: readonly bigint[], side: Side): bigint | undefined {
+  return middleBy(figures, side, (figure) => figure);
+}
+
+/** The middle one of what the endpoints tell of a figure; undefined where none tells it in time. */
+export async function figureOfAll(
+  rpc: Pick<RpcClient, 'onAll'>,
+  use: (read: ReadOne) => Promise<bigint>,
+  side: Side,
+): Promise<bigint | undefined> {
+  return middleOf(await answersInTime(rpc.onAll(use)), side);
+}
+
+/** `same`: the endpoint shows the same. `other`: by its own chain that cannot be. `none`: it cannot tell. */
+export type Opinion = 'same' | 'other' | 'none';
+
+/** Whether what one endpoint's block shows may be called final, by what the others make of it. */
+export function isBorneOut(others: readonly Opinion[]): boolean {
+  return others.includes('same') || !others.includes('other');
+}
+
+/** How the claim that something will never happen stands, by what all make of it, its own endpoint included. */
+export function proofOf(opinions: readonly Opinion[]): 'shown' | 'denied' | 'untold' {
+  if (opinions.includes('other')) return 'denied';
+  return opinions.filter((opinion) => opinion === 'same').length > 1 ? 'shown' : 'untold';
+}

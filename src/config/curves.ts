@@ -1,0 +1,23 @@
+import type { KnownChains, KnownSignerKinds } from './chain-schemas.ts';
+import type { Place } from './check.ts';
+import type { RelayerEntry, SignerEntry } from './configuration.ts';
+import type { Findings } from './problems.ts';
+
+/** Checks that the signer of a relayer can sign on the curve of the relayer's network type. */
+export function checkCurve(
+  { id, networkType, signerId }: Pick<RelayerEntry, 'id' | 'networkType' | 'signerId'>,
+  { file, path }: Place,
+  known: { signers: readonly SignerEntry[]; kinds: KnownSignerKinds; chains: KnownChains },
+  findings: Findings,
+): void {
+  const type = known.signers.find((signer) => signer.id === signerId)?.type;
+  const kind = type === undefined ? undefined : known.kinds.get(type);
+  const curve = known.chains.get(networkType)?.curve;
+  if (kind === undefined || curve === undefined || kind.curves.includes(curve)) return;
+  const message =
+    `signer "${signerId}" of type ${type} cannot sign for relayer "${id}": networks of type ${networkType} sign on ` +
+    `${curve}, and it signs on ${kind.curves.join(' and ')}`;
+  const able = [...known.kinds].filter(([, { curves }]) => curves.includes(curve)).map(([name]) => name);
+  const advice = able.length === 0 ? undefined : `Name a signer of type ${able.join(' or ')}`;
+  findings.problem(file, `${path}.signer_id`, message, advice);
+}

@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import type { JsonObject } from '../../domain/json/json.ts';
+import { DEFAULT_NETWORK_TYPE, type NetworkType, networkTypeSchema } from '../../domain/network-type.ts';
+import type { RpcUrl } from '../../domain/relayer.ts';
+import { check, type Place } from '../check.ts';
+import type { Findings } from '../problems.ts';
+import { rpcUrlsSchema } from './rpc-urls.ts';
+
+/** One network as a file or the code declares it, before inheritance. */
+export interface NetworkEntry {
+  at: Place;
+  name: string;
+  /** Absent in the short form, which leaves it to be found out. */
+  type: NetworkType | undefined;
+  /** The network of the same type whose fields it takes over. */
+  from: string | undefined;
+  rpcUrls: RpcUrl[] | undefined;
+  /** The fields beyond those above, for the chain to parse. */
+  fields: JsonObject;
+}
+
+/** An entry of either form; what else it has is parsed by the chain of its type. */
+export const networkEntrySchema = z
+  .object({
+    network: z.string().min(1, 'must not be empty').describe('Its name; that of a built-in network replaces it'),
+    type: networkTypeSchema
+      .optional()
+      .describe(`Absent: as the name or the relayers that use it say, else ${DEFAULT_NETWORK_TYPE}`),
+    from: z.string().min(1, 'must not be empty').optional().describe('The network of this type to inherit from'),
+    rpc_urls: rpcUrlsSchema.nullish().describe('Its endpoints'),
+    $schema: z.string().optional(),
+  })
+  .catchall(z.json());
+
+/** Reads an entry of either form; both are the same object, the short one with fewer fields. */
+export function parseNetworkEntry(value: unknown, at: Place, findings: Findings): NetworkEntry | undefined {
+  const parsed = check(networkEntrySchema, value, at, findings);
+  if (parsed === undefined) return undefined;
+  const { network, type, from, rpc_urls: rpcUrls, $schema: _, ...fields } = parsed;
+  return { at, name: network, type, from, rpcUrls: rpcUrls ?? undefined, fields };
+}
+
+/** Whether an entry only says where a network is reached, and nothing about the network itself. */
+export function givesUrlsOnly(entry: NetworkEntry): boolean {
+  return entry.from === undefined && Object.keys(entry.fields).length === 0;
+}

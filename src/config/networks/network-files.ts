@@ -1,0 +1,72 @@
+import { readdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { codeOf, readJsonFile, shownPath } from '../json-file.ts';
+import type { Findings } from '../problems.ts';
+import { type NetworkEntry, parseNetworkEntry } from './network-entry.ts';
+
+/** Where the operator's networks are. */
+export interface NetworkSource {
+  /** The value of `networks` in the configuration file: an array, the path of a folder, or nothing. */
+  declared: unknown;
+  /** The configuration file, as the operator knows it. */
+  file: string;
+  /** Read when nothing is declared; need not exist. */
+  defaultFolder: string;
+  cwd: string;
+}
+
+/** Reads the operator's networks: those in the configuration file, or else every JSON file of a folder. */
+export async function readNetworkEntries(source: NetworkSource, findings: Findings): Promise<NetworkEntry[]> {
+  const { declared, file, defaultFolder } = source;
+  if (Array.isArray(declared)) return parseAll(declared, file, 'networks', findings);
+  if (declared === undefined || declared === null || declared === '') {
+    return readFolder(defaultFolder, source.cwd, findings, 'may be missing');
+  }
+  if (typeof declared === 'string') return readFolder(declared, source.cwd, findings, 'must exist');
+  findings.problem(file, 'networks', 'must be an array of networks or the path of a folder');
+  return [];
+}
+
+async function readFolder(
+  folder: string,
+  cwd: string,
+  findings: Findings,
+  presence: 'may be missing' | 'must exist',
+): Promise<NetworkEntry[]> {
+  const path = resolve(cwd, folder);
+  const shown = shownPath(cwd, path);
+  try {
+    const files = await readdir(path, { withFileTypes: true });
+    const names = files.filter((file) => !file.isDirectory() && /\.json$/i.test(file.name)).map(({ name }) => name);
+    const lists = await Promise.all(
+      names.toSorted().map((name) => readNetworkFile(join(path, name), join(shown, name), findings)),
+    );
+    return lists.flat();
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'ENOENT' && presence === 'may be missing') return [];
+    const reason = code === 'ENOENT' ? 'there is no such folder' : `cannot be read as a folder (${code})`;
+    findings.problem(shown, '', reason, 'Name a folder of JSON files in "networks", or leave it out');
+    return [];
+  }
+}
+
+/** One network `{"network": …, "rpc_urls": […]}`, or the reference's list `{"networks": […]}`. */
+async function readNetworkFile(path: string, shown: string, findings: Findings): Promise<NetworkEntry[]> {
+  const content = await readJsonFile(path, shown, findings);
+  if (content === undefined) return [];
+  const { value } = content;
+  if (typeof value === 'object' && value !== null && 'networks' in value) {
+    if (Array.isArray(value.networks)) return parseAll(value.networks, shown, 'networks', findings);
+    findings.problem(shown, 'networks', 'must be an array');
+    return [];
+  }
+  const entry = parseNetworkEntry(value, { file: shown, path: '' }, findings);
+  return entry === undefined ? [] : [entry];
+}
+
+function parseAll(values: unknown[], file: string, path: string, findings: Findings): NetworkEntry[] {
+  return values.flatMap(
+    (value, index) => parseNetworkEntry(value, { file, path: `${path}[${index}]` }, findings) ?? [],
+  );
+}

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import type { RpcUrl } from '../../domain/relayer.ts';
+
+/** A web address; the fault never repeats it, because the path often holds a key. */
+export const httpUrlSchema = z.string().refine(isHttpUrl, 'must be an http or https URL');
+
+/** One endpoint: a URL, or a URL with its weight. */
+const rpcUrlSchema: z.ZodType<RpcUrl> = z
+  .preprocess(
+    (value) => (typeof value === 'string' ? { url: value } : value),
+    z.strictObject({ url: httpUrlSchema, weight: z.int().min(0).max(100).default(100) }),
+  )
+  .meta({
+    anyOf: [
+      { type: 'string', format: 'uri' },
+      {
+        type: 'object',
+        properties: {
+          url: { type: 'string', format: 'uri', description: 'Of the endpoint' },
+          weight: {
+            ...{ type: 'integer', minimum: 0, maximum: 100, default: 100 },
+            description: 'Its share of the calls, beside that of the others; 0 switches it off',
+          },
+        },
+        required: ['url'],
+        additionalProperties: false,
+      },
+    ],
+  });
+
+/** Endpoints of which at least one is switched on. */
+export const rpcUrlsSchema = z
+  .array(rpcUrlSchema)
+  .min(1, 'must name at least one endpoint')
+  .refine((urls) => urls.length === 0 || urls.some(({ weight }) => weight > 0), 'at least one weight must be above 0');
+
+function isHttpUrl(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && (url.protocol === 'http:' || url.protocol === 'https:') && url.hostname !== '';
+}

@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import type { Timestamp } from './transaction.ts';
+
+/** The kinds of decisions that neither a transaction's status nor its attempts show. */
+export const decisionKindSchema = z.enum([
+  'parked',
+  'resumed',
+  'canceled',
+  'replaced',
+  'bumped',
+  'expired',
+  'noop-signed',
+  'refused',
+  'not-taken',
+  'mined',
+  'reorganised',
+  'gap-filled',
+  'dead',
+]);
+
+export type DecisionKind = z.infer<typeof decisionKindSchema>;
+
+/** Something that the engine decided about a transaction, for whoever asks why it took the way it did. */
+export interface Decision {
+  at: Timestamp;
+  kind: DecisionKind;
+  text: string;
+}

@@ -1,0 +1,127 @@
+import type { JsonObject } from '../json/json.ts';
+
+/** The window of hourly limits, in milliseconds. */
+export const HOUR_MS = 3_600_000;
+
+/** What limits a plugin's spending through one relayer; amounts in the smallest unit. What is absent is not limited. */
+export interface Caveats {
+  /** As the operator wrote them; the relayer's chain reads them. */
+  readonly recipients?: readonly string[] | undefined;
+  readonly selectors?: readonly string[] | undefined;
+  readonly valuePerCall?: bigint | undefined;
+  readonly valuePerHour?: bigint | undefined;
+  readonly feePerHour?: bigint | undefined;
+}
+
+/** A plugin that asks for a transaction, under limits. */
+export interface Spender {
+  readonly pluginId: string;
+  readonly caveats: Caveats;
+}
+
+/** What a checked request moves, and where to. */
+export interface Spend {
+  /** In the chain's one form; null when it has none. */
+  readonly recipient: string | null;
+  /** What is called, in the chain's one form; null when there is no recipient. */
+  readonly selector: string | null;
+  readonly value: bigint;
+  /** The most that its fee can be; null where only the network can tell. */
+  readonly fee: bigint | null;
+  /** A part of the request that acts on others than the recipient; null when there is none. */
+  readonly beyond: string | null;
+}
+
+/** What a transaction that has ended took from its account. */
+export interface Spent {
+  readonly value: bigint;
+  readonly fee: bigint;
+}
+
+/** How operators name something in a list of caveats. */
+export interface NamedForm {
+  /** In the one form in which names are compared; undefined when the text names nothing. */
+  read(text: string): string | undefined;
+  /** What is expected, for who wrote something else: `an address`. */
+  expected: string;
+}
+
+/** How a chain family tells what is spent. */
+export interface SpendingForms {
+  /** Of a request as {@link import('./transaction.ts').Transaction.request} has it. */
+  spendOf(request: JsonObject): Spend;
+  recipient: NamedForm;
+  selector: NamedForm;
+  /** What a request does that has no recipient: `the creation of a contract`. */
+  withoutRecipient: string;
+}
+
+export type BudgetRule = 'value_per_hour' | 'fee_per_hour';
+
+/** What a transaction counts against a plugin's budget of a relayer. */
+export interface Reservation {
+  readonly transactionId: string;
+  readonly pluginId: string;
+  readonly relayerId: string;
+  readonly value: bigint;
+  /** Null while only the network could tell: it is reserved before the transaction is signed. */
+  readonly fee: bigint | null;
+  readonly valueLimit: bigint | null;
+  readonly feeLimit: bigint | null;
+}
+
+/** What a budget lacks for what was asked. */
+export interface Shortage {
+  readonly rule: BudgetRule;
+  readonly asked: bigint;
+  readonly limit: bigint;
+  readonly remaining: bigint;
+}
+
+/** The caveat that a request breaks by itself, whatever was spent before. */
+export interface Breach {
+  readonly rule: 'recipients' | 'selectors' | 'value_per_call';
+  readonly asked: string;
+  readonly limit: string;
+}
+
+/** The first caveat that a request breaks by itself; undefined when it keeps within all of them. */
+export function breachOf(spend: Spend, caveats: Caveats, forms: SpendingForms): Breach | undefined {
+  const { recipients, selectors, valuePerCall } = caveats;
+  const lists = [
+    { rule: 'recipients', allowed: recipients, form: forms.recipient, asked: spend.recipient },
+    { rule: 'selectors', allowed: selectors, form: forms.selector, asked: spend.selector },
+  ] as const;
+  for (const { rule, allowed, form, asked } of lists) {
+    if (allowed === undefined) continue;
+    const limit = shownList(allowed);
+    if (asked === null) return { rule, asked: forms.withoutRecipient, limit };
+    if (!allowed.some((text) => form.read(text) === asked)) return { rule, asked, limit };
+    if (spend.beyond !== null) return { rule, asked: spend.beyond, limit };
+  }
+  if (valuePerCall === undefined || spend.value <= valuePerCall) return undefined;
+  return { rule: 'value_per_call', asked: spend.value.toString(), limit: valuePerCall.toString() };
+}
+
+/** Whether a budget has to be kept of what the plugin spends. */
+export function hasBudget({ valuePerHour, feePerHour }: Caveats): boolean {
+  return valuePerHour !== undefined || feePerHour !== undefined;
+}
+
+/** What a budget lacks for a further amount; undefined when it does not. A fee of null asks whether anything is left. */
+export function shortageOf(
+  rule: BudgetRule,
+  limit: bigint | null,
+  counted: bigint,
+  asked: bigint | null,
+): Shortage | undefined {
+  const least = asked ?? 1n;
+  if (limit === null || least === 0n || counted + least <= limit) return undefined;
+  return { rule, asked: least, limit, remaining: counted < limit ? limit - counted : 0n };
+}
+
+/** Names in a message: all of a short list, the first of a long one. */
+function shownList(names: readonly string[]): string {
+  const shown = names.slice(0, 5).join(', ');
+  return names.length > 5 ? `${shown} and ${names.length - 5} more` : shown;
+}

@@ -1,0 +1,140 @@
+import { Agent } from 'undici';
+import { type AddressGuard, BlockedAddressError } from '../address-guard.ts';
+import { guardedConnector } from '../guarded-connector.ts';
+import { exchange } from './exchange.ts';
+import { requestHeaders } from './headers.ts';
+import { type FetchAnswer, FetchFailure, type FetchGrants, type FetchRequest, type FetchRule } from './plugin-fetch.ts';
+import { redirected } from './redirect.ts';
+
+/** For whom a request is made. */
+export interface FetchTerms {
+  grants: FetchGrants;
+  /** Aborted when the plugin does not want the answer any more, or its call is over. */
+  signal: AbortSignal;
+  /** Takes bytes of an answer from what the plugin may hold; false when there is no room. */
+  hold(bytes: number): boolean;
+}
+
+/** Plugins' way out: guarded addresses, granted hosts, bounded answers. It keeps no cookies and knows no proxy. */
+export interface PluginHttp {
+  /** @throws FetchFailure */
+  fetch(request: FetchRequest, terms: FetchTerms): Promise<FetchAnswer>;
+  close(): Promise<void>;
+}
+
+const MOST_REDIRECTS = 5;
+const CONNECT_MS = 5_000;
+/** As Node's own limit. */
+const HEADER_BYTES = 16_384;
+/** A connection without a request is closed soon: plugins may be granted many hosts. */
+const IDLE_MS = 4_000;
+
+/**
+ * Opens the connections of all plugins. Those to hosts that may be private and all others never share one, so that what
+ * was opened under one guard is not used past the other.
+ */
+export function createPluginHttp(guards: { open: AddressGuard; private: AddressGuard }): PluginHttp {
+  const open = createAgent(guards.open);
+  const inside = createAgent(guards.private);
+
+  async function follow(first: FetchRequest, terms: FetchTerms, signal: AbortSignal): Promise<FetchAnswer> {
+    let request: FetchRequest = { ...first, headers: requestHeaders(first.headers) };
+    for (let hops = 0; ; hops++) {
+      const rule = ruleFor(request, terms.grants, hops === 0);
+      const { answer, next } = await hop(request, rule, terms, signal).catch((error: unknown) => {
+        // Whatever the later hosts do, the first one has the request.
+        if (hops === 0 || !(error instanceof FetchFailure) || !error.unsent) throw error;
+        throw new FetchFailure(error.kind, error.message, { cause: error.cause });
+      });
+      if (next === undefined) return { ...answer, url: withoutFragment(request.url), redirected: hops > 0 };
+      if (hops >= MOST_REDIRECTS) throw new FetchFailure('redirect', `more than ${MOST_REDIRECTS} redirects`);
+      request = next;
+    }
+  }
+
+  async function hop(request: FetchRequest, rule: FetchRule, { grants, hold }: FetchTerms, signal: AbortSignal) {
+    const guard = rule.isPrivate ? guards.private : guards.open;
+    let next: FetchRequest | undefined;
+    let fault: FetchFailure | undefined;
+    const wantsBody = (status: number, location: string | undefined) => {
+      try {
+        next = redirected(request, status, location);
+      } catch (error) {
+        if (!(error instanceof FetchFailure)) throw error;
+        fault = error;
+      }
+      return next === undefined && fault === undefined;
+    };
+    try {
+      guard.checkUrl(request.url);
+      const dispatcher = rule.isPrivate ? inside : open;
+      const answer = await exchange(dispatcher, { request, maxBytes: rule.maxBytes, signal, hold, wantsBody });
+      if (fault !== undefined) throw fault;
+      return { answer, next };
+    } catch (error) {
+      throw explained(error, request.url, rule, grants);
+    }
+  }
+
+  return {
+    async fetch(request, terms) {
+      const rule = ruleFor(request, terms.grants, true);
+      const late = new AbortController();
+      const timer = setTimeout(
+        () => late.abort(new FetchFailure('timeout', `no answer within ${rule.timeoutMs} ms (timeout_ms)`)),
+        rule.timeoutMs,
+      );
+      const aborted = new FetchFailure('aborted', 'the request was aborted');
+      const abort = () => late.abort(aborted);
+      if (terms.signal.aborted) abort();
+      else terms.signal.addEventListener('abort', abort, { once: true });
+      try {
+        return await follow(request, terms, late.signal);
+      } finally {
+        clearTimeout(timer);
+        terms.signal.removeEventListener('abort', abort);
+      }
+    },
+    async close() {
+      await Promise.all([open.destroy(), inside.destroy()]);
+    },
+  };
+}
+
+/** @throws FetchFailure `refused`, also for a body that is longer than the rule allows */
+function ruleFor({ url, method, body }: FetchRequest, grants: FetchGrants, unsent: boolean): FetchRule {
+  const rule = grants.rule(url, method);
+  if (typeof rule === 'string') throw new FetchFailure('refused', rule, { unsent });
+  if ((body?.length ?? 0) > rule.maxBytes) {
+    throw new FetchFailure('too-large', `the body is larger than ${rule.maxBytes} bytes (max_bytes)`, { unsent });
+  }
+  return rule;
+}
+
+/** What an address guard refuses only because nobody granted it says what would. */
+function explained(error: unknown, url: URL, rule: FetchRule, grants: FetchGrants): unknown {
+  const cause = error instanceof FetchFailure ? error.cause : error;
+  if (!(cause instanceof BlockedAddressError)) return error;
+  const message =
+    cause.isPrivate && !rule.isPrivate ? `${cause.message}: ${grants.privateRefusal(url)}` : cause.message;
+  return new FetchFailure('refused', message, { unsent: true, cause });
+}
+
+function withoutFragment(url: URL): string {
+  const shown = new URL(url);
+  shown.hash = '';
+  return shown.href;
+}
+
+function createAgent(guard: AddressGuard): Agent {
+  return new Agent({
+    connect: guardedConnector(guard, { timeout: CONNECT_MS, allowH2: false }),
+    allowH2: false,
+    maxHeaderSize: HEADER_BYTES,
+    keepAliveTimeout: IDLE_MS,
+    keepAliveMaxTimeout: IDLE_MS,
+    // The whole exchange has a limit of its own, which these would only duplicate.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+}

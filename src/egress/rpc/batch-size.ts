@@ -1,0 +1,42 @@
+import type { Clock } from '../../domain/clock.ts';
+
+/**
+ * How many calls one endpoint takes in a request: as many as we ever send until it refuses, then fewer or one. What
+ * was learned is forgotten after a while, for plans and gateways change.
+ */
+export interface BatchSize {
+  /** Calls that may share a request now, at least 1. */
+  readonly most: number;
+  /** Whether the endpoint has answered a batch as it should. */
+  readonly isProven: boolean;
+  answered(): void;
+  /** It refused a batch of so many calls: `size` for their number, `batch` for being one. */
+  refused(calls: number, reason: 'size' | 'batch'): void;
+}
+
+/** More calls in one request would keep the first answer waiting for the last. */
+export const LARGEST_BATCH = 100;
+const MEMORY_MS = 10 * 60_000;
+
+/** Starts by believing that the endpoint takes batches, as JSON-RPC 2.0 section 6 asks. */
+export function createBatchSize(clock: Clock): BatchSize {
+  let learned = LARGEST_BATCH;
+  let learnedAt = 0;
+  let isProven = false;
+  return {
+    get most() {
+      if (learned < LARGEST_BATCH && clock.elapsed() - learnedAt >= MEMORY_MS) learned = LARGEST_BATCH;
+      return learned;
+    },
+    get isProven() {
+      return isProven;
+    },
+    answered() {
+      isProven = true;
+    },
+    refused(calls, reason) {
+      learned = reason === 'batch' ? 1 : Math.max(1, Math.min(learned, Math.floor(calls / 2)));
+      learnedAt = clock.elapsed();
+    },
+  };
+}

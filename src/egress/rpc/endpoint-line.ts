@@ -1,0 +1,299 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Json } from '../../domain/json/json.ts';
+import { createBatchSize } from './batch-size.ts';
+import { createConcurrencyLimit, type VisitEnd } from './concurrency-limit.ts';
+import type { Endpoint } from './endpoint.ts';
+import type { EndpointPool } from './endpoint-pool.ts';
+import { type BatchReading, blamesBatch } from './json-rpc-batch.ts';
+import { isNodeError, type OfferOptions, type ReadOptions, RpcError } from './rpc-client.ts';
+import { type CallText, createRpcRequest, type RequestParts, type RequestSettings } from './rpc-request.ts';
+import { asksForLess, judgeFailure, type RpcDialect, speaksAgainst } from './rpc-verdict.ts';
+
+/** Limits of one endpoint's line. */
+export interface LineSettings extends RequestSettings {
+  /** Calls at once to one endpoint: at the beginning, and at most. */
+  startConcurrency: number;
+  maxConcurrency: number;
+}
+
+/** What a line is made of. */
+export interface LineParts extends RequestParts {
+  /** Learns what speaks against the endpoint, once for each request. */
+  pool: Pick<EndpointPool, 'failed' | 'hold' | 'limited' | 'leaves' | 'bore' | 'heldForMs' | 'isWorthWaiting'>;
+  settings: LineSettings;
+}
+
+/** The way to one endpoint: no more calls at once than it bears, and those of one turn of the loop in one request. */
+export interface EndpointLine {
+  readonly endpoint: Endpoint;
+  /** Calls that it is given at once at most, as it has shown to bear. */
+  readonly concurrency: number;
+  /**
+   * A call without effect. It may share its request with others, and is sent again alone when that was the trouble.
+   * @throws RpcError
+   */
+  read(method: string, params: Json, options?: ReadOptions): Promise<Json>;
+  /** Calls that may have an effect, in order, each at most once; one entry for each. */
+  offer(
+    method: string,
+    params: readonly Json[],
+    options?: Pick<OfferOptions, 'isForeign'>,
+  ): Promise<PromiseSettledResult<Json>[]>;
+  /** Ends the waiting; what has left is not called back. */
+  close(): void;
+}
+
+type Refusal = Extract<BatchReading, { kind: 'refused' }>;
+
+interface WaitingRead extends CallText {
+  isAlone: boolean;
+  isBestEffort: boolean;
+  isForeign: boolean;
+  expiresAt: number;
+  resolve: (answer: Json) => void;
+  reject: (reason: unknown) => void;
+}
+
+/** What hosts commonly let pass is 1 MB and more (nginx `client_max_body_size`); geth takes 5 MB. */
+const MOST_BYTES = 1_000_000;
+/** As many as the HTTP client opens connections to one host: a request beyond would wait there, on its time. */
+const MOST_REQUESTS = 64;
+
+/** Opens nothing before the first call. */
+export function createEndpointLine(parts: LineParts): EndpointLine {
+  const { endpoint, clock, pool, settings, dialect } = parts;
+  const request = createRpcRequest(parts);
+  const batches = createBatchSize(clock);
+  const limit = createConcurrencyLimit({
+    start: settings.startConcurrency,
+    most: settings.maxConcurrency,
+    visits: MOST_REQUESTS,
+  });
+  let waiting: WaitingRead[] = [];
+  let isCollecting = false;
+  let isDraining = false;
+  const closing = new AbortController();
+  const isClosed = () => closing.signal.aborted;
+
+  /**
+   * `setImmediate` runs after all that the loop's turn brought, so it collects the calls of continuations of any depth;
+   * a microtask would miss those behind one more `await`. An idle loop comes to it at once.
+   */
+  function collect(): void {
+    if (isCollecting || isDraining) return;
+    isCollecting = true;
+    setImmediate(() => {
+      isCollecting = false;
+      void drain();
+    });
+  }
+
+  async function drain(): Promise<void> {
+    isDraining = true;
+    for (let head = waiting[0]; head !== undefined; head = waiting[0]) {
+      const reason = await turn(head.expiresAt);
+      if (reason !== undefined) {
+        for (const read of waiting.splice(0)) read.reject(reason);
+        break;
+      }
+      let batch: WaitingRead[] = [];
+      const take = (free: number) => {
+        // Others may have come to the front meanwhile.
+        batch = waiting.splice(0, waiting[0]?.isAlone === true ? 1 : fitting(waiting, Math.min(free, batches.most)));
+        return batch.length;
+      };
+      const visit = await limit.enter(take, head.expiresAt - clock.elapsed());
+      if (visit === undefined) expire();
+      else if (pool.heldForMs(endpoint) === 0) void carry(batch, visit.leave);
+      else {
+        visit.leave('other');
+        waiting = [...batch, ...waiting];
+      }
+    }
+    isDraining = false;
+  }
+
+  /** Waits until something may leave. Resolves at once with the reason where that is not to be waited for. */
+  async function turn(expiresAt: number): Promise<RpcError | undefined> {
+    for (let ms = pool.heldForMs(endpoint); ms > 0 && !isClosed(); ms = pool.heldForMs(endpoint)) {
+      if (!pool.isWorthWaiting(endpoint) || clock.elapsed() + ms > expiresAt) {
+        const text = `not sent, it is asked too much and left alone for ${Math.ceil(ms / 1000)} s`;
+        return new RpcError('limited', `${endpoint.name}: ${text}`);
+      }
+      await sleep(Math.ceil(ms), undefined, { signal: closing.signal }).catch(() => {});
+    }
+    return isClosed() ? closed() : undefined;
+  }
+
+  /** Their time is over in the order in which they came. */
+  function expire(): void {
+    const now = clock.elapsed();
+    do {
+      waiting.shift()?.reject(noRoom());
+    } while ((waiting[0]?.expiresAt ?? Number.POSITIVE_INFINITY) <= now);
+  }
+
+  async function carry(batch: WaitingRead[], leave: (end: VisitEnd) => void): Promise<void> {
+    const isBestEffort = batch.some((read) => read.isBestEffort);
+    const reading = await ask(batch);
+    const isRepeatable = reading.kind === 'refused' && isWorthRepeating(reading);
+    const answers = answersOf(batch, reading);
+    leave(isBestEffort || isRepeatable ? 'other' : endOf(answers, dialect));
+    if (isRepeatable) {
+      learn(batch.length, reading);
+      repeat(batch, reading.reason !== 'size');
+      return;
+    }
+    if (!isBestEffort) note(answers, (place) => batch[place]?.isForeign === true);
+    for (const [index, read] of batch.entries()) {
+      const answer = answers[index];
+      if (answer?.status === 'fulfilled') read.resolve(answer.value);
+      else if (batch.length > 1 && blamesBatch(answer?.reason)) repeat([read], true);
+      else read.reject(answer?.reason);
+    }
+  }
+
+  /** Where batches are known to be answered, a failure that could be a refusal is taken for what it says. */
+  function isWorthRepeating({ reason, isCertain }: Refusal): boolean {
+    return isCertain || reason !== 'batch' || !batches.isProven;
+  }
+
+  function learn(calls: number, { reason, isCertain }: Refusal): void {
+    if (reason !== 'mixture') batches.refused(calls, reason);
+    else if (!isCertain && !batches.isProven) batches.refused(calls, 'batch');
+  }
+
+  function repeat(reads: WaitingRead[], isAlone: boolean): void {
+    if (isClosed()) {
+      for (const read of reads) read.reject(closed());
+      return;
+    }
+    for (const read of reads) read.isAlone ||= isAlone;
+    waiting = [...reads, ...waiting];
+    collect();
+  }
+
+  async function ask(texts: readonly CallText[]): Promise<BatchReading> {
+    pool.leaves(endpoint);
+    const reading = await request.send(texts);
+    const isAnswered = reading.kind === 'answers' && reading.answers.some(({ status }) => status === 'fulfilled');
+    if (texts.length > 1 && isAnswered) batches.answered();
+    return reading;
+  }
+
+  function note(answers: readonly PromiseSettledResult<Json>[], isForeign: (place: number) => boolean): void {
+    const blame = answers.find(
+      (answer, place) => speaksAgainst(answer, dialect) && !(isForeign(place) && isAboutCall(answer)),
+    );
+    if (blame?.status === 'rejected') pool.failed(endpoint, (blame.reason as RpcError).message);
+    const limit = answers.find((answer) => answer.status === 'rejected' && asksForLess(answer.reason, dialect));
+    if (limit?.status === 'rejected') pool.limited(endpoint, (limit.reason as RpcError).message);
+    else if (answers.some(({ status }) => status === 'fulfilled')) pool.bore(endpoint);
+  }
+
+  /** Whether it can be the call's own fault, whatever the node says. */
+  function isAboutCall(answer: PromiseSettledResult<Json>): boolean {
+    return answer.status === 'rejected' && isNodeError(answer.reason) && !asksForLess(answer.reason, dialect);
+  }
+
+  function noRoom(): RpcError {
+    return new RpcError('timeout', `${endpoint.name}: not sent, no room for it within ${settings.timeoutMs} ms`);
+  }
+
+  function closed(): RpcError {
+    return new RpcError('transport', `${endpoint.name}: not sent, the connection is closing`);
+  }
+
+  function notSent(): RpcError {
+    return new RpcError('transport', `${endpoint.name}: not sent, as the one before it had no clear answer`);
+  }
+
+  return {
+    endpoint,
+    get concurrency() {
+      return limit.places;
+    },
+    read: (method, params, { bestEffort = false, isLong = false, isForeign = false } = {}) =>
+      new Promise((resolve, reject) => {
+        if (isClosed()) throw closed();
+        const expiresAt = clock.elapsed() + settings.timeoutMs;
+        const text = request.textOf(method, params);
+        // What may well fail must not take others with it.
+        const kind = { isAlone: bestEffort || isLong, isBestEffort: bestEffort, isForeign };
+        waiting.push({ ...text, ...kind, expiresAt, resolve, reject });
+        collect();
+      }),
+
+    async offer(method, params, { isForeign = false } = {}) {
+      const answers: PromiseSettledResult<Json>[] = [];
+      const rest = params.map((each) => request.textOf(method, each));
+      const giveUp = (reason: RpcError) => [
+        ...answers,
+        ...rest.map((): PromiseSettledResult<Json> => ({ status: 'rejected', reason })),
+      ];
+      let most = Number.POSITIVE_INFINITY;
+      while (rest.length > 0) {
+        const count = (free: number) => fitting(rest, Math.min(free, batches.most, most));
+        const expiresAt = clock.elapsed() + settings.timeoutMs;
+        const reason = await turn(expiresAt);
+        if (reason !== undefined) return giveUp(reason);
+        const visit = await limit.enter(count, expiresAt - clock.elapsed());
+        if (visit === undefined) return giveUp(isClosed() ? closed() : noRoom());
+        if (isClosed() || pool.heldForMs(endpoint) > 0) {
+          visit.leave('other');
+          continue;
+        }
+        const batch = rest.slice(0, visit.places);
+        const reading = await ask(batch);
+        if (reading.kind === 'refused' && reading.isCertain) {
+          visit.leave('other');
+          if (reading.reason === 'mixture') most = 1;
+          learn(batch.length, reading);
+          continue;
+        }
+        const settled = answersOf(batch, reading);
+        visit.leave(endOf(settled, dialect));
+        note(settled, () => isForeign);
+        answers.push(...settled);
+        rest.splice(0, batch.length);
+        if (settled.some((answer) => endsTheRow(answer, dialect))) return giveUp(notSent());
+      }
+      return answers;
+    },
+
+    close() {
+      closing.abort();
+      for (const read of waiting.splice(0)) read.reject(closed());
+    },
+  };
+}
+
+/** How many of the first fit into one request, at least one. */
+function fitting(items: readonly (CallText & { isAlone?: boolean })[], most: number): number {
+  let bytes = 0;
+  let count = 0;
+  for (const item of items) {
+    bytes += item.bytes;
+    if (count > 0 && (count >= most || bytes > MOST_BYTES || item.isAlone === true)) break;
+    count += 1;
+  }
+  return count;
+}
+
+function answersOf(items: readonly CallText[], reading: BatchReading): PromiseSettledResult<Json>[] {
+  if (reading.kind === 'answers') return reading.answers;
+  return items.map(({ call }) => ({ status: 'rejected', reason: reading.failure(call) }));
+}
+
+/** After silence or a cut nobody knows what arrived, so what follows would leave out of order. A node's error is clear. */
+function endsTheRow(answer: PromiseSettledResult<Json>, dialect: RpcDialect): boolean {
+  if (answer.status === 'fulfilled' || !(answer.reason instanceof RpcError)) return false;
+  const { kind } = answer.reason;
+  return kind === 'blocked' || (kind !== 'node' && speaksAgainst(answer, dialect));
+}
+
+function endOf(answers: readonly PromiseSettledResult<Json>[], dialect: RpcDialect): VisitEnd {
+  const errors = answers.map((answer) => (answer.status === 'rejected' ? (answer.reason as unknown) : undefined));
+  if (errors.some((error) => error instanceof RpcError && judgeFailure(error, dialect).overload)) return 'overloaded';
+  return errors.some((error) => error === undefined) ? 'served' : 'other';
+}

@@ -1,0 +1,46 @@
+import type { Json } from '../../domain/json/json.ts';
+import { SHORTEST_KEY } from '../../domain/mask-url.ts';
+import type { RpcUrl } from '../../domain/relayer.ts';
+import { basicCredentials, unescaped } from '../credentials.ts';
+
+/** One RPC endpoint, with what may and what may not be said of it. */
+export interface Endpoint {
+  readonly url: URL;
+  readonly weight: number;
+  /** Scheme, host and port: all that a message may name, for path and query often hold a key. */
+  readonly name: string;
+  /** Takes out of a foreign text whatever it repeats of the endpoint's path, query and credentials. */
+  scrub(text: string): string;
+  /** The same for all texts of a value, at full length; call data in hexadecimal stays what it is. */
+  scrubData(data: Json): Json;
+}
+
+const LONGEST_MESSAGE = 1_000;
+const HEXADECIMAL = /^0x[0-9a-f]*$/i;
+
+/** @throws TypeError when the address is not a URL */
+export function createEndpoint({ url: address, weight }: RpcUrl): Endpoint {
+  const url = new URL(address);
+  const pieces = [...url.pathname.split('/'), ...url.searchParams.values(), url.search, url.pathname];
+  const secrets = [...pieces.filter((piece) => piece.length >= SHORTEST_KEY), url.username, url.password]
+    .flatMap((secret) => [secret, unescaped(secret)])
+    // A gateway may repeat the header itself.
+    .concat(basicCredentials(url) ?? [])
+    .filter((secret) => secret !== '')
+    .sort((a, b) => b.length - a.length);
+  const masked = (text: string) => secrets.reduce((rest, secret) => rest.replaceAll(secret, '***'), text);
+  return {
+    url,
+    weight,
+    name: `${url.protocol}//${url.host}`,
+    scrub: (text) => masked(text).slice(0, LONGEST_MESSAGE),
+    scrubData: (data) => mapTexts(data, (text) => (HEXADECIMAL.test(text) ? text : masked(text))),
+  };
+}
+
+function mapTexts(value: Json, map: (text: string) => string): Json {
+  if (typeof value === 'string') return map(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, map));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapTexts(item, map)]));
+}

@@ -1,0 +1,40 @@
+import type { RpcUrl } from '../../domain/relayer.ts';
+import { type AddressGuard, type AddressPolicy, canonicalHost, createAddressGuard } from '../address-guard.ts';
+import { createHttpClient, type HttpClient } from '../http-client.ts';
+
+/** Whom RPC calls may reach. */
+export interface RpcPolicy extends AddressPolicy {
+  /** The endpoints in the operator's files. */
+  declared: readonly RpcUrl[];
+}
+
+/** The way to nodes, and the judge of their addresses. */
+export interface RpcHttp extends HttpClient, Pick<AddressGuard, 'checkUrl'> {}
+
+const ADVICE = 'declare the endpoint in the configuration, or name its host in RPC_ALLOWED_HOSTS';
+
+/**
+ * Opens the connections to nodes. What the operator has named, as the server of a declared endpoint or as an allowed
+ * host, may lie inside unless the policy blocks that. All others came over the API, from who is trusted less, and stay
+ * outside; their connections are never shared, so that what was opened under one guard is not used past the other.
+ */
+export function createRpcHttp({ declared, ...policy }: RpcPolicy): RpcHttp {
+  const origins = new Set(declared.map(({ url }) => new URL(url).origin));
+  const hosts = new Set(policy.allowedHosts.map(canonicalHost));
+  const named = wayUnder(policy);
+  const others = wayUnder({ ...policy, blockPrivate: true, privateAdvice: ADVICE });
+  const wayTo = (url: URL) => (origins.has(url.origin) || hosts.has(canonicalHost(url.hostname)) ? named : others);
+
+  return {
+    checkUrl: (url) => wayTo(url).guard.checkUrl(url),
+    post: (url, request) => wayTo(url).http.post(url, request),
+    async close() {
+      await Promise.all([named.http.close(), others.http.close()]);
+    },
+  };
+}
+
+function wayUnder(policy: AddressPolicy): { guard: AddressGuard; http: HttpClient } {
+  const guard = createAddressGuard(policy);
+  return { guard, http: createHttpClient(guard) };
+}

@@ -1,0 +1,116 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Clock } from '../../domain/clock.ts';
+import type { Json } from '../../domain/json/json.ts';
+import { type HttpAnswer, type HttpClient, HttpFailure } from '../http-client.ts';
+import type { Endpoint } from './endpoint.ts';
+import type { EndpointPool } from './endpoint-pool.ts';
+import { type JsonRpcCall, type ReadBody, readAnswer, retryAfterMs } from './json-rpc-answer.ts';
+import { type BatchReading, readBatch } from './json-rpc-batch.ts';
+import { parseLargeJson } from './large-json.ts';
+import { RpcError } from './rpc-client.ts';
+import type { RpcDialect } from './rpc-verdict.ts';
+
+/** Times in milliseconds. */
+export interface RequestSettings {
+  /** Of one request, from its leaving to the last byte of its answer; and of the wait for room before it. */
+  timeoutMs: number;
+  maxAnswerBytes: number;
+  /** The longest that a `Retry-After` is heeded. */
+  pauseMs: number;
+}
+
+/** What a request is made of. */
+export interface RequestParts {
+  endpoint: Endpoint;
+  http: HttpClient;
+  clock: Clock;
+  /** Hears when the endpoint asks to be left alone. */
+  pool: Pick<EndpointPool, 'hold'>;
+  settings: RequestSettings;
+  dialect: RpcDialect;
+  nextId: () => number;
+}
+
+/** A call with its text, as it goes into a request. */
+export interface CallText {
+  call: JsonRpcCall;
+  text: string;
+  bytes: number;
+}
+
+/** One HTTP request to one endpoint, with one call or a batch of them. Never retries. */
+export interface RpcRequest {
+  textOf(method: string, params: Json): CallText;
+  /** Never throws: whatever comes of it is an entry for each of its calls, or that they were not taken together. */
+  send(texts: readonly CallText[]): Promise<BatchReading>;
+}
+
+/**
+ * The longest answer to several calls: what they ask for is small. One that is longer is refused, and its calls are asked
+ * again in smaller company, at last alone, where the limit is that of one answer.
+ */
+const BATCH_ANSWER_BYTES = 4 * 1_048_576;
+
+/** How long the reading of an answer may keep others from their turn, in milliseconds. */
+const TURN_MS = 2;
+
+/** Opens nothing before the first call. */
+export function createRpcRequest(parts: RequestParts): RpcRequest {
+  const { endpoint, http, clock, pool, settings, dialect, nextId } = parts;
+
+  async function post(texts: readonly CallText[]): Promise<HttpAnswer> {
+    const body = texts.map(({ text }) => text).join();
+    const response = await http.post(endpoint.url, {
+      headers: { 'content-type': 'application/json', accept: 'application/json' },
+      body: texts.length === 1 ? body : `[${body}]`,
+      timeoutMs: settings.timeoutMs,
+      maxBytes: texts.length === 1 ? settings.maxAnswerBytes : Math.min(settings.maxAnswerBytes, BATCH_ANSWER_BYTES),
+    });
+    const wait = response.status === 429 ? retryAfterMs(response.headers['retry-after'], clock.now()) : undefined;
+    if (wait !== undefined) pool.hold(endpoint, Math.min(wait, settings.pauseMs));
+    return response;
+  }
+
+  async function bodyOf({ status, body }: HttpAnswer): Promise<ReadBody> {
+    let since = clock.elapsed();
+    const pause = async () => {
+      if (clock.elapsed() - since < TURN_MS) return;
+      await setImmediate();
+      since = clock.elapsed();
+    };
+    return { status, body: await parseLargeJson(body, pause).catch(() => undefined) };
+  }
+
+  /** What is not of this layer stays what it is. */
+  function failureOf(error: unknown): unknown {
+    if (!(error instanceof HttpFailure)) return error;
+    const kind = error.kind === 'too-large' ? 'malformed' : error.kind;
+    return new RpcError(kind, `${endpoint.name}: ${error.message}`, { cause: error });
+  }
+
+  return {
+    textOf(method, params) {
+      const id = nextId();
+      const text = JSON.stringify({ jsonrpc: '2.0', id, method, ...(params === null ? {} : { params }) });
+      return { call: { endpoint, id, method }, text, bytes: Buffer.byteLength(text) };
+    },
+
+    async send(texts) {
+      const calls = texts.map(({ call }) => call);
+      const [first, ...others] = calls;
+      if (first === undefined) return { kind: 'answers', answers: [] };
+      try {
+        const response = await bodyOf(await post(texts));
+        if (others.length > 0) return readBatch([first, ...others], response, dialect);
+        return { kind: 'answers', answers: [{ status: 'fulfilled', value: readAnswer(first, response) }] };
+      } catch (error) {
+        if (others.length > 0 && error instanceof HttpFailure && error.kind === 'too-large') {
+          const failure = () => new RpcError('malformed', `${endpoint.name}: ${error.message}`);
+          return { kind: 'refused', reason: 'size', isCertain: false, failure };
+        }
+        const reason = failureOf(error);
+        return { kind: 'answers', answers: calls.map(() => ({ status: 'rejected', reason })) };
+      }
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import type { Chain } from '../../../chains/chain.ts';
+import type { ReadyPreparation } from '../../../chains/client.ts';
+import type { Transaction } from '../../../domain/transaction/transaction.ts';
+import type { SpendingRaise } from '../../../store/store.ts';
+import type { LaneStep } from '../lane-step.ts';
+import { parked } from './parking.ts';
+import type { Priced } from './prepare.ts';
+
+/** A version whose price is known and that is not signed yet. */
+export interface PricedVersion extends Pick<ReadyPreparation, 'cost'>, Pick<Transaction, 'request'> {
+  transactionId: string;
+  chain: Chain;
+  /** It is never refused, and counts all the same. */
+  mayExceed: boolean;
+}
+
+/**
+ * Reserves what priced transactions can cost where a plugin's budget bears them, before any is signed. Those that it
+ * does not bear now stay pending and are looked at later.
+ * @returns those that may be signed, in the order given
+ */
+export async function affordable(step: LaneStep, priced: readonly Priced[]): Promise<readonly Priced[]> {
+  const reasons = await shortages(
+    step,
+    priced.map(({ transaction: { id, request }, sender: { chain }, preparation: { cost } }) => {
+      return { transactionId: id, chain, request, cost, mayExceed: false };
+    }),
+  );
+  if (reasons.size === 0) return priced;
+  const tooDear = priced.flatMap(({ transaction }) => {
+    const reason = reasons.get(transaction.id);
+    // Amounts come free as others end or age.
+    return reason === undefined ? [] : [parked(step, transaction, 'budget', { reason, pauseMs: step.timing.renewMs })];
+  });
+  await step.ledger.apply(tooDear);
+  return priced.filter(({ transaction }) => !reasons.has(transaction.id));
+}
+
+/**
+ * Reserves what versions can cost where they count against a plugin's budget.
+ * @returns why those must not be signed now that their budget does not bear, by the transaction's id
+ */
+export async function shortages(step: LaneStep, versions: readonly PricedVersion[]): Promise<Map<string, string>> {
+  const budgeted = await step.read.budgeted(versions.map(({ transactionId }) => transactionId));
+  const asks = versions
+    .filter(({ transactionId }) => budgeted.has(transactionId))
+    .flatMap((one) => raiseFor(one) ?? []);
+  const refusals = asks.length === 0 ? [] : await step.ledger.raise(asks);
+  return new Map(refusals.map(({ transactionId, reason }) => [transactionId, reason]));
+}
+
+function raiseFor({ chain, transactionId, request, cost, mayExceed }: PricedVersion): SpendingRaise | undefined {
+  if (chain.spending === undefined) return undefined;
+  const { value } = chain.spending.spendOf(request);
+  return { transactionId, value, fee: cost - value, mayExceed };
+}

@@ -1,0 +1,232 @@
+import type {
+  AttemptPreparation,
+  ChainClient,
+  NewAttempt,
+  ReadyPreparation,
+  Replacement,
+  SignedBytes,
+} from '../../../chains/client.ts';
+import { AppError, messageOf } from '../../../domain/errors.ts';
+import type { JsonObject } from '../../../domain/json/json.ts';
+import type { Anchor } from '../../../domain/transaction/anchor.ts';
+import { NEW_ATTEMPT } from '../../../domain/transaction/attempt.ts';
+import type { DecisionKind } from '../../../domain/transaction/decision.ts';
+import { LeaseLost } from '../../../store/lease.ts';
+import type { TransactionChange } from '../../../store/store.ts';
+import type { ParkCause } from '../broadcast-history.ts';
+import { askAny, type LaneStep, latestOf, observedOf } from '../lane-step.ts';
+import type { OpenEntry, Version } from '../ledger.ts';
+import type { Sender } from '../sender.ts';
+import { askTogether } from './ask-together.ts';
+import { shortages } from './budgets.ts';
+import { committedCost, dearestCost } from './prepare.ts';
+import { SIGNATURES_PER_TURN, startInTurns } from './start-in-batches.ts';
+import { storeVaried } from './vary.ts';
+
+/** One more version that is wanted of a transaction, and what is committed together with it. */
+export interface Wanted {
+  entry: OpenEntry;
+  version: NewAttempt;
+  kind: DecisionKind;
+  /** The intent that is carried out with it. */
+  settles?: number;
+  set?: Pick<TransactionChange, 'validUntil'>;
+}
+
+/** What came of a version that was wanted: it is signed and stored, or why not. */
+export type Renewal =
+  | { kind: 'signed' }
+  | { kind: 'refused'; reason: string }
+  | { kind: 'not now'; reason: string; cause: ParkCause }
+  /** Nothing speaks against it: the next step tries again. */
+  | { kind: 'later' };
+
+/** Versions that are signed at once when nodes ask for more; beyond them each waits, for a node may ask for ever. */
+const QUICK_VERSIONS = 8;
+
+type Prepared = ReadyPreparation & { request: JsonObject };
+type Priced = { sender: Sender; preparation: AttemptPreparation } | { error: unknown };
+
+interface Ready {
+  wanted: Wanted;
+  sender: Sender;
+  anchor: Anchor;
+  prepared: Prepared;
+}
+
+interface Signed extends Ready {
+  signed: SignedBytes;
+}
+
+/**
+ * Prices, signs and stores one more version of each of several transactions, all together: a node is asked for all at
+ * once, and one commit holds them. Nothing leaves the process here. The sequence stays, so at most one version of each
+ * takes effect.
+ * @param wanted at most one of each transaction
+ * @returns what came of each, in order
+ */
+export async function signVersions(step: LaneStep, wanted: readonly Wanted[]): Promise<Renewal[]> {
+  const renewals = new Map<Wanted, Renewal>();
+  const ready = await afford(step, await price(step, wanted, renewals), renewals);
+  const signed = await sign(step, ready, renewals);
+  step.life.passes('renewed');
+  await store(step, signed, renewals);
+  return wanted.map((one) => renewals.get(one) ?? { kind: 'later' });
+}
+
+async function price(step: LaneStep, wanted: readonly Wanted[], renewals: Map<Wanted, Renewal>): Promise<Ready[]> {
+  const priced = await askTogether<Wanted, Priced>(wanted, await committedCost(step), {
+    ask: (one, committed) => ask(step, one, committed),
+    takes: (answer, { entry, version }) => {
+      // One that does nothing is signed whatever others need.
+      if ('error' in answer || answer.preparation.kind !== 'ready' || version.purpose === 'noop') return undefined;
+      // Only one version takes effect, and what the dearest may take is counted already.
+      const more = answer.preparation.cost - dearestCost(answer.sender.chain, entry.attempts);
+      return more > 0n ? more : 0n;
+    },
+  });
+  return wanted.flatMap((one, index): Ready[] => {
+    const answer = priced[index];
+    const anchor = latestOf(one.entry)?.anchor;
+    if (answer === undefined || anchor === undefined) return [];
+    if ('error' in answer) {
+      renewals.set(one, failed(step, one, answer.error));
+      return [];
+    }
+    const { sender, preparation } = answer;
+    if (preparation.kind === 'ready') return [{ wanted: one, sender, anchor, prepared: preparation }];
+    const { reason } = preparation;
+    renewals.set(
+      one,
+      preparation.kind === 'refused' ? preparation : { kind: 'not now', reason, cause: preparation.cause ?? 'other' },
+    );
+    return [];
+  });
+}
+
+async function ask(step: LaneStep, { entry, version }: Wanted, committed: bigint): Promise<Priced> {
+  try {
+    const { sender, ...observed } = await observedOf(step, entry);
+    const preparation = await askAny(step, sender.client, (one) =>
+      replacementOf(one).prepare(observed, version, { committed }),
+    );
+    return { sender, preparation };
+  } catch (error) {
+    return { error };
+  }
+}
+
+/** @throws for a family in which no attempt takes the place of another; nothing asks for one there */
+function replacementOf({ replacement }: ChainClient): Replacement {
+  if (replacement === undefined) throw new Error('no attempt can take the place of another on this network');
+  return replacement;
+}
+
+async function afford(step: LaneStep, ready: readonly Ready[], renewals: Map<Wanted, Renewal>): Promise<Ready[]> {
+  const reasons = await shortages(
+    step,
+    ready.map(({ wanted: { entry, version }, sender: { chain }, prepared: { request, cost } }) => {
+      // Without one that does nothing the sequence would hold up everything behind.
+      const mayExceed = version.purpose === 'noop';
+      return { transactionId: entry.transaction.id, chain, request, cost, mayExceed };
+    }),
+  );
+  return ready.filter(({ wanted }) => {
+    const reason = reasons.get(wanted.entry.transaction.id);
+    if (reason !== undefined) renewals.set(wanted, { kind: 'not now', reason, cause: 'budget' });
+    return reason === undefined;
+  });
+}
+
+async function sign(step: LaneStep, ready: readonly Ready[], renewals: Map<Wanted, Renewal>): Promise<Signed[]> {
+  const outcomes = await startInTurns(ready, SIGNATURES_PER_TURN, async (one) => ({
+    ...one,
+    signed: await signOne(one, one.prepared.fields),
+  }));
+  return outcomes.flatMap((outcome, index) => {
+    if (outcome.status === 'fulfilled') return [outcome.value];
+    const wanted = ready[index]?.wanted;
+    if (wanted !== undefined) renewals.set(wanted, failed(step, wanted, outcome.reason));
+    return [];
+  });
+}
+
+async function signOne({ wanted, sender, anchor, prepared }: Ready, fields: JsonObject): Promise<SignedBytes> {
+  const { request } = prepared;
+  return sender.client.sign({ ...wanted.entry.transaction, request }, fields, anchor, await sender.signer());
+}
+
+/**
+ * The write-ahead of further versions: the earlier ones stay stored, for one of them may be the one that counts. When the
+ * store refuses the whole, the first alone is tried, so that one bad row holds up none but itself. When nobody knows
+ * whether it was kept, nothing is tried before the store was read.
+ */
+async function store(step: LaneStep, signed: readonly Signed[], renewals: Map<Wanted, Renewal>): Promise<void> {
+  const [first] = signed;
+  if (first === undefined) return;
+  try {
+    await storeTogether(step, signed, renewals);
+  } catch (error) {
+    if (error instanceof LeaseLost) throw error;
+    if (error instanceof AppError && error.code === 'UNAVAILABLE') {
+      for (const { wanted } of signed) renewals.set(wanted, failed(step, wanted, error));
+    } else if (signed.length > 1) {
+      await store(step, [first], renewals);
+    } else {
+      await storeAlone(step, first, renewals);
+    }
+  }
+}
+
+/** The one that is left, perhaps with other bytes that mean the same. */
+async function storeAlone(step: LaneStep, one: Signed, renewals: Map<Wanted, Renewal>): Promise<void> {
+  try {
+    await storeVaried(one.sender.chain, one.prepared.fields, async (fields) =>
+      storeTogether(step, [{ ...one, signed: await signOne(one, fields) }], renewals),
+    );
+  } catch (error) {
+    if (error instanceof LeaseLost) throw error;
+    renewals.set(one.wanted, failed(step, one.wanted, error));
+  }
+}
+
+async function storeTogether(step: LaneStep, signed: readonly Signed[], renewals: Map<Wanted, Renewal>): Promise<void> {
+  const versions = signed.map((one) => versionOf(step, one));
+  if (!(await step.ledger.record(versions))) return;
+  for (const [index, { transaction, set, attempt }] of versions.entries()) {
+    const { id } = transaction;
+    step.memory.offers.renewed(id);
+    if (attempt.ordinal >= QUICK_VERSIONS)
+      step.memory.offers.restUntil(id, step.clock.elapsed() + step.timing.reofferMs);
+    const { wanted } = signed[index] ?? {};
+    if (wanted === undefined) continue;
+    step.open.entries.set(id, {
+      transaction: { ...transaction, ...set },
+      attempts: [...wanted.entry.attempts, attempt],
+    });
+    renewals.set(wanted, { kind: 'signed' });
+  }
+  step.life.passes('rewritten');
+}
+
+function versionOf(step: LaneStep, { wanted, anchor, prepared, signed }: Signed): Version {
+  const { entry, version, kind, settles } = wanted;
+  const { transaction, attempts } = entry;
+  const { request } = prepared;
+  const { raw, hash, fields } = signed;
+  const now = step.clock.now();
+  const attempt = {
+    ...{ transactionId: transaction.id, ordinal: (attempts.at(-1)?.ordinal ?? 0) + 1, lane: step.key, anchor },
+    ...{ purpose: version.purpose, request, fields, raw, hash, createdAt: now, ...NEW_ATTEMPT },
+  };
+  const reason = transaction.noopEnd === null ? { statusReason: null } : {};
+  const set = { hash, request, fields, ...reason, ...wanted.set, nextActionAt: now };
+  const decision = { kind, text: `Version ${attempt.ordinal} signed: ${hash}` };
+  return { transaction, set, attempt, decision, ...(settles === undefined ? {} : { settles }) };
+}
+
+function failed(step: LaneStep, { entry: { transaction, attempts } }: Wanted, error: unknown): Renewal {
+  const about = { transaction: transaction.id, lane: step.key, attempts: attempts.length };
+  step.log.warn({ err: error, ...about }, 'no new version');
+  return { kind: 'not now', reason: messageOf(error), cause: 'error' };
+}

@@ -1,0 +1,35 @@
+import { BEYOND_ANY_PAUSE_MS } from '../../../domain/transaction/due.ts';
+import type { Transaction } from '../../../domain/transaction/transaction.ts';
+import { wireTime } from '../../../domain/wire-time.ts';
+import { backOff } from '../../timing.ts';
+import type { ParkCause } from '../broadcast-history.ts';
+import type { LaneStep } from '../lane-step.ts';
+import type { Change } from '../ledger.ts';
+
+/** What each that is remembered adds to the pause of one that waits, in milliseconds. */
+const PAUSE_PER_WAITING_MS = 5;
+/** Well below what is taken for a clock that was set back. */
+const LONGEST_PAUSE_MS = BEYOND_ANY_PAUSE_MS - 10_000;
+
+/**
+ * Keeps a transaction pending that could be signed in another moment, for as long as its lifetime. It says why, and when
+ * it is looked at next; the timeline tells each cause once. The more there are that wait, the rarer each is looked at.
+ */
+export function parked(
+  step: LaneStep,
+  transaction: Transaction,
+  cause: ParkCause,
+  { reason, pauseMs }: { reason: string; pauseMs: number },
+): Change {
+  const isNew = step.memory.offers.park(transaction, cause, step.clock.elapsed());
+  const crowd = Math.min(step.memory.offers.size * PAUSE_PER_WAITING_MS, LONGEST_PAUSE_MS);
+  const nextActionAt = step.clock.now() + Math.max(pauseMs, crowd);
+  const set = { statusReason: `${reason} (checked again at ${wireTime(nextActionAt)})`, nextActionAt };
+  return { transaction, set, ...(isNew && { decision: { kind: 'parked', text: reason } as const }) };
+}
+
+/** Keeps a transaction pending until a pause is over that grows with each failure. */
+export function retryLater(step: LaneStep, transaction: Transaction, reason: string, withinMs = Infinity): Change {
+  const pause = Math.min(backOff(step.memory.offers.failed(transaction.id), step.timing, step.random), withinMs);
+  return { transaction, set: { statusReason: reason, nextActionAt: step.clock.now() + pause } };
+}

@@ -1,0 +1,100 @@
+import type { Chain } from '../../../chains/chain.ts';
+import type { Preparation, ReadyPreparation } from '../../../chains/client.ts';
+import { messageOf } from '../../../domain/errors.ts';
+import type { Attempt } from '../../../domain/transaction/attempt.ts';
+import type { Transaction } from '../../../domain/transaction/transaction.ts';
+import { forget, type LaneStep, unmined } from '../lane-step.ts';
+import type { Change } from '../ledger.ts';
+import type { Sender } from '../sender.ts';
+import { askTogether } from './ask-together.ts';
+import { parked, retryLater } from './parking.ts';
+import { awaitPrerequisite } from './prerequisite.ts';
+
+/** A transaction that is priced and may be signed. */
+export interface Priced {
+  transaction: Transaction;
+  sender: Sender;
+  preparation: ReadyPreparation;
+}
+
+type Outcome = { sender: Sender; preparation: Preparation } | { error: unknown };
+
+/**
+ * Prices pending transactions. Those that are refused, parked or beyond reach at the moment are brought to that state.
+ * @returns those that may be signed, in the order given
+ */
+export async function price(step: LaneStep, pending: readonly Transaction[]): Promise<Priced[]> {
+  const outcomes = await askTogether<Transaction, Outcome>(pending, await committedCost(step), {
+    ask: (transaction, committed) => ask(step, transaction, committed),
+    takes: (outcome) => ('preparation' in outcome ? readyOf(outcome.preparation)?.cost : undefined),
+  });
+  const priced: Priced[] = [];
+  const changes: Change[] = [];
+  for (const [index, transaction] of pending.entries()) {
+    const outcome = outcomes[index];
+    if (outcome === undefined) {
+      continue;
+    }
+    if ('preparation' in outcome && outcome.preparation.kind === 'ready') {
+      priced.push({ transaction, sender: outcome.sender, preparation: outcome.preparation });
+    } else {
+      changes.push(await putOff(step, transaction, outcome));
+    }
+  }
+  await step.ledger.apply(changes);
+  return priced;
+}
+
+async function putOff(step: LaneStep, transaction: Transaction, outcome: Outcome): Promise<Change> {
+  if ('error' in outcome) {
+    return retryLater(step, transaction, messageOf(outcome.error));
+  }
+  const { preparation } = outcome;
+  if (preparation.kind === 'refused') {
+    forget(step, transaction.id);
+    const decision = { kind: 'refused', text: preparation.reason } as const;
+    const status = preparation.end ?? 'failed';
+    return { transaction, set: { status, statusReason: preparation.reason, nextActionAt: null }, decision };
+  }
+  if (preparation.kind === 'first') return awaitPrerequisite(step, transaction, preparation);
+  if (preparation.kind === 'parked') {
+    const { reason, cause = 'other', retryInMs } = preparation;
+    return parked(step, transaction, cause, { reason, pauseMs: Math.max(retryInMs, step.timing.lookMs) });
+  }
+  throw new Error('a transaction that is ready is not put off');
+}
+
+async function ask(step: LaneStep, transaction: Transaction, committed: bigint): Promise<Outcome> {
+  try {
+    const sender = await step.senders.of(transaction.relayerId);
+    return { sender, preparation: await sender.client.prepare(transaction, sender.account, { committed }) };
+  } catch (error) {
+    const reason = messageOf(error);
+    const level = transaction.statusReason === reason ? 'debug' : 'warn';
+    step.log[level]({ reason, transaction: transaction.id, lane: step.key }, 'transaction not prepared');
+    return { error };
+  }
+}
+
+function readyOf(preparation: Preparation): ReadyPreparation | undefined {
+  return preparation.kind === 'ready' ? preparation : undefined;
+}
+
+/** In the place of a relayer that is gone: nothing of it can be priced. */
+const NOBODY = { chain: undefined };
+
+/** What the lane's transactions can take from the account that are in no block, in the smallest unit. */
+export async function committedCost(step: LaneStep): Promise<bigint> {
+  let sum = 0n;
+  for (const { transaction, attempts } of unmined(step)) {
+    const { chain } = await step.senders.of(transaction.relayerId).catch(() => NOBODY);
+    if (chain === undefined) continue;
+    sum += dearestCost(chain, attempts);
+  }
+  return sum;
+}
+
+/** The most that versions of one transaction can take: any of them may be the one that counts. */
+export function dearestCost(chain: Chain, attempts: readonly Attempt[]): bigint {
+  return attempts.map((attempt) => chain.costOf(attempt)).reduce((most, cost) => (cost > most ? cost : most), 0n);
+}

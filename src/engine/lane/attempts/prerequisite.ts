@@ -1,0 +1,47 @@
+import type { ParsedRequest } from '../../../chains/parsed-request.ts';
+import type { Transaction } from '../../../domain/transaction/transaction.ts';
+import { isFinal } from '../../../domain/transaction/transaction-state.ts';
+import type { LaneStep } from '../lane-step.ts';
+import type { Change } from '../ledger.ts';
+import { parked } from './parking.ts';
+
+/**
+ * Makes the transaction that has to be final before another one can be prepared, as a row of its own; while there is one
+ * that is not final, the other waits for it. One that failed is not tried again: the other fails as well.
+ * @returns what becomes of the one that waits
+ */
+export async function awaitPrerequisite(
+  step: LaneStep,
+  transaction: Transaction,
+  { first, reason }: { first: ParsedRequest; reason: string },
+): Promise<Change> {
+  const [latest] = await step.read.children(transaction.id);
+  const wait = parked(step, transaction, 'other', { reason, pauseMs: step.timing.lookMs });
+  if (latest === undefined) {
+    const now = step.clock.now();
+    const { relayerId, networkType, lane } = transaction;
+    const created = {
+      id: step.newId(),
+      relayerId,
+      networkType,
+      lane,
+      parentId: transaction.id,
+      createdAt: now,
+    } as const;
+    return { ...wait, first: { ...UNSIGNED, ...created, ...first, statusReason: reason, nextActionAt: now } };
+  }
+  if (!isFinal(latest.status) || latest.status === 'confirmed') return wait;
+  const statusReason = `${reason}: transaction ${latest.id} ended as ${latest.status}`;
+  const decision = { kind: 'refused', text: statusReason } as const;
+  return { transaction, set: { status: 'failed', statusReason, nextActionAt: null }, decision };
+}
+
+const UNSIGNED = {
+  status: 'pending',
+  sentAt: null,
+  confirmedAt: null,
+  fields: {},
+  sequence: null,
+  hash: null,
+  noopEnd: null,
+} as const;

@@ -1,0 +1,26 @@
+import type { Chain } from '../../../chains/chain.ts';
+import type { JsonObject } from '../../../domain/json/json.ts';
+import { DuplicateRecord } from '../../../store/tables/stored-record.ts';
+
+/** So many equal payments may be under way at once. */
+const MOST_VARIATIONS = 32;
+
+/**
+ * Signs and stores an attempt. Where the store holds those very bytes, as of an equal payment, it is tried with others
+ * that mean the same: two payments must not become one.
+ */
+export async function storeVaried<T>(
+  chain: Pick<Chain, 'vary'>,
+  fields: JsonObject,
+  signAndStore: (fields: JsonObject) => Promise<T>,
+): Promise<T> {
+  let varied = fields;
+  for (let left = MOST_VARIATIONS; ; left -= 1) {
+    try {
+      return await signAndStore(varied);
+    } catch (error) {
+      if (!(error instanceof DuplicateRecord) || left === 0) throw error;
+      varied = chain.vary(varied);
+    }
+  }
+}

@@ -1,0 +1,193 @@
+import type { BroadcastOutcome } from '../../chains/client.ts';
+import type { NetworkType } from '../../domain/network-type.ts';
+import type { Transaction } from '../../domain/transaction/transaction.ts';
+
+/** Why a transaction waits that could go on in another moment. */
+export type ParkCause = 'price' | 'balance' | 'budget' | 'sequence' | 'error' | 'other';
+
+/** A transaction that waits. */
+export interface Parked {
+  relayerId: string;
+  networkType: NetworkType;
+  cause: ParkCause;
+}
+
+interface Entry {
+  failures: number;
+  acceptedAt: number | null;
+  refusals: number;
+  refusedSince: number;
+  wantsDearer: boolean;
+  /** Whether a node is known not to have it, though one took it or had no room. */
+  isMissing: boolean;
+  restsUntil: number;
+  parked: Parked | null;
+  /** Since when the chain shows that its sequence is used, and not by what; null while it does not. */
+  unprovedSince: number | null;
+  /** What nodes have said of the latest version, each once. */
+  told: ReadonlySet<BroadcastOutcome['kind']>;
+}
+
+const NEW: Entry = {
+  failures: 0,
+  acceptedAt: null,
+  refusals: 0,
+  refusedSince: 0,
+  wantsDearer: false,
+  isMissing: false,
+  restsUntil: 0,
+  parked: null,
+  unprovedSince: null,
+  told: new Set(),
+};
+
+/**
+ * What a lane remembers of its offers to nodes and of its failures. It only decides about pauses and when a dearer
+ * version is due: losing it in a restart costs nothing but offers of the same bytes. Times are of a clock that never
+ * goes back.
+ */
+export class OfferBook {
+  readonly #entries = new Map<string, Entry>();
+
+  /** Counts a failure and returns how many there were in a row. */
+  failed(transactionId: string): number {
+    const { failures } = this.#change(transactionId, ({ failures }) => ({ failures: failures + 1, isMissing: false }));
+    return failures;
+  }
+
+  /** A node took the bytes. */
+  accepted(transactionId: string, elapsed: number): void {
+    this.#change(transactionId, ({ restsUntil, parked, unprovedSince, told }) => ({
+      ...NEW,
+      acceptedAt: elapsed,
+      restsUntil,
+      parked,
+      unprovedSince,
+      told,
+    }));
+  }
+
+  /** Every node that answered refuses the bytes for what they are. */
+  refused(transactionId: string, elapsed: number): void {
+    this.#change(transactionId, ({ refusals, refusedSince }) => ({
+      refusals: refusals + 1,
+      refusedSince: refusals === 0 ? elapsed : refusedSince,
+    }));
+  }
+
+  /** The node that is asked next does not have the bytes: they are to be offered again now. */
+  missing(transactionId: string): void {
+    this.#change(transactionId, () => ({ isMissing: true }));
+  }
+
+  isMissing(transactionId: string): boolean {
+    return this.#entries.get(transactionId)?.isMissing ?? false;
+  }
+
+  /** Nodes ask for more than the bytes pay. */
+  tooCheap(transactionId: string): void {
+    this.#change(transactionId, () => ({ wantsDearer: true }));
+  }
+
+  /** A further version cannot be made before the given time. */
+  restUntil(transactionId: string, elapsed: number): void {
+    this.#change(transactionId, () => ({ restsUntil: elapsed }));
+  }
+
+  /**
+   * The same, as the price or the balance does not allow one now.
+   * @returns false when that has been so, for the same cause, since the last version
+   */
+  park({ id, relayerId, networkType }: Transaction, cause: ParkCause, elapsed: number): boolean {
+    const before = this.#entries.get(id)?.parked?.cause;
+    this.#change(id, () => ({ restsUntil: elapsed, parked: { relayerId, networkType, cause } }));
+    return before !== cause;
+  }
+
+  /** The chain shows that its sequence is used, and the endpoints cannot prove by what. */
+  unproved(transactionId: string, elapsed: number): void {
+    this.#change(transactionId, ({ unprovedSince }) => ({ unprovedSince: unprovedSince ?? elapsed }));
+  }
+
+  /** The chain shows again that its sequence is free. */
+  freed(transactionId: string): void {
+    if ((this.#entries.get(transactionId)?.unprovedSince ?? null) === null) return;
+    this.#change(transactionId, () => ({ unprovedSince: null, parked: null }));
+  }
+
+  /** Whether it has been unproved for so long that only looking for it can help. */
+  isUnproved(transactionId: string, elapsed: number, forMs: number): boolean {
+    const since = this.#entries.get(transactionId)?.unprovedSince ?? null;
+    return since !== null && elapsed - since >= forMs;
+  }
+
+  /** Why the transaction waits, or undefined. */
+  causeOf(transactionId: string): ParkCause | undefined {
+    return this.#entries.get(transactionId)?.parked?.cause;
+  }
+
+  /** All that wait. */
+  parked(): Parked[] {
+    return [...this.#entries.values()].flatMap(({ parked }) => parked ?? []);
+  }
+
+  /** Whether this is the first time that nodes say so of the latest version. */
+  isNews(transactionId: string, outcome: BroadcastOutcome['kind']): boolean {
+    const told = this.#entries.get(transactionId)?.told;
+    if (told?.has(outcome) === true) return false;
+    this.#change(transactionId, () => ({ told: new Set([...(told ?? []), outcome]) }));
+    return true;
+  }
+
+  /** Whether nodes have said so of the latest version. */
+  hasHeard(transactionId: string, outcome: BroadcastOutcome['kind']): boolean {
+    return this.#entries.get(transactionId)?.told.has(outcome) ?? false;
+  }
+
+  /** Whether the latest version was offered and a node would not have it. */
+  wasNotTaken(transactionId: string): boolean {
+    return (this.#entries.get(transactionId)?.told.size ?? 0) > 0;
+  }
+
+  /** A further version was signed: what nodes said of the earlier one says nothing of it. */
+  renewed(transactionId: string): void {
+    this.#change(transactionId, ({ unprovedSince }) => ({ ...NEW, unprovedSince }));
+  }
+
+  /** Whether no node is known to have taken the bytes in the last `reofferMs` milliseconds. */
+  isStale(transactionId: string, elapsed: number, reofferMs: number): boolean {
+    const acceptedAt = this.#entries.get(transactionId)?.acceptedAt ?? null;
+    return acceptedAt === null || elapsed - acceptedAt >= reofferMs;
+  }
+
+  /** Whether the bytes were refused often enough and for long enough to believe that nobody will ever take them. */
+  isHopeless(transactionId: string, elapsed: number, refusalMs: number): boolean {
+    const { refusals, refusedSince } = this.#entries.get(transactionId) ?? NEW;
+    return refusals >= REFUSALS_BELIEVED && elapsed - refusedSince >= refusalMs;
+  }
+
+  wantsDearer(transactionId: string): boolean {
+    return this.#entries.get(transactionId)?.wantsDearer ?? false;
+  }
+
+  isResting(transactionId: string, elapsed: number): boolean {
+    return (this.#entries.get(transactionId)?.restsUntil ?? 0) > elapsed;
+  }
+
+  forget(transactionId: string): void {
+    this.#entries.delete(transactionId);
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  #change(transactionId: string, change: (entry: Entry) => Partial<Entry>): Entry {
+    const entry = this.#entries.get(transactionId) ?? NEW;
+    const changed = { ...entry, ...change(entry) };
+    this.#entries.set(transactionId, changed);
+    return changed;
+  }
+}
+
+const REFUSALS_BELIEVED = 3;

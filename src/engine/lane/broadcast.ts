@@ -1,0 +1,153 @@
+import type { BroadcastOutcome, ChainClient } from '../../chains/client.ts';
+import { messageOf } from '../../domain/errors.ts';
+import type { Attempt } from '../../domain/transaction/attempt.ts';
+import { backOff, nextLook } from '../timing.ts';
+import { applyToOpen, clientsOf, isDue, type LaneStep, latestOf, unmined } from './lane-step.ts';
+import type { Change, OpenEntry } from './ledger.ts';
+
+/** What came of a round of offers. */
+export interface Offers {
+  offered: number;
+  /** Those that no node took, to be looked for on the chain: one of their versions may be there. */
+  notTaken: OpenEntry[];
+}
+
+/**
+ * Offers stored bytes to the nodes, lowest sequence first: what is due and was never taken, and what a node took long
+ * ago and is in no block. Only bytes that are committed ever get here.
+ */
+export async function offer(step: LaneStep): Promise<Offers> {
+  const entries = unmined(step).filter((entry) => needsOffer(step, entry));
+  if (entries.length === 0 || step.life.isEnding()) return { offered: 0, notTaken: [] };
+  const outcomes = await broadcast(step, entries);
+  await offerLower(step, entries, outcomes);
+  step.life.passes('offered');
+  const notTaken = await note(step, entries, outcomes);
+  step.life.passes('noted');
+  return { offered: entries.length, notTaken };
+}
+
+/**
+ * Looking leaves a transaction due when a node has been silent about it for too long; what the pool is known not to have
+ * need not be due. What is to have no effect any more is offered only as an attempt that does nothing, where one is to be
+ * had; otherwise no more.
+ */
+function needsOffer(step: LaneStep, entry: OpenEntry): boolean {
+  const latest = latestOf(entry);
+  const { id } = entry.transaction;
+  const isMissing = step.memory.offers.isMissing(id);
+  if (latest === undefined || latest.deadAt !== null || !isWanted(entry)) return false;
+  if (!(isDue(step, entry) || isMissing)) return false;
+  return (
+    isMissing ||
+    latest.acceptedAt === null ||
+    step.memory.offers.isStale(id, step.clock.elapsed(), step.timing.reofferMs)
+  );
+}
+
+type Outcomes = Map<OpenEntry, BroadcastOutcome>;
+
+/** The latest version of each, all that share endpoints in one go. */
+async function broadcast(step: LaneStep, entries: readonly OpenEntry[]): Promise<Outcomes> {
+  const outcomes: Outcomes = new Map();
+  const groups = new Map<ChainClient, { entry: OpenEntry; attempt: Attempt }[]>();
+  for (const entry of entries) {
+    const attempt = latestOf(entry);
+    try {
+      const { client } = await step.senders.of(entry.transaction.relayerId);
+      if (attempt !== undefined) groups.set(client, [...(groups.get(client) ?? []), { entry, attempt }]);
+    } catch (error) {
+      outcomes.set(entry, { kind: 'unknown', reason: messageOf(error) });
+    }
+  }
+  await Promise.all(
+    [...groups].map(async ([first, group]) => {
+      let left = group;
+      for (const client of await clientsOf(step, first)) {
+        const answers = await offerGroup(
+          client,
+          left.map(({ attempt }) => attempt),
+        );
+        for (const [index, { entry }] of left.entries()) outcomes.set(entry, answers[index] ?? SILENT);
+        left = left.filter(({ entry }) => outcomes.get(entry)?.kind === 'unknown');
+        if (left.length === 0) break;
+      }
+    }),
+  );
+  return outcomes;
+}
+
+const SILENT: BroadcastOutcome = { kind: 'unknown', reason: 'no answer' };
+
+async function offerGroup(client: ChainClient, attempts: readonly Attempt[]): Promise<BroadcastOutcome[]> {
+  try {
+    return await client.broadcast(attempts);
+  } catch (error) {
+    return attempts.map(() => ({ kind: 'unknown', reason: messageOf(error) }));
+  }
+}
+
+/** A node misses something below: all that we have below goes to it once more, and then what it missed that for. */
+async function offerLower(step: LaneStep, entries: readonly OpenEntry[], outcomes: Outcomes): Promise<void> {
+  const isAhead = (entry: OpenEntry) => outcomes.get(entry)?.kind === 'anchor-ahead';
+  const ahead = entries.filter(isAhead);
+  if (ahead.length === 0) return;
+  const first = ahead[0]?.transaction.sequence ?? null;
+  const isLower = ({ transaction: { sequence } }: OpenEntry) => first !== null && sequence !== null && sequence < first;
+  const again = [...unmined(step).filter((entry) => isLower(entry) && isWanted(entry)), ...ahead];
+  for (const [entry, outcome] of await broadcast(step, again)) {
+    if (ahead.includes(entry) || outcomes.has(entry)) outcomes.set(entry, outcome);
+  }
+}
+
+/** Whether its latest attempt is to be in a block: of what is to have no effect, only one that does nothing. */
+export function isWanted(entry: OpenEntry): boolean {
+  return entry.transaction.noopEnd === null || latestOf(entry)?.purpose === 'noop';
+}
+
+/** Writes what came of the round. */
+async function note(step: LaneStep, entries: readonly OpenEntry[], outcomes: Outcomes): Promise<OpenEntry[]> {
+  const changes = entries.map((entry) => changeFor(step, entry, outcomes.get(entry) ?? SILENT));
+  await applyToOpen(step, changes);
+  return entries
+    .filter((entry) => outcomes.get(entry)?.kind !== 'accepted')
+    .map((entry) => step.open.entries.get(entry.transaction.id))
+    .filter((entry) => entry !== undefined);
+}
+
+function changeFor(step: LaneStep, entry: OpenEntry, outcome: BroadcastOutcome): Change {
+  const { transaction } = entry;
+  const { timing } = step;
+  const { offers } = step.memory;
+  const now = step.clock.now();
+  const ordinal = latestOf(entry)?.ordinal ?? 1;
+  step.ledger.offered(transaction, outcome.kind);
+  if (outcome.kind === 'accepted') {
+    offers.accepted(transaction.id, step.clock.elapsed());
+    const set = {
+      ...(transaction.status === 'sent' ? ({ status: 'submitted' } as const) : {}),
+      ...reasonUnlessWithdrawn(transaction.noopEnd, null),
+      sentAt: transaction.sentAt ?? now,
+      nextActionAt: nextLook(now, now, timing),
+    };
+    return { transaction, set, accepted: { ordinal, at: now, ...(outcome.by !== undefined && { by: outcome.by }) } };
+  }
+  const { kind, reason, by } = outcome;
+  const isNews = offers.isNews(transaction.id, kind);
+  const level = isNews ? 'warn' : 'debug';
+  step.log[level]({ transaction: transaction.id, lane: step.key, outcome: kind, reason }, 'bytes not taken');
+  if (kind === 'refused') offers.refused(transaction.id, step.clock.elapsed());
+  if (kind === 'fee-too-low' || kind === 'underpriced') offers.tooCheap(transaction.id);
+  const nextActionAt = now + backOff(offers.failed(transaction.id), timing, step.random);
+  const text = `Version ${ordinal} not taken${by === undefined ? '' : ` by ${by}`} (${kind}): ${reason}`;
+  return {
+    transaction,
+    set: { ...reasonUnlessWithdrawn(transaction.noopEnd, reason), nextActionAt },
+    ...(isNews && { decision: { kind: 'not-taken', text } as const }),
+  };
+}
+
+/** Why a transaction is to have no effect stays its reason, whatever nodes say of the empty version. */
+function reasonUnlessWithdrawn(noopEnd: string | null, statusReason: string | null): { statusReason?: string | null } {
+  return noopEnd === null ? { statusReason } : {};
+}

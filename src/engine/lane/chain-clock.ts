@@ -1,0 +1,29 @@
+import type { ChainMoment } from '../../chains/client.ts';
+import { messageOf } from '../../domain/errors.ts';
+import type { Timestamp } from '../../domain/transaction/transaction.ts';
+import type { Log } from '../../observability/log.ts';
+
+/** What a lane's chain says the time is, asked for seldom. */
+export class ChainClock {
+  #read: { at: Timestamp | undefined; until: number } | undefined;
+
+  /**
+   * When the chain's latest block was made, no older than so many milliseconds; undefined when no node tells. That is
+   * kept for as long, so that a node which hangs is not waited for again and again.
+   * @param elapsed by a clock that never goes back
+   */
+  async at(
+    ask: () => Promise<ChainMoment>,
+    { elapsed, keepMs, log }: { elapsed: () => number; keepMs: number; log: Log },
+  ): Promise<Timestamp | undefined> {
+    if (this.#read !== undefined && elapsed() < this.#read.until) return this.#read.at;
+    let at: Timestamp | undefined;
+    try {
+      ({ at } = await ask());
+    } catch (error) {
+      log.debug({ reason: messageOf(error) }, 'chain does not tell its time');
+    }
+    this.#read = { at, until: elapsed() + keepMs };
+    return at;
+  }
+}

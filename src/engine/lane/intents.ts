@@ -1,0 +1,133 @@
+import type { Intent, IntentAction } from '../../domain/transaction/intent.ts';
+import type { Transaction } from '../../domain/transaction/transaction.ts';
+import { isFinal, type NoopEnd } from '../../domain/transaction/transaction-state.ts';
+import { type Renewal, signVersions, type Wanted } from './attempts/further-attempts.ts';
+import { applyToOpen, isAside, type LaneStep } from './lane-step.ts';
+import type { Change } from './ledger.ts';
+import { canReplace, withdraw } from './renewal.ts';
+
+/** `Sent` and the like, as the reference names statuses in its messages. */
+export function stateRefusal(kind: IntentAction['kind'], { status }: Transaction): string {
+  const current = status.charAt(0).toUpperCase() + status.slice(1);
+  return `Invalid transaction state for ${kind}_transaction. Current: ${current}, Expected one of: [Pending, Sent, Submitted]`;
+}
+
+/**
+ * Carries out what clients want of running transactions, of each in the order in which they asked. What cannot be done
+ * any more is refused, and the transaction goes on as it was; what cannot be done now waits. A batch of replacements at
+ * most, so that who cancels meanwhile need not wait for all of them.
+ * @returns how many were settled
+ */
+export async function carryOut(step: LaneStep, intents: readonly Intent[]): Promise<number> {
+  let settled = 0;
+  for (const round of roundsOf(intents)) {
+    if (step.life.isEnding()) break;
+    step.life.passes('intent-read');
+    settled += await carryOutRound(step, round);
+  }
+  return settled;
+}
+
+/** The first intent of each transaction, then the second, and so on: one round has at most one of each. */
+function roundsOf(intents: readonly Intent[]): Intent[][] {
+  const byTransaction = [...Map.groupBy(intents, ({ transactionId }) => transactionId).values()];
+  const most = Math.max(0, ...byTransaction.map((each) => each.length));
+  return Array.from({ length: most }, (_, round) => byTransaction.flatMap((each) => each[round] ?? []));
+}
+
+const TAKEN_BACK: Readonly<Record<NoopEnd, string>> = {
+  canceled: 'the transaction is being canceled',
+  expired: 'the transaction has expired',
+  failed: 'no node takes the transaction',
+};
+
+/** What is to be done about an intent. */
+type Plan = { change: Change } | { replacement: Wanted } | { refusal: string } | 'later';
+type Outcome = 'done' | 'later' | { refusal: string };
+
+async function carryOutRound(step: LaneStep, round: readonly Intent[]): Promise<number> {
+  const plans = await Promise.all(round.map((intent) => planFor(step, intent)));
+  const changes = plans.flatMap((plan) => (plan !== 'later' && 'change' in plan ? [plan.change] : []));
+  const applied = await applyToOpen(step, changes);
+  const all = plans.flatMap((plan) => (plan !== 'later' && 'replacement' in plan ? [plan.replacement] : []));
+  const batch = all.slice(0, step.timing.batch);
+  const renewals = await signVersions(step, batch);
+
+  const refused: { position: number; transactionId: string; refusal: string }[] = [];
+  let settled = 0;
+  for (const [index, intent] of round.entries()) {
+    const plan = plans[index] ?? 'later';
+    const isApplied = applied.has(intent.transactionId);
+    const renewal = plan !== 'later' && 'replacement' in plan ? renewals[batch.indexOf(plan.replacement)] : undefined;
+    const outcome = outcomeOf(step, intent, { plan, isApplied, renewal });
+    if (outcome === 'later') continue;
+    if (outcome !== 'done') refused.push({ ...intent, ...outcome });
+    step.memory.ages.forget(String(intent.position));
+    settled += 1;
+  }
+  await step.ledger.refuse(refused);
+  return settled;
+}
+
+async function planFor(step: LaneStep, intent: Intent): Promise<Plan> {
+  const { action, position: settles } = intent;
+  const entry = step.open.entries.get(intent.transactionId);
+  if (entry === undefined) {
+    const transaction = await step.read.transactionOfLane(step.key, intent.transactionId);
+    if (transaction === undefined) return { refusal: 'The transaction is gone' };
+    if (transaction.status === 'pending') return { change: changePending(step, intent, transaction) };
+    if (!isFinal(transaction.status)) step.life.distrust();
+    return isFinal(transaction.status) ? { refusal: stateRefusal(action.kind, transaction) } : 'later';
+  }
+  const { transaction } = entry;
+  if (transaction.status === 'mined') return { refusal: stateRefusal(action.kind, transaction) };
+  if (action.kind === 'cancel') {
+    // What is to have no effect already keeps the reason that it has.
+    if (transaction.noopEnd !== null) return { change: { transaction, set: {}, settles } };
+    const reason = (await canReplace(step, entry, 'noop'))
+      ? 'Transaction canceled by user, replacing with NOOP'
+      : 'Transaction canceled by user: it is not offered any more, and ends when it can no longer execute';
+    return { change: { ...withdraw(step, transaction, 'canceled', 'canceled', reason), settles } };
+  }
+  if (isAside(step, entry)) return { refusal: `Cannot replace: ${transaction.statusReason ?? 'its sequence is used'}` };
+  if (transaction.noopEnd !== null) return { refusal: `Cannot replace: ${TAKEN_BACK[transaction.noopEnd]}` };
+  if (!(await canReplace(step, entry, 'replace')))
+    return { refusal: 'Cannot replace: it is signed, and nothing can take its place' };
+  // Its while begins now, whether it is tried or not.
+  step.memory.ages.watched(String(settles), step.clock.elapsed());
+  // What could not be done a moment ago is not asked of the nodes again in every step.
+  if (step.memory.offers.isResting(transaction.id, step.clock.elapsed())) return 'later';
+  const { request, validUntil } = action;
+  const set = validUntil === null ? {} : { validUntil };
+  return { replacement: { entry, version: { purpose: 'replace', request }, kind: 'replaced', settles, set } };
+}
+
+/** Nothing of it was signed, so it just ends, or is another one from now on. */
+function changePending(step: LaneStep, { action, position: settles }: Intent, transaction: Transaction): Change {
+  const text = 'Nothing of it was signed';
+  if (action.kind === 'cancel') {
+    const statusReason = 'Transaction canceled by user';
+    const set = { status: 'canceled', noopEnd: 'canceled', statusReason, nextActionAt: null } as const;
+    return { transaction, set, decision: { kind: 'canceled', text }, settles };
+  }
+  // What the earlier request waited for says nothing of this one.
+  step.memory.offers.forget(transaction.id);
+  const { request, validUntil } = action;
+  const set = { request, ...(validUntil === null ? {} : { validUntil }), nextActionAt: step.clock.now() };
+  return { transaction, set, decision: { kind: 'replaced', text }, settles };
+}
+
+function outcomeOf(
+  step: LaneStep,
+  { transactionId, position }: Intent,
+  { plan, isApplied, renewal }: { plan: Plan; isApplied: boolean; renewal: Renewal | undefined },
+): Outcome {
+  if (plan === 'later' || 'refusal' in plan) return plan;
+  if ('change' in plan) return isApplied ? 'done' : 'later';
+  if (renewal === undefined || renewal.kind === 'later') return 'later';
+  if (renewal.kind === 'signed') return 'done';
+  const isTooOld = step.memory.ages.watched(String(position), step.clock.elapsed()) > step.timing.intentMs;
+  if (renewal.kind === 'refused' || isTooOld) return { refusal: renewal.reason };
+  step.memory.offers.restUntil(transactionId, step.clock.elapsed() + step.timing.renewMs);
+  return 'later';
+}

@@ -1,0 +1,268 @@
+import type { Chain } from '../../chains/chain.ts';
+import type { AnchorKind } from '../../domain/transaction/anchor.ts';
+import { familyOfLane } from '../../domain/transaction/lane.ts';
+import type { Transaction } from '../../domain/transaction/transaction.ts';
+import { LeaseLost } from '../../store/lease.ts';
+import type { Store } from '../../store/store.ts';
+import type { HeldLease, LeaseKeeper } from '../lease-keeper.ts';
+import { fillGaps } from '../sequencing/gaps.ts';
+import { markMissing } from '../sequencing/missing.ts';
+import { backOff, type EngineTiming } from '../timing.ts';
+import { takeUp } from './attempts/sign-pending.ts';
+import { isWanted, offer } from './broadcast.ts';
+import type { Parked } from './broadcast-history.ts';
+import { ChainClock } from './chain-clock.ts';
+import { carryOut } from './intents.ts';
+import { LaneMemory } from './lane-memory.ts';
+import { isAside, isDue, type LaneStep, unmined } from './lane-step.ts';
+import type { Ledger, OpenEntry } from './ledger.ts';
+import type { LifeStep } from './life-steps.ts';
+import { look } from './observe.ts';
+import { OpenBook } from './open-transactions.ts';
+import { renew } from './renewal.ts';
+import { leaveRestartedChain } from './restarted-chain.ts';
+import { type SenderSources, Senders } from './sender.ts';
+
+export interface LaneDeps extends Pick<LaneStep, 'timing' | 'random' | 'log' | 'newId' | 'recheck'> {
+  /** On a clock that never goes back, in milliseconds. */
+  elapsed(): number;
+  /** Called at each moment of a transaction's life. */
+  reach(step: LifeStep): void;
+  store: Store;
+  leases: Pick<LeaseKeeper, 'hold'>;
+  /** A ledger whose commits are under the lane's lease; `onDoubt` is {@link StepLife.distrust}. */
+  ledgerUnder(lease: HeldLease, onDoubt: () => void): Ledger;
+  sources: SenderSources;
+  /** Called with the network type when a step ended unexpectedly. */
+  onFault(networkType: string): void;
+}
+
+/** What a wake-up led to: `elsewhere` when the lane is another instance's. */
+export type LaneWake = 'ran' | 'not now' | 'elsewhere';
+
+/**
+ * The one owner of an account's order on one chain, for as long as it has the lane's lease. It runs while the store has
+ * something due for it, one step at a time, and keeps nothing in memory that the store does not hold.
+ */
+export class Lane {
+  readonly #key: string;
+  readonly #deps: LaneDeps;
+  readonly #chain: Chain;
+  readonly #timing: EngineTiming;
+  #memory: LaneMemory;
+  readonly #chainClock = new ChainClock();
+  /** Kept from step to step, for nobody else changes what the lane has under way while its lease lasts. */
+  #open: OpenBook | null = null;
+  #running: Promise<LaneWake> | null = null;
+  #lease: HeldLease | null = null;
+  #again = false;
+  #closed = false;
+  #faults = 0;
+  #restUntil = 0;
+  #endedAt: number;
+
+  constructor(key: string, deps: LaneDeps) {
+    this.#key = key;
+    this.#deps = deps;
+    this.#chain = chainOf(key, deps);
+    this.#timing = { ...deps.timing, ...this.#chain.pace };
+    this.#memory = new LaneMemory(deps.timing.driftMs);
+    this.#endedAt = deps.elapsed();
+  }
+
+  /** Runs the lane until it has nothing more to do now. One that runs already, rests or is closed does not. */
+  async wake(): Promise<LaneWake> {
+    if (this.#running !== null) {
+      this.#again = true;
+      return 'not now';
+    }
+    const { elapsed } = this.#deps;
+    if (this.#closed || elapsed() < this.#restUntil) {
+      return 'not now';
+    }
+    this.#running = this.#run();
+    const outcome = await this.#running;
+    this.#endedAt = elapsed();
+    this.#running = null;
+    return outcome;
+  }
+
+  /** Since when the lane has done nothing, on the clock that never goes back; null while it runs. */
+  get idleSince(): number | null {
+    return this.#running === null ? this.#endedAt : null;
+  }
+
+  /** What waits in the lane for another moment, as far as it is known: of a lane that is ours. */
+  get parked(): Parked[] {
+    return this.#lease?.isLive() === true ? this.#memory.offers.parked() : [];
+  }
+
+  /** Gives the lease back, if the lane has it. */
+  async release(): Promise<void> {
+    this.#forget();
+    await this.#lease?.release();
+    this.#lease = null;
+  }
+
+  /** Ends after the step under way. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#running;
+  }
+
+  async #run(): Promise<LaneWake> {
+    try {
+      const lease = await this.#deps.leases.hold(this.#key);
+      if (lease === undefined) {
+        return 'elsewhere';
+      }
+      if (lease !== this.#lease) this.#forget();
+      this.#lease = lease;
+      do {
+        this.#again = false;
+        while (this.#mayGoOn(lease) && (await this.#step(lease))) {
+          this.#faults = 0;
+        }
+      } while (this.#again && this.#mayGoOn(lease));
+    } catch (error) {
+      if (error instanceof LeaseLost) {
+        this.#deps.log.info({ lane: this.#key }, 'lane is no longer ours');
+        await this.release();
+      } else {
+        this.#rest(error);
+      }
+    }
+    return 'ran';
+  }
+
+  /** While the lane is another's, what is known of its transactions may come to an end unseen. */
+  #forget(): void {
+    this.#open = null;
+    this.#memory = new LaneMemory(this.#timing.driftMs);
+  }
+
+  #mayGoOn(lease: HeldLease): boolean {
+    return !this.#closed && lease.isLive();
+  }
+
+  #rest(error: unknown): void {
+    this.#open = null;
+    const { log, random, elapsed, onFault } = this.#deps;
+    log.error({ err: error, lane: this.#key }, 'lane step failed');
+    onFault(familyOfLane(this.#key));
+    this.#faults += 1;
+    this.#restUntil = elapsed() + backOff(this.#faults, this.#timing, random);
+  }
+
+  /** @returns false when nothing is due, or nothing that can be done now */
+  async #step(lease: HeldLease): Promise<boolean> {
+    const { store, elapsed } = this.#deps;
+    const timing = this.#timing;
+    const now = await store.now();
+    const step = await this.#begin(now, lease);
+
+    if ((await leaveRestartedChain(step, () => this.#pending(step, now))) > 0) return true;
+    const placed = [...step.open.entries.values()].filter((entry) => isLookedAt(step, entry) && isDue(step, entry));
+    await look(step, placed);
+    const settled = await carryOut(step, await store.read.intents(this.#key, timing.inFlight));
+
+    // Read now: what clients asked of it meanwhile counts.
+    const pending = await this.#pending(step, now);
+    if (pending.length > 0) step.life.passes('found');
+    const waits = placed.length > 0 || unmined(step).some((entry) => isMissing(step, entry));
+    const mayHaveGaps = waits && (pending.length === 0 || this.#memory.planner.isContradicted);
+    const renewed = (await renew(step)) + (mayHaveGaps ? await fillGaps(step) : 0);
+    await markMissing(step);
+    // While the node is offered one batch, the next is priced and signed; what that one signs is offered in the next step.
+    const { offered, notTaken } = await bothDone(offer(step), takeUp(step, pending));
+    await look(step, notTaken);
+
+    const moved = placed.length + settled + pending.length + renewed + offered > 0;
+    if (!moved) {
+      this.#restUntil = elapsed() + timing.lookMs;
+    }
+    return moved;
+  }
+
+  /** What may be signed now: of each kind of anchor as much as nodes and the chain bear. */
+  async #pending(step: LaneStep, now: number): Promise<Transaction[]> {
+    const { inFlight, batch } = this.#timing;
+    const pending: Transaction[] = [];
+    for (const [kind, most] of Object.entries(this.#chain.pace.anchors)) {
+      const open = unmined(step).filter(({ transaction }) => transaction.anchorKind === kind && isCounted(transaction));
+      const room = Math.min(Math.min(most, inFlight) - open.length, batch - pending.length);
+      if (room <= 0) continue;
+      pending.push(...(await this.#deps.store.read.duePending(this.#key, kind as AnchorKind, now, room)));
+    }
+    return pending;
+  }
+
+  async #begin(now: number, lease: HeldLease): Promise<LaneStep> {
+    const { store, sources, random, log, ledgerUnder, elapsed, newId, reach } = this.#deps;
+    const began = elapsed();
+    this.#open ??= await OpenBook.read(store.read, this.#key);
+    const timing = this.#timing;
+    let isDoubted = false;
+    const distrust = () => {
+      isDoubted = true;
+      this.#open = null;
+    };
+    return {
+      key: this.#key,
+      chain: this.#chain,
+      ledger: ledgerUnder(lease, distrust),
+      read: store.read,
+      senders: new Senders(sources, this.#key),
+      open: this.#open,
+      memory: this.#memory,
+      clock: {
+        now: () => now + Math.round(elapsed() - began),
+        elapsed,
+        chainTime: (ask) => this.#chainClock.at(ask, { elapsed, keepMs: timing.momentMs, log }),
+      },
+      life: { isEnding: () => isDoubted || !this.#mayGoOn(lease), distrust, passes: reach },
+      recheck: this.#deps.recheck,
+      newId,
+      timing,
+      random,
+      log,
+    };
+  }
+}
+
+/**
+ * Whether it is looked for on the chain, also when it is not to be offered now. What is offered no more has no other way
+ * to its end, although no node is known to have it.
+ */
+function isLookedAt(step: LaneStep, entry: OpenEntry): boolean {
+  return isPlaced(entry) || isAside(step, entry) || !isWanted(entry);
+}
+
+/** Whether nodes did not take it, which may be for want of a lower sequence, and it is to be offered again. */
+function isMissing(step: LaneStep, entry: OpenEntry): boolean {
+  return !isPlaced(entry) && isDue(step, entry) && step.memory.offers.wasNotTaken(entry.transaction.id);
+}
+
+/** Whether a node has had a version of it, so that it may be in a block. */
+function isPlaced({ transaction, attempts }: OpenEntry): boolean {
+  return transaction.status !== 'sent' || attempts.some(({ acceptedAt }) => acceptedAt !== null);
+}
+
+/** The first's result once both have ended: a failure of one must not leave the other running unattended. */
+async function bothDone<T>(first: Promise<T>, second: Promise<unknown>): Promise<T> {
+  await Promise.allSettled([first, second]);
+  await second;
+  return first;
+}
+
+/** What can never die by itself would take the room of others for as long as it waits. */
+function isCounted({ onDeath }: Transaction): boolean {
+  return onDeath !== 'never';
+}
+
+/** @throws when the service knows no such family */
+function chainOf(key: string, { sources }: LaneDeps): Chain {
+  const chain = sources.chains.get(familyOfLane(key));
+  if (chain === undefined) throw new Error(`No chain family of lane ${key}`);
+  return chain;
+}

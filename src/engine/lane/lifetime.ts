@@ -1,0 +1,30 @@
+import { chainOfLane } from '../../domain/transaction/lane.ts';
+import type { Timestamp, Transaction } from '../../domain/transaction/transaction.ts';
+import { askAny, type LaneStep } from './lane-step.ts';
+import type { Sender } from './sender.ts';
+
+/**
+ * Whether the time is over in which a transaction was worth sending: its own, else that of its chain. A clock can be
+ * wrong for a moment, and an end is for good, so the store's clock alone ends nothing. It takes a second witness: the
+ * chain has made a block since the end, or this process has itself watched the transaction for as long as it had to
+ * live, by a clock that nobody sets. The latter ends it also where no block is made, or no node answers.
+ */
+export async function hasExpired(step: LaneStep, transaction: Transaction): Promise<boolean> {
+  const { id, relayerId, validUntil, createdAt } = transaction;
+  const watched = step.memory.ages.watched(id, step.clock.elapsed());
+  // Where its relayer is not there, what needs it says so, and the rest of the lane goes on.
+  const sender = await step.senders.of(relayerId).catch(() => undefined);
+  const endsAt = validUntil ?? (sender && createdAt + sender.chain.pace.lifetimeMs);
+  if (endsAt === undefined || endsAt > step.clock.now()) return false;
+  return watched >= endsAt - createdAt || (sender !== undefined && (await hasChainPassed(step, sender, endsAt)));
+}
+
+async function hasChainPassed(step: LaneStep, { client }: Sender, end: Timestamp): Promise<boolean> {
+  const at = await step.clock.chainTime(() => askAny(step, client, (one) => one.moment(chainOfLane(step.key))));
+  return at !== undefined && at >= end;
+}
+
+/** What ended, for `status_reason`. */
+export function lifetimeOf({ validUntil }: Transaction): string {
+  return validUntil === null ? 'Its lifetime passed' : 'valid_until passed';
+}

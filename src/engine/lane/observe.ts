@@ -1,0 +1,244 @@
+import type { Chain } from '../../chains/chain.ts';
+import type { ChainClient, Observation, ObservedEntry } from '../../chains/client.ts';
+import { messageOf } from '../../domain/errors.ts';
+import { type Attempt, livingOf } from '../../domain/transaction/attempt.ts';
+import { isDueAt } from '../../domain/transaction/due.ts';
+import type { Transaction } from '../../domain/transaction/transaction.ts';
+import type { TransactionChange } from '../../store/store.ts';
+import { nextLook } from '../timing.ts';
+import { applyToOpen, askAny, isAside, type LaneStep, latestOf, observedOf } from './lane-step.ts';
+import type { Change, OpenEntry } from './ledger.ts';
+
+type Included = Extract<Observation, { kind: 'included' }>;
+
+/**
+ * Looks on the chain for every version of the given transactions, with one question for each network client, and
+ * brings the transactions to the state that the chain shows.
+ */
+export async function look(step: LaneStep, entries: readonly OpenEntry[]): Promise<void> {
+  if (entries.length === 0) return;
+  const groups = new Map<ChainClient, { chain: Chain; entries: ObservedEntry[] }>();
+  const unreachable: Change[] = [];
+  for (const entry of entries) {
+    try {
+      const { sender, ...observed } = await observedOf(step, entry);
+      const { chain, client } = sender;
+      groups.set(client, { chain, entries: [...(groups.get(client)?.entries ?? []), observed] });
+    } catch (error) {
+      step.log.warn({ err: error, transaction: entry.transaction.id, lane: step.key }, 'network not reached');
+      unreachable.push(lookAgain(step, entry.transaction));
+    }
+  }
+  const changes = await Promise.all(
+    [...groups].map(([client, { chain, entries }]) => lookThrough(step, chain, client, entries)),
+  );
+  step.life.passes('observed');
+  await applyToOpen(step, [...unreachable, ...changes.flat()]);
+  step.life.passes('settled');
+}
+
+async function lookThrough(
+  step: LaneStep,
+  chain: Chain,
+  client: ChainClient,
+  group: readonly ObservedEntry[],
+): Promise<Change[]> {
+  let observations: Observation[];
+  try {
+    observations = await askAny(step, client, (one) => one.observe(group));
+  } catch (error) {
+    step.log.warn({ reason: messageOf(error), lane: step.key }, 'chain not observed');
+    return group.map(({ transaction }) => lookAgain(step, transaction));
+  }
+  return group.map(({ transaction, attempts }, index) =>
+    changeFor(step, chain, { transaction, attempts: [...attempts] }, observations[index] ?? { kind: 'open' }),
+  );
+}
+
+function changeFor(step: LaneStep, chain: Chain, entry: OpenEntry, observation: Observation): Change {
+  const { transaction } = entry;
+  switch (observation.kind) {
+    case 'open':
+      if (transaction.status === 'mined') return takeBack(step, chain, entry);
+      if (observation.reason !== undefined) return leaveOpen(step, entry, observation.reason);
+      return lapse(step, entry, new Set(observation.dead));
+    case 'dead':
+      // First it goes back to where it can be signed anew from; the next look sees it dead once more.
+      if (transaction.status === 'mined') return takeBack(step, chain, entry);
+      return bury(step, entry, observation);
+    case 'included':
+      return include(step, chain, entry, observation);
+    default:
+      return observation satisfies never;
+  }
+}
+
+/**
+ * An offer that failed in this step has set a pause already. A transaction that a node took long ago stays due, so
+ * that it is offered again.
+ */
+function lookAgain(step: LaneStep, transaction: Transaction): Change {
+  const now = step.clock.now();
+  const { id, status, nextActionAt, sentAt, createdAt } = transaction;
+  if (nextActionAt !== null && !isDueAt(nextActionAt, now)) {
+    return { transaction, set: {} };
+  }
+  const silent = status === 'submitted' && step.memory.offers.isStale(id, step.clock.elapsed(), step.timing.reofferMs);
+  // The lane moves as blocks take its transactions: those behind are looked for at that pace, however old they are.
+  const quiet = Math.min(
+    now - (sentAt ?? createdAt),
+    step.memory.pool.standsFor(step.clock.elapsed()) ?? Number.POSITIVE_INFINITY,
+  );
+  return { transaction, set: { nextActionAt: silent ? now : nextLook(now, now - quiet, step.timing) } };
+}
+
+function waitOn(step: LaneStep, transaction: Transaction): Change {
+  step.memory.offers.freed(transaction.id);
+  return lookAgain(step, transaction);
+}
+
+/**
+ * Its sequence is used, and the endpoints cannot prove by what. That is soon over where one of them is only behind. Where
+ * it lasts, the transaction keeps its state, says why, and is looked for at leisure: one of its versions may have taken
+ * effect, so it neither ends nor goes out under another sequence.
+ */
+function leaveOpen(step: LaneStep, entry: OpenEntry, reason: string): Change {
+  const { transaction } = entry;
+  step.memory.offers.unproved(transaction.id, step.clock.elapsed());
+  if (!isAside(step, entry)) return lookAgain(step, transaction);
+  const isNew = step.memory.offers.park(transaction, 'sequence', step.clock.elapsed());
+  if (isNew)
+    step.log.warn({ transaction: transaction.id, lane: step.key, reason }, 'sequence used, not proved by what');
+  const told = transaction.noopEnd === null ? { statusReason: reason } : {};
+  const decision = { kind: 'parked', text: reason } as const;
+  return {
+    transaction,
+    set: { ...told, nextActionAt: step.clock.now() + step.timing.asideMs },
+    ...(isNew && { decision }),
+  };
+}
+
+/** A reorganisation took the block: the bytes are offered again, at once, and the latest version stands again. */
+function takeBack(step: LaneStep, chain: Chain, entry: OpenEntry): Change {
+  const { transaction } = entry;
+  step.log.warn({ transaction: transaction.id, lane: step.key }, 'no longer in a block');
+  step.memory.offers.forget(transaction.id);
+  const latest = latestOf(entry);
+  const content = latest === undefined ? {} : contentOf(latest);
+  const statusReason = transaction.noopEnd === null ? null : transaction.statusReason;
+  return {
+    transaction,
+    set: { status: 'submitted', statusReason, ...content, nextActionAt: step.clock.now() },
+    decision: {
+      kind: 'reorganised',
+      text: `${transaction.hash} is no longer in ${chain.placeOf?.(transaction) ?? 'a block'}`,
+    },
+  };
+}
+
+/** Some attempts may be dead by now; when all are, the transaction is. */
+function lapse(step: LaneStep, entry: OpenEntry, dead: ReadonlySet<number>): Change {
+  const died = livingOf(entry.attempts).filter(({ ordinal }) => dead.has(ordinal));
+  if (died.length === 0) return waitOn(step, entry.transaction);
+  const isLiving = died.length < livingOf(entry.attempts).length;
+  if (!isLiving) return bury(step, entry, { anchor: 'free', reason: 'Its time to be in a block passed' });
+  const ordinals = died.map(({ ordinal }) => ordinal);
+  return { ...waitOn(step, entry.transaction), died: { ordinals, at: step.clock.now() } };
+}
+
+/**
+ * None of the attempts can execute any more. What nobody wants ends; what is the service's to sign goes the ordinary way
+ * once more, under another anchor; what others have signed as well cannot.
+ */
+function bury(
+  step: LaneStep,
+  { transaction, attempts }: OpenEntry,
+  { anchor, reason }: Pick<Extract<Observation, { kind: 'dead' }>, 'anchor' | 'reason'>,
+): Change {
+  const { id, noopEnd, onDeath, statusReason } = transaction;
+  const now = step.clock.now();
+  step.log.warn({ transaction: id, lane: step.key, anchor, reason }, 'no attempt can execute any more');
+  const died = { ordinals: livingOf(attempts).map(({ ordinal }) => ordinal), at: now };
+  const decision = { kind: 'dead', text: reason } as const;
+  // What was not used is free: somebody's next transaction takes it.
+  const free = anchor === 'free' ? ({ sequence: null } as const) : {};
+  if (noopEnd === null && onDeath === 'renew') {
+    const set = {
+      status: 'pending',
+      statusReason: reason,
+      sequence: null,
+      hash: null,
+      fields: {},
+      nextActionAt: now,
+    } as const;
+    return { transaction, set, died, decision };
+  }
+  const status = noopEnd ?? (anchor === 'used' ? 'failed' : 'expired');
+  const told = noopEnd === null ? reason : statusReason;
+  return { transaction, set: { status, statusReason: told, ...free, nextActionAt: null }, died, decision };
+}
+
+function include(step: LaneStep, chain: Chain, { transaction, attempts }: OpenEntry, observation: Included): Change {
+  const attempt = attempts.find(({ hash }) => hash === observation.hash);
+  if (attempt === undefined) {
+    step.log.error({ transaction: transaction.id, hash: observation.hash }, 'a node named a hash that is not ours');
+    return lookAgain(step, transaction);
+  }
+  const now = step.clock.now();
+  if (transaction.status !== 'mined') step.memory.pool.moved(step.clock.elapsed());
+  const content = contentOf(attempt);
+  const seen = {
+    ...content,
+    fields: { ...content.fields, ...observation.fields },
+    statusReason: reasonFor(transaction, attempt, observation),
+    sentAt: transaction.sentAt ?? now,
+  };
+  const accepted = attempt.acceptedAt === null ? { accepted: { ordinal: attempt.ordinal, at: now } } : {};
+  if (!observation.final) {
+    const nextActionAt = nextLook(now, seen.sentAt, step.timing);
+    const status = transaction.status === 'mined' ? {} : ({ status: 'mined' } as const);
+    const set = { ...seen, ...status, nextActionAt };
+    const place = chain.placeOf?.({ ...transaction, ...set });
+    // What nodes said of its versions says nothing of them after a reorganisation.
+    step.memory.offers.forget(transaction.id);
+    const isNews = place !== undefined && place !== chain.placeOf?.(transaction);
+    const text = `Version ${attempt.ordinal}, ${attempt.hash}, is in ${place}`;
+    return { transaction, set, ...accepted, ...(isNews && { decision: { kind: 'mined', text } as const }) };
+  }
+  return {
+    transaction,
+    set: { ...seen, ...endOf(transaction, attempt, observation, now), nextActionAt: null },
+    isExecuted: true,
+    ...accepted,
+  };
+}
+
+/** What the API shows of a transaction is what the version does that counts. */
+function contentOf({
+  hash,
+  request,
+  fields,
+}: Attempt): Required<Pick<TransactionChange, 'hash' | 'request' | 'fields'>> {
+  return { hash, request, fields };
+}
+
+function reasonFor(
+  { noopEnd, statusReason }: Transaction,
+  { purpose }: Attempt,
+  { succeeded, reason, final }: Included,
+) {
+  if (purpose === 'noop' && noopEnd !== null) return statusReason;
+  if (succeeded) return null;
+  return final ? reason : `Failed in its block, not final yet: ${reason}`;
+}
+
+/** A version that does nothing has done so also when it reverts: its sequence is used. */
+function endOf(
+  { noopEnd }: Transaction,
+  { purpose }: Attempt,
+  { succeeded }: Included,
+  now: number,
+): Pick<TransactionChange, 'status' | 'confirmedAt'> {
+  if (purpose === 'noop' && noopEnd !== null) return { status: noopEnd };
+  return succeeded ? { status: 'confirmed', confirmedAt: now } : { status: 'failed' };
+}

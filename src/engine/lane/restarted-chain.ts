@@ -1,0 +1,39 @@
+import { chainOfLane, laneKey } from '../../domain/transaction/lane.ts';
+import type { Transaction } from '../../domain/transaction/transaction.ts';
+import { applyToOpen, type LaneStep } from './lane-step.ts';
+import type { Change } from './ledger.ts';
+
+const REASON = 'The chain was started anew: what was signed for the earlier one is not sent to it';
+
+/**
+ * Ends what was signed for a development chain that has been started anew since, and hands what was not signed to the
+ * account's lane on the new one.
+ * @param pending reads due ones of the lane
+ * @returns how many were ended or handed on
+ */
+export async function leaveRestartedChain(step: LaneStep, pending: () => Promise<Transaction[]>): Promise<number> {
+  const identity = chainOfLane(step.key);
+  if (step.chain.restartable?.(identity) === undefined) return 0;
+  const changes: Change[] = [];
+  for (const transaction of [...step.open.entries.values()].map((entry) => entry.transaction).concat(await pending())) {
+    const now = await currentLane(step, transaction, identity);
+    if (now === undefined) continue;
+    const { status } = transaction;
+    const failed = { status: 'failed', statusReason: REASON, sequence: null, nextActionAt: null } as const;
+    changes.push({ transaction, set: status === 'pending' ? { lane: now } : failed });
+  }
+  await applyToOpen(step, changes);
+  return changes.length;
+}
+
+/** The lane of the account on the chain that the relayer's network is now; undefined where that is this one. */
+async function currentLane(
+  step: LaneStep,
+  { relayerId, networkType }: Transaction,
+  identity: string,
+): Promise<string | undefined> {
+  const sender = await step.senders.of(relayerId).catch(() => undefined);
+  if (sender === undefined) return undefined;
+  const pinned = await step.read.chainIdentity(networkType, sender.relayer.network);
+  return pinned === undefined || pinned === identity ? undefined : laneKey(networkType, pinned, sender.account.address);
+}

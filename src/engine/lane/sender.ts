@@ -1,0 +1,78 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Account } from '../../chains/account.ts';
+import type { Chain } from '../../chains/chain.ts';
+import type { ChainClient } from '../../chains/client.ts';
+import type { ChainConnections } from '../../chains/connections.ts';
+import type { NetworkType } from '../../domain/network-type.ts';
+import type { Relayer } from '../../domain/relayer.ts';
+import { accountOfLane } from '../../domain/transaction/lane.ts';
+import type { Signer } from '../../signers/signer.ts';
+import type { Store } from '../../store/store.ts';
+
+/** The relayer that accepted a transaction, with what the chain needs to act for it. */
+export interface Sender {
+  relayer: Relayer;
+  account: Account;
+  chain: Chain;
+  client: ChainClient;
+  signer(): Promise<Signer>;
+}
+
+export interface SenderSources {
+  store: Store;
+  chains: ReadonlyMap<NetworkType, Chain>;
+  connections: ChainConnections;
+  signerOf(relayer: Relayer): Promise<Signer>;
+}
+
+/**
+ * Finds the senders of a lane, each once. They act for the lane's account, also where a relayer has been given another
+ * signer since: what was begun with one key is ended with it, or waits; two keys would pay twice.
+ * Made anew for every step, so that a changed policy or endpoint counts from the next one.
+ */
+export class Senders {
+  readonly #sources: SenderSources;
+  readonly #address: string;
+  readonly #found = new Map<string, Promise<Sender>>();
+
+  constructor(sources: SenderSources, lane: string) {
+    this.#sources = sources;
+    this.#address = accountOfLane(lane);
+  }
+
+  /** @throws when the relayer, its chain family or its network is not known */
+  of(relayerId: string): Promise<Sender> {
+    const known = this.#found.get(relayerId);
+    if (known !== undefined) {
+      return known;
+    }
+    const sender = this.#find(relayerId);
+    this.#found.set(relayerId, sender);
+    return sender;
+  }
+
+  /** Whether the relayer of a sender still has the policies that the sender was found with. */
+  async isCurrent({ relayer }: Sender): Promise<boolean> {
+    const now = await this.#sources.store.read.relayer(relayer.id);
+    return isDeepStrictEqual(now?.policies, relayer.policies);
+  }
+
+  async #find(relayerId: string): Promise<Sender> {
+    const { store, chains, connections, signerOf } = this.#sources;
+    const relayer = await store.read.relayer(relayerId);
+    if (relayer === undefined) {
+      throw new Error(`Relayer ${relayerId} is gone`);
+    }
+    const chain = chains.get(relayer.networkType);
+    if (chain === undefined) {
+      throw new Error(`No chain family ${relayer.networkType}`);
+    }
+    return {
+      relayer,
+      account: { address: this.#address, policies: relayer.policies },
+      chain,
+      client: connections.clientOf(relayer),
+      signer: () => signerOf(relayer),
+    };
+  }
+}

@@ -1,0 +1,63 @@
+import type { Contacts, Served } from '../../chains/connections.ts';
+import type { Log } from '../../observability/log.ts';
+import type { Store } from '../../store/store.ts';
+import { Pause } from '../pause.ts';
+
+export interface ContactWatchDeps {
+  store: Pick<Store, 'read'>;
+  contacts: Contacts;
+  /** How long a change has to last before it is followed, in milliseconds. */
+  followMs: number;
+  /** None of the relayer's endpoints has done what it was asked for that long. */
+  onLost(relayerId: string): void;
+  /** One of them serves again. */
+  onBack(relayerId: string): void;
+  log: Log;
+}
+
+/**
+ * Hears from those who ask the endpoints for their own ends that none of them serves: sooner than the next round of
+ * checks, and at no cost. A hiccup is not followed, and endpoints that come and go are followed once in a while.
+ */
+export class ContactWatch {
+  readonly #deps: ContactWatchDeps;
+  readonly #stop: () => void;
+  readonly #pause = new Pause();
+  /** Tell the relayers whose contact has changed since it was last looked at. */
+  #changed: ((relayer: Served) => boolean)[] = [];
+  #following: Promise<void> = Promise.resolve();
+  #closed = false;
+
+  constructor(deps: ContactWatchDeps) {
+    this.#deps = deps;
+    this.#stop = deps.contacts.onContact((concerns) => {
+      this.#changed.push(concerns);
+      if (this.#changed.length === 1) this.#following = this.#follow();
+    });
+  }
+
+  /** Safe to call twice. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#stop();
+    this.#pause.end();
+    await this.#following;
+  }
+
+  async #follow(): Promise<void> {
+    const { store, contacts, followMs, onLost, onBack, log } = this.#deps;
+    await this.#pause.last(followMs);
+    const changed = this.#changed;
+    this.#changed = [];
+    if (this.#closed) return;
+    try {
+      for (const relayer of await store.read.allRelayers()) {
+        if (!changed.some((concerns) => concerns(relayer))) continue;
+        if (contacts.contactOf(relayer)?.isLost === true) onLost(relayer.id);
+        else onBack(relayer.id);
+      }
+    } catch (error) {
+      log.error({ err: error }, 'change of contact not followed');
+    }
+  }
+}

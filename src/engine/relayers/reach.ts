@@ -1,0 +1,147 @@
+import type { Log } from '../../observability/log.ts';
+import type { Instances } from '../../store/instances.ts';
+import { Pause } from '../pause.ts';
+
+/** A relayer whose chain this instance does not reach. */
+export interface Unreached {
+  relayerId: string;
+  network: string;
+  /** Why, as it was last seen. */
+  cause: string;
+  /** Whether another instance is there that has not said the same. */
+  isElsewhere: boolean;
+}
+
+export interface ReachDeps {
+  /** Null where this instance has the store to itself. */
+  instances: Instances | null;
+  /** Called when what is known of a relayer's reach is to be checked: another instance lost it, or none is left. */
+  onDoubt(relayerId: string): void;
+  /** After so long the doubt of another instance is raised again, in milliseconds. */
+  doubtMs: number;
+  /** On a clock that never goes back, in milliseconds. */
+  elapsed(): number;
+  log: Log;
+}
+
+/** So many words fit into the time that one counts. */
+const WORDS_PER_LIFE = 4;
+
+/**
+ * Of which relayers this instance does not reach the chain, and what the other instances say of the same. A relayer
+ * cannot work only when none reaches it: until all have said so, who does not leaves it to the others.
+ */
+export class Reach {
+  readonly #deps: ReachDeps;
+  readonly #mine = new Map<string, Omit<Unreached, 'relayerId' | 'isElsewhere'>>();
+  #others: readonly ReadonlySet<string>[] = [];
+  /** When the doubt of others was last raised here, by relayer. */
+  readonly #raised = new Map<string, number>();
+  readonly #pause = new Pause();
+  #running: Promise<void> | null = null;
+  #closed = false;
+
+  constructor(deps: ReachDeps) {
+    this.#deps = deps;
+  }
+
+  /** Says that this instance is there, again and again. Resolves when it was said, or could not be. */
+  async start(): Promise<void> {
+    const { instances } = this.#deps;
+    if (instances === null || this.#closed || this.#running !== null) return;
+    const first = this.#hear();
+    this.#running = first.then(() => this.#run(instances));
+    await first;
+  }
+
+  /** Says that this instance goes. Safe to call twice. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#pause.end();
+    await this.#running;
+    const { instances, log } = this.#deps;
+    await instances?.leave().catch((error: unknown) => log.debug({ err: error }, 'the end was not told to the others'));
+  }
+
+  /**
+   * Notes that this instance does not reach the chain of a relayer, and asks the others.
+   * @returns true when no other instance is there that may reach it
+   * @throws when the store does not answer
+   */
+  async lost(relayerId: string, seen: { network: string; cause: string }): Promise<boolean> {
+    this.#mine.set(relayerId, seen);
+    this.#others = await this.#say();
+    return !this.#isElsewhere(relayerId);
+  }
+
+  /** Notes that this instance reaches the chain of a relayer. */
+  found(relayerId: string): void {
+    if (this.#mine.delete(relayerId)) this.#pause.end();
+  }
+
+  isLost(relayerId: string): boolean {
+    return this.#mine.has(relayerId);
+  }
+
+  /** Whether some instance does not reach the chain of the relayer. */
+  isDoubted(relayerId: string): boolean {
+    return this.isLost(relayerId) || this.#others.some((lost) => lost.has(relayerId));
+  }
+
+  /** Whether another instance may do what this one cannot. */
+  isForOthers(relayerId: string): boolean {
+    return this.isLost(relayerId) && this.#isElsewhere(relayerId);
+  }
+
+  /** Whether there may be other instances at all. */
+  get isShared(): boolean {
+    return this.#deps.instances !== null;
+  }
+
+  get unreached(): Unreached[] {
+    return [...this.#mine].map(([relayerId, seen]) => ({
+      ...{ relayerId, ...seen },
+      isElsewhere: this.#isElsewhere(relayerId),
+    }));
+  }
+
+  #isElsewhere(relayerId: string): boolean {
+    return this.#others.some((lost) => !lost.has(relayerId));
+  }
+
+  async #say(): Promise<readonly ReadonlySet<string>[]> {
+    return (await this.#deps.instances?.say([...this.#mine.keys()])) ?? [];
+  }
+
+  async #run({ lastsMs }: Instances): Promise<void> {
+    while (!this.#closed) {
+      await this.#pause.last(lastsMs / WORDS_PER_LIFE);
+      if (!this.#closed) await this.#hear();
+    }
+  }
+
+  async #hear(): Promise<void> {
+    const { onDoubt, log } = this.#deps;
+    const before = [...this.#mine.keys()].filter((id) => this.#isElsewhere(id));
+    try {
+      this.#others = await this.#say();
+    } catch (error) {
+      log.warn({ err: error }, 'other instances not heard');
+      return;
+    }
+    for (const id of before) if (this.isLost(id) && !this.#isElsewhere(id)) onDoubt(id);
+    this.#raiseDoubts();
+  }
+
+  /** What another one does not reach is looked at here too, or nobody would know when the last one loses it. */
+  #raiseDoubts(): void {
+    const { doubtMs, elapsed, onDoubt } = this.#deps;
+    const doubted = new Set(this.#others.flatMap((lost) => [...lost]));
+    for (const id of this.#raised.keys()) if (!doubted.has(id)) this.#raised.delete(id);
+    for (const id of doubted) {
+      if (this.isLost(id) || elapsed() - (this.#raised.get(id) ?? Number.NEGATIVE_INFINITY) < doubtMs) continue;
+      this.#raised.set(id, elapsed());
+      onDoubt(id);
+    }
+  }
+}

@@ -1,0 +1,349 @@
+import type { Chain } from '../../chains/chain.ts';
+import { type ChainConnections, type Contacts, NO_CONTACTS } from '../../chains/connections.ts';
+import type { NetworkType } from '../../domain/network-type.ts';
+import type { Relayer } from '../../domain/relayer.ts';
+import { laneKey } from '../../domain/transaction/lane.ts';
+import type { Log } from '../../observability/log.ts';
+import { LeaseLost } from '../../store/lease.ts';
+import type { Store } from '../../store/store.ts';
+import type { EngineMetrics } from '../engine-metrics.ts';
+import type { HeldLease, LeaseKeeper } from '../lease-keeper.ts';
+import { Pause } from '../pause.ts';
+import { backOff, type EngineTiming } from '../timing.ts';
+import type { Outbox } from '../webhooks/outbox.ts';
+import { ContactWatch } from './contact-watch.ts';
+import { Reach, type Unreached } from './reach.ts';
+import { type CheckFailure, disabledReasonOf, type Findings, RelayerChecks } from './relayer-checks.ts';
+import { RelayerRounds } from './relayer-rounds.ts';
+
+export interface RelayerHealthDeps {
+  store: Store;
+  leases: LeaseKeeper;
+  chains: ReadonlyMap<NetworkType, Chain>;
+  connections: ChainConnections;
+  contacts?: Contacts | undefined;
+  log: Log;
+  metrics: EngineMetrics;
+  outbox: Outbox;
+  timing: EngineTiming;
+  /** Called with a lane that another instance had better drive: this one does not reach its chain. */
+  onGiveAway?(lane: string): void;
+  /** On a clock that never goes back, in milliseconds. */
+  elapsed(): number;
+  /** In [0, 1), for jitter. */
+  random(): number;
+}
+
+/** Checks of one relayer, for as long as it is not fit. */
+interface Watch {
+  ended: Promise<void>;
+  pause: Pause;
+  /** Something changed since the check under way began. */
+  again: boolean;
+}
+
+/** Where a watch stands. */
+interface Round {
+  /** Repetitions that have failed before this one. */
+  failedBefore: number;
+  /** When the next one follows, in milliseconds. */
+  nextMs: number;
+}
+
+/**
+ * Checks each relayer at the start, now and then while it is fit, and again and again while it is disabled. Of several
+ * instances one does that for a relayer; the others look at what it found, and take its place when it is gone. One that
+ * does not reach the chain leaves the relayer and its lane to the others: only when none reaches it, it is disabled.
+ */
+export class RelayerHealth {
+  readonly #deps: RelayerHealthDeps;
+  readonly #checks: RelayerChecks;
+  readonly #rounds: RelayerRounds;
+  readonly #reach: Reach;
+  readonly #contacts: Contacts;
+  readonly #contactWatch: ContactWatch;
+  /** The relayers of lanes that were given away. */
+  readonly #away = new Map<string, readonly string[]>();
+  readonly #watches = new Map<string, Watch>();
+  readonly #pauses = new Set<Pause>();
+  #starting: Promise<void> | null = null;
+  #closed = false;
+
+  constructor(deps: RelayerHealthDeps) {
+    this.#deps = deps;
+    this.#contacts = deps.contacts ?? NO_CONTACTS;
+    this.#checks = new RelayerChecks({ ...deps, contacts: this.#contacts });
+    this.#reach = new Reach({
+      instances: deps.store.instances,
+      onDoubt: (id) => this.recheck(id),
+      doubtMs: deps.timing.healthMs,
+      elapsed: () => deps.elapsed(),
+      log: deps.log,
+    });
+    this.#contactWatch = new ContactWatch({
+      ...deps,
+      contacts: this.#contacts,
+      followMs: deps.timing.confirmMs,
+      onLost: (id) => this.#takeUp(id),
+      onBack: (id) => this.#watches.get(id)?.pause.end(),
+    });
+    this.#rounds = new RelayerRounds({
+      ...deps,
+      contacts: this.#contacts,
+      checks: this.#checks,
+      takeUp: (id) => this.#takeUp(id),
+    });
+  }
+
+  /** Resolves when all were checked once, or after `firstCheckMs`; the checks go on in either case. */
+  start(): Promise<void> {
+    this.#starting ??= this.#checkAll();
+    return this.#starting;
+  }
+
+  async #checkAll(): Promise<void> {
+    const { store, timing } = this.#deps;
+    await this.#reach.start();
+    const relayers = await store.read.allRelayers();
+    const checked = Promise.all(relayers.map(({ id }) => this.#watch(id)));
+    await this.#atMost(timing.firstCheckMs, checked);
+    this.#rounds.start();
+  }
+
+  /** Ends after the checks under way; a second call does nothing more. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const pause of this.#pauses) pause.end();
+    for (const { pause } of this.#watches.values()) pause.end();
+    await Promise.allSettled([this.#starting]);
+    await Promise.all([this.#rounds.close(), this.#contactWatch.close()]);
+    await Promise.all([...this.#watches.values()].map(({ ended }) => ended));
+    await this.#reach.close();
+  }
+
+  /** The relayers whose chain this instance does not reach. */
+  get unreached(): Unreached[] {
+    return this.#reach.unreached;
+  }
+
+  /** Whether the lane is for another instance: this one reaches the chain for none of its relayers, and that one may. */
+  isAway(lane: string): boolean {
+    return this.#away.get(lane)?.every((id) => this.#reach.isForOthers(id)) === true;
+  }
+
+  /** Checks a relayer once more, now: what the checks depend on has changed. */
+  recheck(id: string): void {
+    if (this.#closed) return;
+    const watch = this.#watches.get(id);
+    if (watch === undefined) {
+      this.#takeUp(id);
+    } else {
+      watch.again = true;
+      watch.pause.end();
+    }
+  }
+
+  #takeUp(id: string): void {
+    if (!this.#closed && !this.#watches.has(id)) void this.#watch(id);
+  }
+
+  /**
+   * Another instance has disabled a relayer, wants it checked, or has stopped watching it. Who makes the rounds stands
+   * by for that one's end, too.
+   */
+  recheckWatched(id: string): void {
+    if (!this.#watches.has(id)) {
+      if (this.#rounds.isMaking) this.#takeUp(id);
+      return;
+    }
+    this.#deps.leases.askAgain(leaseOf(id));
+    this.recheck(id);
+  }
+
+  /** The relayers that are being watched. */
+  get watched(): string[] {
+    return [...this.#watches.keys()];
+  }
+
+  /** Watches a relayer until it is fit. Resolves after the first check. */
+  #watch(id: string): Promise<void> {
+    return new Promise((resolve) => {
+      const watch: Watch = { pause: new Pause(), again: false, ended: Promise.resolve() };
+      this.#watches.set(id, watch);
+      watch.ended = this.#checkUntilFit(id, watch, resolve);
+    });
+  }
+
+  async #checkUntilFit(id: string, watch: Watch, onFirst: () => void): Promise<void> {
+    do {
+      await this.#checkUnderLease(id, watch, onFirst);
+    } while (watch.again && !this.#closed);
+    this.#watches.delete(id);
+    onFirst();
+  }
+
+  async #checkUnderLease(id: string, watch: Watch, onFirst: () => void): Promise<void> {
+    const { recheckMs } = this.#deps.timing;
+    let lease = await this.#turn(id, watch);
+    for (let round = 0; !this.#closed && lease !== undefined; round += 1) {
+      watch.again = false;
+      const nextMs = recheckMs[Math.min(round, recheckMs.length - 1)] ?? 0;
+      const fit = await this.#check(id, lease, watch, { failedBefore: Math.max(round - 1, 0), nextMs });
+      onFirst();
+      if (fit && !watch.again) break;
+      // Nobody else could find it fit, or drive its lane, while one that does not reach the chain has the lease.
+      if (this.#reach.isLost(id) && this.#reach.isShared) await lease.release();
+      await watch.pause.last(fit ? 0 : nextMs);
+      lease = await this.#turn(id, watch);
+    }
+    // Whoever waits for the first check need not wait for the lease to be given up.
+    onFirst();
+    await lease?.release();
+  }
+
+  /** Waits for the relayer's lease; undefined when another instance found the relayer fit, or all is to end. */
+  async #turn(id: string, watch: Watch): Promise<HeldLease | undefined> {
+    const { leases, log, timing, random } = this.#deps;
+    for (let round = 1; !this.#closed; round += 1) {
+      try {
+        // Those who do not reach it take the lease for a moment only.
+        if (this.#reach.isDoubted(id)) leases.askAgain(leaseOf(id));
+        const lease = await leases.hold(leaseOf(id));
+        if (lease !== undefined || (await this.#isFit(id))) return lease;
+      } catch (error) {
+        log.error({ err: error, relayer: id }, 'relayer check failed');
+      }
+      const pause = backOff(round, timing, random);
+      // The other instance may be gone by the end of its lease.
+      const left = leases.elsewhereMs(leaseOf(id));
+      await watch.pause.last(left > 0 ? Math.min(pause, Math.max(left, timing.retryMs)) : pause);
+    }
+    return undefined;
+  }
+
+  /** What the checks of another instance have led to. */
+  async #isFit(id: string): Promise<boolean> {
+    const { read } = this.#deps.store;
+    const relayer = await read.relayer(id);
+    if (relayer === undefined) return true;
+    // Who has the lease may be one that does not reach its chain, of which a look from here may say something else.
+    if (this.#reach.isDoubted(id)) return false;
+    if (this.#contacts.contactOf(relayer)?.servedAt == null) return false;
+    const pinned = await read.chainIdentity(relayer.networkType, relayer.network);
+    return relayer.disabledReason === null && pinned !== undefined;
+  }
+
+  /** @returns true when there is no reason to check again */
+  async #check(id: string, lease: HeldLease, watch: Watch, round: Round): Promise<boolean> {
+    const { store, log, metrics } = this.#deps;
+    try {
+      const relayer = await store.read.relayer(id);
+      if (relayer === undefined) {
+        this.#reach.found(id);
+        return true;
+      }
+      const findings = await this.#findingsOf(relayer, watch);
+      if (findings === undefined) return false;
+      const { failures } = findings;
+      await this.#pin(relayer, findings, lease);
+      if (!(await this.#isForOthers(relayer, findings))) await this.#settle(relayer, failures, lease, round);
+      metrics.relayerChecked(id, failures.length === 0);
+      return failures.length === 0;
+    } catch (error) {
+      if (error instanceof LeaseLost) await lease.release();
+      else log.error({ err: error, relayer: id }, 'relayer check failed');
+      return false;
+    }
+  }
+
+  /**
+   * What the checks find; undefined when the end came before that was certain. That a relayer which worked is unfit has
+   * to be found twice: a hiccup of the network must not disable it.
+   */
+  async #findingsOf(relayer: Relayer, watch: Watch): Promise<Findings | undefined> {
+    const findings = await this.#checks.all(relayer);
+    const hasWorked = relayer.disabledReason === null && findings.pinned !== undefined;
+    if (findings.failures.length === 0 || !hasWorked || findings.isSilence === true) return findings;
+    await watch.pause.last(this.#deps.timing.confirmMs);
+    const current = this.#closed ? undefined : await this.#deps.store.read.relayer(relayer.id);
+    return current && (await this.#checks.all(current));
+  }
+
+  /** Whether what was found is that this instance does not reach the chain, and another one may. */
+  async #isForOthers(relayer: Relayer, { failures, pinned }: Findings): Promise<boolean> {
+    const { id, network, networkType, address } = relayer;
+    const [first] = failures;
+    if (first === undefined || failures.some(({ isFact }) => isFact === true)) {
+      this.#reach.found(id);
+      return false;
+    }
+    if (await this.#reach.lost(id, { network, cause: first.cause })) return false;
+    this.#deps.log.warn({ relayer: id, network, cause: first.cause }, 'chain not reached, left to other instances');
+    if (pinned !== undefined) await this.#giveAway(laneKey(networkType, pinned, address));
+    return true;
+  }
+
+  async #giveAway(lane: string): Promise<void> {
+    const { read } = this.#deps.store;
+    const sharing: string[] = [];
+    for (const { id, networkType, network, address } of await read.allRelayers()) {
+      const identity = await read.chainIdentity(networkType, network);
+      if (identity !== undefined && laneKey(networkType, identity, address) === lane) sharing.push(id);
+    }
+    this.#away.set(lane, sharing);
+    if (this.isAway(lane)) this.#deps.onGiveAway?.(lane);
+  }
+
+  /**
+   * The first contact with a network pins its chain: endpoints that later serve another one are refused. A development
+   * chain that was started anew is pinned anew.
+   */
+  async #pin({ networkType, network }: Relayer, { identity, pinned }: Findings, lease: HeldLease): Promise<void> {
+    if (identity === null || identity === pinned) return;
+    await lease.write(async (writer) => {
+      if (pinned !== undefined) await writer.unpinChainIdentity(networkType, network, pinned);
+      await writer.pinChainIdentity(networkType, network, identity);
+    });
+    if (pinned !== undefined) this.#deps.log.warn({ network, was: pinned, is: identity }, 'the chain was started anew');
+  }
+
+  async #settle(
+    { id, network }: Relayer,
+    failures: readonly CheckFailure[],
+    lease: HeldLease,
+    { failedBefore, nextMs }: Round,
+  ): Promise<void> {
+    const { store, log, outbox } = this.#deps;
+    const reason = disabledReasonOf(failures, (await store.now()) + nextMs);
+    const before = await lease.write(async (writer) => {
+      const relayer = await writer.relayer(id);
+      if (relayer === undefined || (relayer.disabledReason === null && reason === null)) return undefined;
+      const changed = { ...relayer, disabledReason: reason };
+      await writer.putRelayer(changed);
+      if (reason === null) await outbox.relayerEnabled(writer, changed, failedBefore);
+      else if (relayer.disabledReason === null) await outbox.relayerDisabled(writer, changed, reason);
+      return { wasDisabled: relayer.disabledReason !== null };
+    });
+    outbox.committed();
+    if (before?.wasDisabled === false) store.hints.send({ topic: 'relayer', id });
+    if (reason !== null) {
+      const causes = failures.map(({ type, cause }) => `${type}: ${cause}`);
+      const isNews = before?.wasDisabled !== true;
+      log.warn({ relayer: id, network, causes }, isNews ? 'relayer disabled' : 'relayer still disabled');
+    } else if (before !== undefined) {
+      log.info({ relayer: id, network }, 'relayer enabled');
+    }
+  }
+
+  async #atMost(milliseconds: number, done: Promise<unknown>): Promise<void> {
+    const pause = new Pause();
+    this.#pauses.add(pause);
+    void done.then(() => pause.end());
+    await pause.last(milliseconds);
+    this.#pauses.delete(pause);
+  }
+}
+
+function leaseOf(relayerId: string): string {
+  return `relayer:${relayerId}`;
+}

@@ -1,0 +1,137 @@
+import type { Contacts } from '../../chains/connections.ts';
+import type { Relayer } from '../../domain/relayer.ts';
+import type { Contact } from '../../egress/rpc/endpoint-pool.ts';
+import type { Log } from '../../observability/log.ts';
+import type { Store } from '../../store/store.ts';
+import type { EngineMetrics } from '../engine-metrics.ts';
+import { type HeldLease, LeaseKeeper } from '../lease-keeper.ts';
+import { Pause } from '../pause.ts';
+import { backOff, type EngineTiming } from '../timing.ts';
+import type { IdentityShare, RelayerChecks } from './relayer-checks.ts';
+
+export interface RelayerRoundsDeps {
+  store: Store;
+  checks: Pick<RelayerChecks, 'seemWell'>;
+  contacts: Pick<Contacts, 'contactOf'>;
+  /** Takes up a relayer that is disabled or seems to be unwell; does nothing for one that was taken up before. */
+  takeUp(relayerId: string): void;
+  metrics: Pick<EngineMetrics, 'relayerChecked'>;
+  timing: EngineTiming;
+  log: Log;
+  /** On a clock that never goes back, in milliseconds. */
+  elapsed(): number;
+  /** In [0, 1), for jitter. */
+  random(): number;
+}
+
+/** Who makes the rounds. It is one lease for all relayers: theirs stay free, and nothing is written for a fit one. */
+const LEASE = 'relayer-rounds';
+/** Looks under way; endpoints that hang make a round longer, not the crowd bigger. */
+const AT_ONCE = 16;
+
+/**
+ * Looks at every relayer once in a while, evenly spread over the time, so that hundreds are no burst. One instance of
+ * those on a store does it. What it suspects it hands over; disabled ones whose instance is gone are found by it, too.
+ */
+export class RelayerRounds {
+  readonly #deps: RelayerRoundsDeps;
+  readonly #leases: LeaseKeeper;
+  readonly #pause = new Pause();
+  readonly #looks = new Set<Promise<void>>();
+  #lease: HeldLease | undefined;
+  #running: Promise<void> | null = null;
+  #closed = false;
+
+  constructor(deps: RelayerRoundsDeps) {
+    const { store, elapsed, log } = deps;
+    this.#deps = deps;
+    this.#leases = new LeaseKeeper({ store, elapsed, log });
+  }
+
+  start(): void {
+    if (!this.#closed) this.#running ??= this.#run();
+  }
+
+  /** Whether it is this instance that makes the rounds. */
+  get isMaking(): boolean {
+    return !this.#closed && this.#lease?.isLive() === true;
+  }
+
+  /** Ends after the looks under way. Safe to call twice. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#pause.end();
+    await this.#running;
+    await Promise.all(this.#looks);
+    await this.#leases.close();
+  }
+
+  async #run(): Promise<void> {
+    const { timing, random, log } = this.#deps;
+    let failures = 0;
+    while (!this.#closed) {
+      try {
+        await this.#pause.last(await this.#round());
+        failures = 0;
+      } catch (error) {
+        failures += 1;
+        log.error({ err: error }, 'relayer round failed');
+        await this.#pause.last(backOff(failures, timing, random));
+      }
+    }
+  }
+
+  /** @returns how long the next round may wait, in milliseconds */
+  async #round(): Promise<number> {
+    const { store, takeUp, timing, random } = this.#deps;
+    const lease = await this.#leases.hold(LEASE);
+    this.#lease = lease;
+    const relayers = await store.read.allRelayers();
+    if (lease === undefined) {
+      await this.#lookFromHere(relayers);
+      return Math.max(Math.min(this.#leases.elsewhereMs(LEASE), timing.healthMs), timing.retryMs);
+    }
+    for (const { id, disabledReason } of relayers) if (disabledReason !== null) takeUp(id);
+    const fit = relayers.filter(({ disabledReason }) => disabledReason === null);
+    const share: IdentityShare = new Map();
+    for (const { id } of fit) {
+      await this.#pause.last((timing.healthMs / fit.length) * (0.75 + random() / 2));
+      if (this.#looks.size >= AT_ONCE) await Promise.race(this.#looks);
+      if (this.#closed || !lease.isLive()) return 0;
+      this.#begin(id, share);
+    }
+    return fit.length === 0 ? timing.healthMs : 0;
+  }
+
+  /** Who makes no rounds looks at what it has not heard of for long: else it would not know that it reaches nothing. */
+  async #lookFromHere(relayers: readonly Relayer[]): Promise<void> {
+    const { contacts, timing, elapsed } = this.#deps;
+    const isUnheard = ({ servedAt }: Readonly<Contact>) =>
+      elapsed() - (servedAt ?? Number.NEGATIVE_INFINITY) > timing.healthMs;
+    // Those with the same endpoints share their contact.
+    const unheard = new Map(relayers.map((relayer) => [contacts.contactOf(relayer), relayer.id]));
+    for (const [contact, id] of unheard) {
+      if (contact !== undefined && !isUnheard(contact)) continue;
+      if (this.#looks.size >= AT_ONCE) await Promise.race(this.#looks);
+      if (this.#closed) return;
+      this.#begin(id, new Map());
+    }
+  }
+
+  #begin(id: string, share: IdentityShare): void {
+    const look = this.#look(id, share).finally(() => this.#looks.delete(look));
+    this.#looks.add(look);
+  }
+
+  async #look(id: string, share: IdentityShare): Promise<void> {
+    const { store, checks, takeUp, metrics, log } = this.#deps;
+    try {
+      const relayer = await store.read.relayer(id);
+      if (relayer === undefined) return;
+      if (relayer.disabledReason === null && (await checks.seemWell(relayer, share))) metrics.relayerChecked(id, true);
+      else takeUp(id);
+    } catch (error) {
+      log.error({ err: error, relayer: id }, 'relayer check failed');
+    }
+  }
+}

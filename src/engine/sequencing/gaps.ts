@@ -1,0 +1,86 @@
+import { messageOf } from '../../domain/errors.ts';
+import type { JsonObject } from '../../domain/json/json.ts';
+import { NEW_ATTEMPT } from '../../domain/transaction/attempt.ts';
+import type { Transaction } from '../../domain/transaction/transaction.ts';
+import { LeaseLost } from '../../store/lease.ts';
+import { storeVaried } from '../lane/attempts/vary.ts';
+import { type LaneStep, unmined } from '../lane/lane-step.ts';
+import type { Sender } from '../lane/sender.ts';
+import { sequenceFigures } from './sequence-figures.ts';
+
+/**
+ * Fills the sequences below the lane's open transactions that the chain waits for and that nobody holds any more (a
+ * reorganisation took somebody else's use of the key back): with transactions that do nothing, in the name of the relayer
+ * that waits above. Without them everything above would wait for ever.
+ * @returns how many were made
+ */
+export async function fillGaps(step: LaneStep): Promise<number> {
+  const lowest = unmined(step).find(({ transaction }) => transaction.sequence !== null);
+  if (lowest === undefined) return 0;
+  let filled = 0;
+  try {
+    const sender = await step.senders.of(lowest.transaction.relayerId);
+    const gaps = step.memory.planner.gaps(await sequenceFigures(step, [sender]), step.clock.elapsed());
+    for (const sequence of gaps) {
+      if (step.life.isEnding() || !(await fill(step, sender, sequence))) break;
+      filled += 1;
+    }
+    if (filled > 0) step.log.warn({ lane: step.key, first: String(gaps[0]), filled }, 'gaps filled');
+  } catch (error) {
+    if (error instanceof LeaseLost) throw error;
+    step.log.warn({ reason: messageOf(error), lane: step.key }, 'gaps not looked for');
+  }
+  return filled;
+}
+
+/** @returns false when there is none to be had now */
+async function fill(step: LaneStep, sender: Sender, sequence: bigint): Promise<boolean> {
+  const { chain, client, relayer, account } = sender;
+  const { sequences, replacement } = client;
+  if (sequences === undefined || replacement === undefined) return false;
+  const now = step.clock.now();
+  const statusReason = `Gap-filling NOOP for ${chain.counter?.name ?? 'sequence'} ${sequence}`;
+  const pending: Transaction = {
+    id: step.newId(),
+    relayerId: relayer.id,
+    networkType: relayer.networkType,
+    lane: step.key,
+    status: 'pending',
+    statusReason,
+    createdAt: now,
+    sentAt: null,
+    confirmedAt: null,
+    validUntil: null,
+    request: sequences.noopRequest(account),
+    fields: {},
+    anchorKind: 'sequence',
+    onDeath: 'end',
+    contentKey: null,
+    parentId: null,
+    sequence: null,
+    hash: null,
+    noopEnd: null,
+    nextActionAt: now,
+  };
+  const entry = { transaction: { ...pending, sequence }, attempts: [], account };
+  const prepared = await replacement.prepare(entry, { purpose: 'noop' }, { committed: 0n });
+  if (prepared.kind !== 'ready') {
+    step.log.warn({ lane: step.key, reason: prepared.reason }, 'gap not filled');
+    return false;
+  }
+  const { request } = prepared;
+  const anchor = { kind: 'sequence', sequence } as const;
+  const signAndStore = async (prepared: JsonObject) => {
+    const { raw, hash, fields } = await client.sign(pending, prepared, anchor, await sender.signer());
+    const about = { transactionId: pending.id, ordinal: 1, lane: step.key, anchor, purpose: 'noop' } as const;
+    const attempt = { ...about, request, fields, raw, hash, createdAt: now, ...NEW_ATTEMPT };
+    const set = { status: 'sent', sequence, hash, fields, nextActionAt: now } as const;
+    const decision = { kind: 'gap-filled', text: statusReason } as const;
+    const stored = await step.ledger.record([{ transaction: pending, isNew: true, set, attempt, decision }]);
+    if (stored) {
+      step.open.entries.set(pending.id, { transaction: { ...pending, ...set }, attempts: [attempt] });
+    }
+    return stored;
+  };
+  return await storeVaried(chain, prepared.fields, signAndStore);
+}

@@ -1,0 +1,124 @@
+/** Sequences to use now, or why there is none yet, and in how many milliseconds at the latest it has to be asked again. */
+export type SequencePlan =
+  | { kind: 'use'; sequences: bigint[] }
+  | { kind: 'wait'; reason: string; withinMs?: number | undefined };
+
+/** What is known of an account's sequences. */
+export interface SequenceFigures {
+  /** What the chain says the account uses next, with its pool counted. */
+  chain: bigint;
+  /** Those of the lane's open transactions. */
+  held: ReadonlySet<bigint>;
+  /** The sequence after the highest that is used for good; null where none is. */
+  settled: bigint | null;
+}
+
+/**
+ * The most sequences below an open transaction that are filled with transactions that do nothing, each of which costs a
+ * fee. A wider gap is no accident of somebody else's use of the key.
+ */
+export const WIDEST_GAP = 64;
+
+/**
+ * Decides which sequences a lane signs next: from the chain's count upwards, those that no open transaction holds.
+ *
+ * Mostly this is the one after the highest that is known here. A higher count means that somebody else used the key: it
+ * is believed when it is heard twice in a row. A lower count means that a node lags behind, or that the chain lost what
+ * is known here. A payment under a sequence of the past would fail once the node has caught up, so it waits. Where a
+ * reorganisation took somebody else's use of the key back, below our open transactions, the chain is believed after it
+ * has told so for a while; {@link SequencePlanner.gaps} are filled then. Below what is settled nothing is ever signed.
+ *
+ * The lane itself never makes a gap: a sequence is committed together with the bytes that use it, all of a batch or
+ * none, and a signature that fails moves those behind it down before anything is committed.
+ */
+export class SequencePlanner {
+  readonly #driftMs: number;
+  /** The last count beyond `known`. */
+  #leap: { known: bigint | null; chain: bigint } | null = null;
+  /** Since when the chain has told less than this value of `known`, on a clock that never goes back. */
+  #contradiction: { known: bigint; since: number } | null = null;
+
+  /** @param driftMs how long the chain must contradict what is known here before it is believed, in milliseconds */
+  constructor(driftMs: number) {
+    this.#driftMs = driftMs;
+  }
+
+  /** Whether the chain has lately told less than is known here. */
+  get isContradicted(): boolean {
+    return this.#contradiction !== null;
+  }
+
+  /** `elapsed` in milliseconds on a clock that never goes back. */
+  plan(figures: SequenceFigures, count: number, elapsed: number): SequencePlan {
+    const { chain, settled } = figures;
+    const known = knownOf(figures);
+    if (!this.#isLeapBelieved(chain, known)) {
+      const reason = `The network expects sequence ${chain} of this account, and nothing here led to it; asking once more`;
+      return { kind: 'wait', reason, withinMs: 0 };
+    }
+    const sequences = freeSequences(figures, count);
+    const [first] = sequences;
+    if (known === null || first === undefined || first >= known) {
+      this.#contradiction = null;
+      return { kind: 'use', sequences };
+    }
+    if (this.#isBelieved(known, elapsed) && (settled === null || chain >= settled)) return { kind: 'use', sequences };
+    const reason = `The network expects sequence ${chain} of this account, which has signed up to ${known - 1n}`;
+    return { kind: 'wait', reason: `${reason}; waiting for the two to agree` };
+  }
+
+  /**
+   * The sequences below open transactions that nobody holds and the chain waits for; none before the chain has asked for
+   * them long enough, and none below a gap wider than {@link WIDEST_GAP}.
+   */
+  gaps(figures: SequenceFigures, elapsed: number): bigint[] {
+    const known = knownOf(figures);
+    const [first] = freeSequences(figures, 1);
+    if (known === null || first === undefined || first >= known) {
+      this.#contradiction = null;
+      return [];
+    }
+    const isBelieved = this.#isBelieved(known, elapsed);
+    return isBelieved && (figures.settled === null || figures.chain >= figures.settled) ? freeBelowHeld(figures) : [];
+  }
+
+  #isLeapBelieved(chain: bigint, known: bigint | null): boolean {
+    if (chain <= (known ?? 0n)) {
+      this.#leap = null;
+      return true;
+    }
+    const before = this.#leap;
+    this.#leap = { known, chain };
+    // Whoever uses the key may go on using it.
+    return before !== null && before.known === known && chain >= before.chain;
+  }
+
+  #isBelieved(known: bigint, elapsed: number): boolean {
+    if (this.#contradiction?.known !== known) this.#contradiction = { known, since: elapsed };
+    return elapsed - this.#contradiction.since >= this.#driftMs;
+  }
+}
+
+/** The sequence after the highest that is used or held here; null where none is. */
+export function knownOf({ held, settled }: Pick<SequenceFigures, 'held' | 'settled'>): bigint | null {
+  let known = settled;
+  for (const sequence of held) if (known === null || sequence >= known) known = sequence + 1n;
+  return known;
+}
+
+function freeSequences({ chain, held }: SequenceFigures, count: number): bigint[] {
+  const free: bigint[] = [];
+  for (let sequence = chain; free.length < count; sequence += 1n) if (!held.has(sequence)) free.push(sequence);
+  return free;
+}
+
+function freeBelowHeld({ chain, held }: SequenceFigures): bigint[] {
+  const free: bigint[] = [];
+  let next = chain;
+  for (const sequence of [...held].filter((one) => one >= chain).toSorted((a, b) => (a < b ? -1 : 1))) {
+    if (sequence - next > WIDEST_GAP - free.length) break;
+    for (; next < sequence; next += 1n) free.push(next);
+    next = sequence + 1n;
+  }
+  return free;
+}

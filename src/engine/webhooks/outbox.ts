@@ -1,0 +1,93 @@
+import type { Chain } from '../../chains/chain.ts';
+import { disabledText } from '../../domain/disabled-reason.ts';
+import type { WireObject } from '../../domain/json/json.ts';
+import { writeJson } from '../../domain/json/json-text.ts';
+import type { NetworkType } from '../../domain/network-type.ts';
+import type { DisabledReason, Relayer } from '../../domain/relayer.ts';
+import { relayerView } from '../../domain/relayer-view.ts';
+import type { Transaction } from '../../domain/transaction/transaction.ts';
+import type { WebhookEventName } from '../../domain/webhook-event.ts';
+import { wireTime } from '../../domain/wire-time.ts';
+import type { Log } from '../../observability/log.ts';
+import type { Writer } from '../../store/store.ts';
+
+export interface OutboxDeps {
+  chains: ReadonlyMap<NetworkType, Chain>;
+  /** A new UUID v4. */
+  newId(): string;
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Events may have been committed: a hint to deliver them. */
+  onCommitted(): void;
+  log: Log;
+}
+
+/**
+ * Puts the events that webhooks tell into the commit of the change that they tell of. Payloads have the reference's
+ * keys in its order; the text that is stored is the one that is signed and sent.
+ */
+export class Outbox {
+  readonly #deps: OutboxDeps;
+
+  constructor(deps: OutboxDeps) {
+    this.#deps = deps;
+  }
+
+  /** One event for each transaction whose relayer has a notification, in the order given. */
+  async transactionsMoved(writer: Writer, transactions: readonly Transaction[]): Promise<void> {
+    const relayers = new Map<string, Relayer | undefined>();
+    for (const transaction of transactions) {
+      const { id, relayerId } = transaction;
+      if (!relayers.has(relayerId)) relayers.set(relayerId, await writer.relayer(relayerId));
+      const relayer = relayers.get(relayerId);
+      await this.#put(writer, relayer, 'transaction_update', `transaction:${id}`, (chain, { address, policies }) => ({
+        payload_type: 'transaction',
+        ...chain.transactionView(transaction, { address, policies }),
+      }));
+    }
+  }
+
+  async relayerDisabled(writer: Writer, relayer: Relayer, reason: DisabledReason): Promise<void> {
+    await this.#put(writer, relayer, 'relayer_state_update', `relayer:${relayer.id}`, (chain) => ({
+      payload_type: 'relayer_disabled',
+      relayer: relayerView(relayer, chain.policyView(relayer.policies)),
+      disable_reason: disabledText(reason),
+    }));
+  }
+
+  /** @param retryCount how many repeated checks failed before the one that passed */
+  async relayerEnabled(writer: Writer, relayer: Relayer, retryCount: number): Promise<void> {
+    await this.#put(writer, relayer, 'relayer_state_update', `relayer:${relayer.id}`, (chain) => ({
+      payload_type: 'relayer_enabled',
+      relayer: relayerView(relayer, chain.policyView(relayer.policies)),
+      retry_count: retryCount,
+    }));
+  }
+
+  /** After the commit. */
+  committed(): void {
+    this.#deps.onCommitted();
+  }
+
+  async #put(
+    writer: Writer,
+    relayer: Relayer | undefined,
+    event: WebhookEventName,
+    subject: string,
+    payloadOf: (chain: Chain, relayer: Relayer) => WireObject,
+  ): Promise<void> {
+    const chain = relayer && this.#deps.chains.get(relayer.networkType);
+    if (relayer === undefined || chain === undefined || relayer.notificationId === null) return;
+    const id = this.#deps.newId();
+    let body: string;
+    try {
+      const timestamp = wireTime(this.#deps.now());
+      body = writeJson({ id, event, payload: payloadOf(chain, relayer), timestamp });
+    } catch (error) {
+      // What cannot be shown must not keep the change itself from being committed.
+      this.#deps.log.error({ err: error, relayer: relayer.id, subject }, 'webhook event not made');
+      return;
+    }
+    await writer.insertEvent({ id, notificationId: relayer.notificationId, subject, event, body });
+  }
+}

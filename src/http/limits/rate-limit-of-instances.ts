@@ -1,0 +1,48 @@
+import type { Log } from '../../observability/log.ts';
+import type { Buckets } from '../../store/buckets.ts';
+import type { RateLimiter, RateVerdict } from './rate-limit.ts';
+import { KEY_SUBJECT } from './rate-limit.ts';
+import type { TokenBucketSettings } from './token-buckets.ts';
+
+export interface RateLimitOfInstancesParts {
+  /** Counts addresses, and keys while the database does not answer. */
+  local: RateLimiter;
+  buckets: Buckets;
+  rate: Pick<TokenBucketSettings, 'perSecond' | 'burst'>;
+  log: Log;
+}
+
+/**
+ * Limits keys over all instances together. Addresses are counted by each instance for itself: who has shown no key must
+ * not make the service write to its database.
+ */
+export class RateLimitOfInstances implements RateLimiter {
+  readonly #parts: RateLimitOfInstancesParts;
+
+  constructor(parts: RateLimitOfInstancesParts) {
+    this.#parts = parts;
+  }
+
+  take(subject: string): RateVerdict | Promise<RateVerdict> {
+    return subject.startsWith(KEY_SUBJECT) ? this.#takeShared(subject) : this.#parts.local.take(subject);
+  }
+
+  async #takeShared(subject: string): Promise<RateVerdict> {
+    const { buckets, rate, local, log } = this.#parts;
+    const tokenUs = Math.max(1, Math.round(1_000_000 / rate.perSecond));
+    const fullUs = tokenUs * rate.burst;
+    try {
+      const { allowed, missingUs } = await buckets.take(subject, { tokenUs, fullUs });
+      return {
+        allowed,
+        limit: rate.burst,
+        remaining: Math.max(0, Math.floor((fullUs - missingUs) / tokenUs)),
+        resetSeconds: Math.ceil(missingUs / 1_000_000),
+        retryAfterSeconds: allowed ? 0 : Math.max(1, Math.ceil((missingUs + tokenUs - fullUs) / 1_000_000)),
+      };
+    } catch (error) {
+      log.warn({ err: error }, 'the shared rate limit did not answer; this instance counts for itself');
+      return local.take(subject);
+    }
+  }
+}

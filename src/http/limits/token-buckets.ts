@@ -1,0 +1,90 @@
+import type { Clock } from '../../domain/clock.ts';
+import { KEY_SUBJECT, type RateLimiter, type RateVerdict } from './rate-limit.ts';
+
+export interface TokenBucketSettings {
+  /** Tokens that come back each second. */
+  perSecond: number;
+  /** Tokens of a full bucket. */
+  burst: number;
+  /** Addresses that are remembered at once; a bucket that is full again is forgotten anyway. */
+  most?: number;
+}
+
+/** About 2 MB. */
+const MOST_ADDRESSES = 10_000;
+
+/**
+ * Token buckets in this process. A bucket is one number, the moment at which it will be full again (the generic cell
+ * rate algorithm, ITU-T I.371), and a subject without one has a full bucket.
+ *
+ * Those of keys have a table of their own and are never forgotten: only a key that was accepted is asked for by its id,
+ * so there are as many as the service has keys, and a flood of addresses cannot give one its burst anew.
+ *
+ * When there are too many addresses, those that were used least recently are forgotten: who has that many addresses has
+ * that many buckets in any case. They are kept in two tables, one of those used lately and the one before it, which is
+ * forgotten as a whole. So a request changes a number in its place; to take an entry out and put it back as the last one
+ * makes V8 copy the table again and again, and keep what was in the copies (`sandbox/call-table.ts` says why).
+ */
+export class TokenBuckets implements RateLimiter {
+  readonly #msPerToken: number;
+  readonly #burst: number;
+  readonly #most: number;
+  readonly #clock: Pick<Clock, 'elapsed'>;
+  /** When each bucket is full again, on the clock's `elapsed`; so in the other tables. */
+  readonly #keys = new Map<string, number>();
+  #recent = new Map<string, number>();
+  #earlier: ReadonlyMap<string, number> = new Map();
+  #recentSince: number;
+
+  constructor({ perSecond, burst, most = MOST_ADDRESSES }: TokenBucketSettings, clock: Pick<Clock, 'elapsed'>) {
+    this.#msPerToken = 1000 / perSecond;
+    this.#burst = burst;
+    this.#most = most;
+    this.#clock = clock;
+    this.#recentSince = clock.elapsed();
+  }
+
+  /** Subjects that are remembered now; an address that is in both tables counts twice. */
+  get size(): number {
+    return this.#keys.size + this.#recent.size + this.#earlier.size;
+  }
+
+  take(subject: string): RateVerdict {
+    const now = this.#clock.elapsed();
+    if (subject.startsWith(KEY_SUBJECT)) return this.#takeFrom(this.#keys, subject, now, this.#keys.get(subject));
+    this.#forget(now);
+    return this.#takeFrom(this.#recent, subject, now, this.#recent.get(subject) ?? this.#earlier.get(subject));
+  }
+
+  #takeFrom(table: Map<string, number>, subject: string, now: number, fullAt: number | undefined): RateVerdict {
+    const before = Math.max(fullAt ?? now, now);
+    const after = before + this.#msPerToken;
+    // A token's worth of rounding must not refuse the last token of a full bucket.
+    const overdrawnMs = after - now - this.#burst * this.#msPerToken;
+    const allowed = overdrawnMs <= this.#msPerToken * 1e-6;
+    table.set(subject, allowed ? after : before);
+    const missingMs = (allowed ? after : before) - now;
+    return {
+      allowed,
+      limit: this.#burst,
+      remaining: Math.max(0, Math.floor(this.#burst - missingMs / this.#msPerToken + 1e-6)),
+      resetSeconds: wholeSeconds(missingMs),
+      retryAfterSeconds: allowed ? 0 : Math.max(1, wholeSeconds(overdrawnMs)),
+    };
+  }
+
+  /** Those that were not used for as long as it takes to fill a bucket are full; or there are too many. */
+  #forget(now: number): void {
+    const lasts = now - this.#recentSince;
+    const fillMs = this.#burst * this.#msPerToken;
+    if (lasts < fillMs && this.#recent.size * 2 < this.#most) return;
+    this.#earlier = lasts < 2 * fillMs ? this.#recent : new Map();
+    this.#recent = new Map();
+    this.#recentSince = now;
+  }
+}
+
+/** Rounded up, but not for what floating point adds. */
+function wholeSeconds(ms: number): number {
+  return Math.ceil(ms / 1000 - 1e-6);
+}

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import type { Chain } from '../../chains/chain.ts';
+import { networkTypeSchema } from '../../domain/network-type.ts';
+import { COMMON_CHECKS } from '../../domain/relayer.ts';
+import { amount, moment } from './answers.ts';
+
+/** The answers about a relayer. Families add their own fields and reasons to them. */
+export interface RelayerAnswers {
+  relayer: z.ZodType;
+  status: z.ZodType;
+  balance: z.ZodType;
+}
+
+const unavailable = z
+  .record(z.string(), z.string())
+  .optional()
+  .meta({ description: 'Why what is null is so, by its key' });
+
+/** The shapes of the answers about relayers of the given families. */
+export function relayerAnswers(chains: readonly Pick<Chain, 'counter' | 'unit'>[]): RelayerAnswers {
+  const counters = chains.flatMap(({ counter }) => counter ?? []);
+  const checks = [...Object.keys(COMMON_CHECKS), ...counters.map(({ failure }) => failure.type)];
+  return {
+    relayer: relayerSchema(z.object({ type: z.enum(checks), details: z.string() })),
+    status: z.object({
+      network_type: networkTypeSchema,
+      balance: z.string().nullable().meta({ description: 'In the smallest unit; null while no endpoint tells it' }),
+      pending_transactions_count: z.int().min(0),
+      last_confirmed_transaction_timestamp: moment.nullable(),
+      system_disabled: z.boolean(),
+      paused: z.boolean(),
+      ...Object.fromEntries(
+        counters.map(({ statusKey, description }) => [
+          statusKey,
+          z.string().nullable().optional().meta({ description }),
+        ]),
+      ),
+      unavailable,
+    }),
+    balance: z.object({ balance: amount.nullable(), unit: z.enum(chains.map(({ unit }) => unit)), unavailable }),
+  };
+}
+
+function relayerSchema(cause: z.ZodObject) {
+  return z.object({
+    id: z.string(),
+    name: z.string(),
+    network: z.string(),
+    network_type: networkTypeSchema,
+    paused: z.boolean().meta({ description: 'Set by clients' }),
+    policies: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .meta({ description: 'Those that are set, and the defaults of the network type' }),
+    signer_id: z.string(),
+    notification_id: z.string().optional(),
+    custom_rpc_urls: z
+      .array(z.object({ url: z.string(), weight: z.int().min(0).max(100) }))
+      .optional()
+      .meta({ description: 'Hidden beyond the host, since paths hold keys' }),
+    address: z.string(),
+    system_disabled: z.boolean().meta({ description: 'Set by the service while its checks fail' }),
+    disabled_reason: z
+      .union([
+        cause.extend({ next_check_at: moment.optional() }),
+        z.object({ type: z.literal('Multiple'), details: z.array(cause), next_check_at: moment.optional() }),
+      ])
+      .optional()
+      .meta({ description: 'What its checks have seen, and when they look again' }),
+  });
+}

@@ -1,0 +1,14 @@
+import type { Instruments } from './instruments.ts';
+
+/** Questions to signers. */
+export class SignerCounts {
+  readonly #seconds;
+
+  constructor(instruments: Instruments) {
+    this.#seconds = instruments.histogram('signer_question_seconds');
+  }
+
+  asked({ seconds, ...labels }: { signer: string; type: string; outcome: string; seconds: number }): void {
+    this.#seconds.observe(labels, seconds);
+  }
+}

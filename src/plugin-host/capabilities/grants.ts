@@ -1,0 +1,115 @@
+import { amountOf, type JsonAmount } from '../../domain/amount.ts';
+import { CAVEATS, type PluginEntry, type RelayerGrant, type RelayerPermission } from '../../domain/plugin.ts';
+import type { Spender } from '../../domain/transaction/spending.ts';
+import type { FetchGrants } from '../../egress/fetch/plugin-fetch.ts';
+import { hostGrantsOf } from './host-grants.ts';
+
+/** What a capability call wants to use; `acts` when a call of a node may do more than read. */
+export type Need =
+  | { relayer: string; right: RelayerGrant; acts?: boolean }
+  | { kv: true }
+  | { url: string; method: string }
+  /** Only what a granted fetch has left. */
+  | { ofFetch: true };
+
+/** What one plugin may use, read from its entry. */
+export interface Grants {
+  /** `undefined` when granted, else the refusal, which names the line that would grant it. */
+  refusal(need: Need): string | undefined;
+  /** Under which limits it sends through a relayer; undefined when there are none. */
+  spender(relayerId: string): Spender | undefined;
+  /** From where it may fetch. */
+  readonly hosts: FetchGrants;
+  /** The environment entries the plugin may see, those that exist. */
+  env(environment: (name: string) => string | undefined): Record<string, string>;
+}
+
+/** The plain words for a right, as a refusal reads. */
+const DEEDS: Record<RelayerGrant, string> = {
+  read: 'read',
+  send: 'send through',
+  sign: 'sign with',
+  rpc: 'call the RPC of',
+};
+
+/** Reads a plugin's grants. An entry without `permissions` may use every relayer and kv, no host, no environment. */
+export function grantsOf(entry: PluginEntry): Grants {
+  const { id, permissions } = entry;
+  const permissionFor = (relayer: string) =>
+    permissions !== undefined && Object.hasOwn(permissions.relayers, relayer)
+      ? permissions.relayers[relayer]
+      : undefined;
+  const hosts = hostGrantsOf(id, permissions?.hosts);
+  return {
+    hosts,
+    refusal(need) {
+      if ('url' in need) {
+        const rule = hosts.rule(new URL(need.url), need.method);
+        return typeof rule === 'string' ? rule : undefined;
+      }
+      if (permissions === undefined || 'ofFetch' in need) return undefined;
+      if ('kv' in need) {
+        if (permissions.kv) return undefined;
+        return `Plugin ${id} has no grant to use the key-value store: add "kv": true to permissions of its entry in config.json`;
+      }
+      const permission = permissionFor(need.relayer);
+      const rights = permission?.methods ?? [];
+      const caveats = caveatsIn(permission);
+      if (caveats.length > 0 && (need.right === 'sign' || need.acts === true)) return beyondCaveats(id, need, caveats);
+      if (rights.includes(need.right)) return undefined;
+      const line = JSON.stringify([...rights, need.right]).replaceAll(',', ', ');
+      const shown =
+        caveats.length > 0
+          ? `"methods": ${line} to ${JSON.stringify(need.relayer)} in`
+          : `${JSON.stringify(need.relayer)}: ${line} to`;
+      return (
+        `Plugin ${id} has no grant to ${DEEDS[need.right]} relayer ${need.relayer}: ` +
+        `add ${shown} permissions.relayers of its entry in config.json`
+      );
+    },
+    spender(relayerId) {
+      const permission = permissionFor(relayerId);
+      if (permission === undefined || caveatsIn(permission).length === 0) return undefined;
+      const { recipients, selectors, value_per_call, value_per_hour, fee_per_hour } = permission;
+      return {
+        pluginId: id,
+        caveats: {
+          recipients,
+          selectors,
+          valuePerCall: exact(value_per_call),
+          valuePerHour: exact(value_per_hour),
+          feePerHour: exact(fee_per_hour),
+        },
+      };
+    },
+    env(environment) {
+      const granted: Record<string, string> = {};
+      for (const name of permissions?.env ?? []) {
+        const value = environment(name);
+        if (value !== undefined) granted[name] = value;
+      }
+      return granted;
+    },
+  };
+}
+
+function caveatsIn(permission: RelayerPermission | undefined): string[] {
+  return CAVEATS.filter((key) => permission?.[key] !== undefined);
+}
+
+/** Bytes that are signed, or that a node acts on, can move money where no limit is asked. */
+function beyondCaveats(
+  id: string,
+  { right, relayer }: { right: RelayerGrant; relayer: string },
+  caveats: string[],
+): string {
+  const deed = right === 'sign' ? 'sign with' : 'ask a node to act through';
+  return (
+    `Plugin ${id} may not ${deed} relayer ${relayer}: its grant has ${caveats.join(', ')}, ` +
+    'which only what it sends with sendTransaction can be held to'
+  );
+}
+
+function exact(amount: JsonAmount | undefined): bigint | undefined {
+  return amount === undefined ? undefined : amountOf(amount);
+}

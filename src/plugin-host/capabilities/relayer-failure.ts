@@ -1,0 +1,49 @@
+import type { CapabilityReply } from '../../../sandbox/protocol.ts';
+import type { AppError } from '../../domain/errors.ts';
+
+/** How existing plugins know a refused payload: of a send, of another call, of an RPC request. */
+export type PayloadPrefix = 'Relayer error: Bad Request: ' | 'Invalid payload: ' | 'Invalid payload: Bad Request: ';
+
+/** What a plugin reads when something broke that is none of its business. */
+export const INTERNAL_FAILURE = 'Relayer error: Internal Server Error';
+
+/**
+ * The text of a failed relayer call, word for word what plugins of the reference compare with. Reasons of faults
+ * inside the service stay in its log.
+ */
+export function relayerFailure(error: AppError, payloadPrefix: PayloadPrefix): string {
+  switch (error.code) {
+    case 'INVALID_REQUEST':
+      return payloadPrefix + error.message;
+    case 'RELAYER_NOT_FOUND':
+    case 'TRANSACTION_NOT_FOUND':
+      return `Relayer error: Not Found: ${error.message}`;
+    case 'RELAYER_PAUSED':
+      return 'Relayer error: Relayer is paused';
+    case 'RELAYER_DISABLED':
+      return 'Relayer error: Relayer is disabled';
+    case 'NOT_SUPPORTED': {
+      const { what, networkType } = error.details;
+      return `Relayer error: Not supported: ${what} not supported for ${networkType.toUpperCase()}`;
+    }
+    default:
+      return `Relayer error: ${error.publicMessage}`;
+  }
+}
+
+/**
+ * What a plugin can read of a transaction that its own limits do not allow, beside the text: the code of the error
+ * table, the status of its answer when it lets the error pass, and the figures. Undefined for every other error.
+ */
+export function spendingFailure(
+  error: AppError,
+): Omit<Extract<CapabilityReply, { ok: false }>['error'], 'message'> | undefined {
+  const { code, status } = error;
+  if (code === 'GRANT_EXCEEDED') {
+    const { rule, asked, limit } = (error as AppError<'GRANT_EXCEEDED'>).details;
+    return { code, status, details: { rule, asked, limit } };
+  }
+  if (code !== 'BUDGET_SPENT') return undefined;
+  const { rule, asked, limit, remaining, free_from } = (error as AppError<'BUDGET_SPENT'>).details;
+  return { code, status, details: { rule, asked, limit, remaining, free_from } };
+}

@@ -1,0 +1,48 @@
+import { join, relative, sep } from 'node:path';
+import { pluginIdSchema } from '../../domain/id.ts';
+import { droppedInEntry, type PluginEntry } from '../../domain/plugin.ts';
+import { entryPath } from './plugin-file.ts';
+
+/** The forms a dropped-in plugin may have, best first: where two share an id, the first one is the plugin. */
+const FORMS = [/^([^/]+)\.ts$/, /^([^/]+)\.js$/, /^([^/]+)\.mjs$/, /^([^/]+)\/index\.ts$/, /^([^/]+)\/index\.js$/];
+
+/** What is never a plugin: declarations, tests, and names kept back with `_` or `.`. */
+const NEVER = /(^[_.])|(^|\/)node_modules\/|\.d\.[cm]?ts$|\.test\.[^/]*$/;
+
+export interface Discovered {
+  entries: PluginEntry[];
+  /** Files that look like plugins and are none, each with its reason. */
+  ignored: { file: string; reason: string }[];
+}
+
+/**
+ * All plugins: the declared ones, then what was dropped into the folder, by id. What an entry's path names is not
+ * discovered under its own name as well.
+ * @param files absolute paths
+ */
+export function discoverPlugins(root: string, files: Iterable<string>, declared: readonly PluginEntry[]): Discovered {
+  const named = new Set(declared.map(({ path }) => join(root, entryPath(path))));
+  const byId = new Map(declared.map((entry) => [entry.id, entry]));
+  const ignored: Discovered['ignored'] = [];
+
+  const found = [...files]
+    .map((file) => ({ file, path: relative(root, file).split(sep).join('/') }))
+    .filter(({ path }) => !NEVER.test(path))
+    .flatMap(({ file, path }) => {
+      const form = FORMS.findIndex((pattern) => pattern.test(path));
+      const id = FORMS[form]?.exec(path)?.[1];
+      return id === undefined ? [] : [{ file, path, form, id }];
+    })
+    .sort((a, b) => a.form - b.form || (a.path < b.path ? -1 : 1));
+
+  for (const { file, path, id } of found) {
+    if (named.has(file) || (path.includes('/') && named.has(join(root, id)))) continue;
+    const other = byId.get(id);
+    if (other !== undefined) {
+      ignored.push({ file: path, reason: `plugin ${id} is ${other.path}` });
+    } else if (!pluginIdSchema.safeParse(id).success) {
+      ignored.push({ file: path, reason: `${JSON.stringify(id)} cannot be a plugin's id` });
+    } else byId.set(id, droppedInEntry(id, path));
+  }
+  return { entries: [...byId.values()].sort((a, b) => (a.id < b.id ? -1 : 1)), ignored };
+}

@@ -1,0 +1,76 @@
+import { access, constants, realpath, stat } from 'node:fs/promises';
+import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import type { HostFailure } from '../outcome.ts';
+
+/** Largest plugin source, in bytes. */
+const SOURCE_BYTES = 5 * 1_048_576;
+
+/** A plugin's entry file, found inside the plugins folder. */
+export interface PluginFile {
+  /** Absolute, without symbolic links. */
+  file: string;
+  /** As people know it, for instance `plugins/hello.ts`. */
+  label: string;
+}
+
+/** The path of an entry below the plugins folder; the reference's files write `plugins/` in front. */
+export function entryPath(path: string): string {
+  return path.replace(/^(\.\/)?plugins\//, '').replace(/^\.\//, '');
+}
+
+/** How a file below the plugins folder is shown, whatever the folder's real name is. */
+export function pluginLabel(root: string, file: string): string {
+  return `plugins/${relative(root, file).split(sep).join('/')}`;
+}
+
+/**
+ * Finds an entry's file.
+ * @param root the plugins folder, absolute and without symbolic links
+ * @returns the file, or why it is none, with the reference's codes
+ */
+export async function findPluginFile(root: string, id: string, path: string): Promise<PluginFile | HostFailure> {
+  const wanted = resolve(root, entryPath(path));
+  const label = pluginLabel(root, wanted);
+  const fail = (code: string, message: string): HostFailure => ({
+    code,
+    message,
+    status: 500,
+    details: { pluginId: id, file: label },
+  });
+
+  const outside = 'Plugin path must be within allowed directory';
+  if (isAbsolute(path) || !isInside(root, wanted)) return fail('PATH_TRAVERSAL', `${outside}: ${path}`);
+  const file = await firstExisting([wanted, join(wanted, 'index.ts'), join(wanted, 'index.js')]);
+  if (file === undefined) return fail('FILE_NOT_FOUND', `File not found: ${label}`);
+  // A link may point anywhere; what counts is where it leads.
+  if (!isInside(root, file)) return fail('PATH_TRAVERSAL', `${outside}: ${label} is a link that leads out of it`);
+  const { size } = await stat(file);
+  try {
+    await access(file, constants.R_OK);
+  } catch {
+    return fail('FILE_NOT_READABLE', `File not readable: ${label}`);
+  }
+  if (size > SOURCE_BYTES) {
+    return fail('SIZE_LIMIT', `Source of ${label} has ${size} bytes, more than ${SOURCE_BYTES}`);
+  }
+  if (size === 0) return fail('COMPILE_ERROR', `Source code is empty for ${label}`);
+  return { file, label: pluginLabel(root, file) };
+}
+
+/** The first that is a file, without symbolic links; a folder's path means the index in it. */
+async function firstExisting(candidates: string[]): Promise<string | undefined> {
+  for (const candidate of candidates) {
+    try {
+      const file = await realpath(candidate);
+      if ((await stat(file)).isFile()) return file;
+    } catch {
+      // Not there: the next one.
+    }
+  }
+  return undefined;
+}
+
+/** True when `file` lies below `folder`; both absolute. */
+export function isInside(folder: string, file: string): boolean {
+  return file.startsWith(join(folder, sep));
+}

@@ -1,0 +1,176 @@
+import type { Clock } from '../../domain/clock.ts';
+import type { Wire, WireObject } from '../../domain/json/json.ts';
+import type { KvUsage } from '../../domain/kv.ts';
+import type { Page, PageRequest } from '../../domain/page.ts';
+import { type PluginEntry, relayerGrantSchema } from '../../domain/plugin.ts';
+import { hasBudget, type Spent } from '../../domain/transaction/spending.ts';
+import { wireTime } from '../../domain/wire-time.ts';
+import { type Grants, grantsOf } from '../capabilities/grants.ts';
+import { hostRefusal, MOST_SHOWN } from '../compiler/network-use.ts';
+import type { ProcessUse } from '../plugin-host.ts';
+import type { HourUsage } from '../processes/usage.ts';
+import type { CatalogPlugin } from './catalog.ts';
+import { type ServingVersion, stateOf } from './version-swap.ts';
+
+/** What the store knows of a plugin. */
+export interface PluginBooks {
+  kvUsage(pluginId: string): Promise<KvUsage>;
+  /** What its transactions through a relayer took within an hour, and may still take. */
+  spentLastHour(pluginId: string, relayerId: string): Promise<Spent>;
+}
+
+export interface PluginViewsDeps {
+  books: PluginBooks;
+  plugins: () => readonly ShownPlugin[];
+  /** What its calls came to within the last hour. */
+  lastHour: (pluginId: string) => HourUsage;
+  /** Its processes. */
+  uses: (pluginId: string) => readonly ProcessUse[];
+  /** Its calls. */
+  load: (pluginId: string) => { running: number; queued: number };
+  backOff: (pluginId: string) => { reason: string; leftMs: number } | undefined;
+  clock: Clock;
+}
+
+/** A plugin as the catalog has it. */
+export interface ShownPlugin extends CatalogPlugin {
+  /** Since when its newest version does not serve, in milliseconds since the epoch. */
+  failedAt: number | undefined;
+}
+
+/**
+ * Plugins as `GET /plugins` shows them: what the entry says, and how each one stands. Values of `config` and of the
+ * environment are never shown.
+ */
+export class PluginViews {
+  private readonly deps: PluginViewsDeps;
+
+  constructor(deps: PluginViewsDeps) {
+    this.deps = deps;
+  }
+
+  /** By id. */
+  async list({ page, perPage }: PageRequest): Promise<Page<WireObject>> {
+    const plugins = this.deps.plugins();
+    const shown = plugins.slice((page - 1) * perPage, page * perPage);
+    return { items: await Promise.all(shown.map((plugin) => this.view(plugin))), total: plugins.length };
+  }
+
+  async get(id: string): Promise<WireObject | undefined> {
+    const plugin = this.deps.plugins().find(({ entry }) => entry.id === id);
+    return plugin && (await this.view(plugin));
+  }
+
+  private async view(plugin: ShownPlugin): Promise<WireObject> {
+    const { books, clock, lastHour, uses, load, backOff } = this.deps;
+    const { entry, serving, failure, failedAt } = plugin;
+    const { id } = entry;
+    const away = backOff(id);
+    const processes = uses(id);
+    const [kvUsage, permissions] = await Promise.all([books.kvUsage(id), permissionsView(entry, books)]);
+    return {
+      id,
+      path: entry.path,
+      timeout: entry.timeout,
+      emit_logs: entry.emit_logs,
+      emit_traces: entry.emit_traces,
+      emit_usage: entry.emit_usage,
+      raw_response: entry.raw_response,
+      allow_get_invocation: entry.allow_get_invocation,
+      forward_logs: entry.forward_logs,
+      config: hiddenConfig(entry.config),
+      isolation: entry.isolation,
+      state: away === undefined ? stateOf(plugin) : 'backing-off',
+      version: serving === undefined ? null : { hash: serving.version.version, since: wireTime(serving.since) },
+      error:
+        failure === undefined
+          ? null
+          : {
+              code: failure.code,
+              message: failure.message,
+              file: failure.details?.['file'] ?? null,
+              line: failure.details?.['line'] ?? null,
+              column: failure.details?.['column'] ?? null,
+              since: failedAt === undefined ? null : wireTime(failedAt),
+            },
+      back_off:
+        away === undefined ? null : { reason: away.reason, until: wireTime(Math.ceil(clock.now() + away.leftMs)) },
+      reads: serving === undefined ? null : readsView(entry, serving, grantsOf(entry)),
+      permissions,
+      limits: { ...entry.limits },
+      kv_usage: { ...kvUsage },
+      now: {
+        processes: processes.length,
+        isolates: sum(processes, ({ isolates }) => isolates),
+        resident_bytes: sum(processes, ({ residentBytes }) => residentBytes),
+        calls_running: load(id).running,
+        calls_queued: load(id).queued,
+      },
+      last_hour: hourView(lastHour(id)),
+    };
+  }
+}
+
+/** The keys of a plugin's own configuration without what stands there: operators put secrets into it. */
+function hiddenConfig(config: PluginEntry['config']): Wire {
+  return config === undefined ? null : Object.fromEntries(Object.keys(config).map((key) => [key, '[hidden]']));
+}
+
+/** What a plugin may do; `*` stands for every relayer. */
+async function permissionsView(entry: PluginEntry, books: PluginBooks): Promise<WireObject> {
+  const { permissions } = entry;
+  if (permissions === undefined) {
+    return { relayers: { '*': { methods: [...relayerGrantSchema.options] } }, hosts: [], env: [], kv: true };
+  }
+  const grants = grantsOf(entry);
+  const relayers = await Promise.all(
+    Object.entries(permissions.relayers).map(async ([relayerId, permission]) => {
+      const caveats = grants.spender(relayerId)?.caveats;
+      const given = Object.entries(permission).map(([key, value]) => [key, isAmount(value) ? String(value) : value]);
+      const view: WireObject = Object.fromEntries(given);
+      if (caveats === undefined || !hasBudget(caveats)) return [relayerId, view] as const;
+      const { value, fee } = await books.spentLastHour(entry.id, relayerId);
+      return [relayerId, { ...view, last_hour: { value: value.toString(), fee: fee.toString() } }] as const;
+    }),
+  );
+  const { hosts, env, kv } = permissions;
+  return { relayers: Object.fromEntries(relayers), hosts: hosts.map((host) => ({ ...host })), env, kv };
+}
+
+function isAmount(value: unknown): boolean {
+  return typeof value === 'number' || typeof value === 'bigint';
+}
+
+/** What the code shows that it wants, with the line that would grant what is missing. */
+function readsView({ id, permissions }: PluginEntry, { reads }: ServingVersion, grants: Grants): WireObject {
+  return {
+    environment: reads.environment.slice(0, MOST_SHOWN).map((name) => {
+      const granted = permissions?.env.includes(name) === true;
+      const line = `add ${JSON.stringify(name)} to permissions.env of plugin ${id} in config.json`;
+      return { name, granted, missing: granted ? null : line };
+    }),
+    fetches: reads.fetches,
+    hosts: reads.hosts.slice(0, MOST_SHOWN).map((host) => {
+      const missing = hostRefusal(host, grants.hosts) ?? null;
+      return { host, granted: missing === null, missing };
+    }),
+    more: Math.max(reads.environment.length, reads.hosts.length) > MOST_SHOWN,
+  };
+}
+
+function hourView(hour: HourUsage): WireObject {
+  return {
+    since: wireTime(Math.round(hour.since)),
+    calls: hour.calls,
+    outcomes: Object.fromEntries([...hour.outcomes].sort(([a], [b]) => (a < b ? -1 : 1))),
+    cpu_ms: Math.round(hour.cpuMs * 1000) / 1000,
+    heap_peak_bytes: hour.heapPeakBytes,
+    capability_calls: hour.capabilityCalls,
+    bytes_in: hour.bytesIn,
+    bytes_out: hour.bytesOut,
+  };
+}
+
+function sum<T>(items: readonly T[], of: (item: T) => number): number {
+  return items.reduce((total, item) => total + of(item), 0);
+}

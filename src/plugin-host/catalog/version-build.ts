@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '../../domain/clock.ts';
+import type { PluginEntry } from '../../domain/plugin.ts';
+import type { Log } from '../../observability/log.ts';
+import { type Grants, grantsOf } from '../capabilities/grants.ts';
+import type { Bundle, Compiler } from '../compiler/compiler.ts';
+import { environmentReads } from '../compiler/environment-use.ts';
+import { lacksHandler } from '../compiler/handler-export.ts';
+import { hostRefusal, networkUse } from '../compiler/network-use.ts';
+import { ended, type HostFailure } from '../outcome.ts';
+import { findPluginFile } from './plugin-file.ts';
+import type { Reads, ServingVersion } from './version-swap.ts';
+
+export interface VersionBuildDeps {
+  /** The plugins folder, without symbolic links. */
+  root: string;
+  compiler: Compiler;
+  environment: (name: string) => string | undefined;
+  log: Log;
+  clock: Clock;
+}
+
+/**
+ * Builds the version that an entry and its files make now: their bundle, with the environment that is granted to it. The
+ * log says what the code wants and is not granted.
+ * @returns why there is none instead; it never rejects
+ */
+export async function buildVersion(deps: VersionBuildDeps, entry: PluginEntry): Promise<ServingVersion | HostFailure> {
+  const { id, path } = entry;
+  try {
+    const source = await findPluginFile(deps.root, id, path);
+    if ('status' in source) return source;
+    const bundle = await deps.compiler.compile(id, source);
+    if ('status' in bundle) return bundle;
+    const version = versionOf(deps, entry, source.label, bundle);
+    return lacksHandler(bundle.code) ? { ...version, unloadable: withoutHandler(id, source.label) } : version;
+  } catch (error) {
+    deps.log.error({ err: error, pluginId: id }, 'compiling a plugin failed');
+    const message = 'Compilation failed: the service could not do it, and its log says why';
+    return { ...ended('COMPILE_ERROR', message), details: { pluginId: id, file: path } };
+  }
+}
+
+function versionOf(
+  deps: VersionBuildDeps,
+  entry: PluginEntry,
+  filename: string,
+  { code, ...kept }: Bundle,
+): ServingVersion {
+  const grants = grantsOf(entry);
+  const env = grants.env(deps.environment);
+  const reads = { environment: environmentReads(code), ...networkUse(code) };
+  reportMissing(deps.log, entry.id, reads, env, grants);
+  const parts = { pluginId: entry.id, code, filename, env, limits: entry.limits, isolation: entry.isolation };
+  const hash = createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
+  return { ...kept, version: { ...parts, version: hash }, since: deps.clock.now(), reads };
+}
+
+function reportMissing(log: Log, pluginId: string, reads: Reads, env: Record<string, string>, { hosts }: Grants): void {
+  const missing = reads.environment.filter((name) => !(name in env));
+  if (missing.length > 0) {
+    const hint = `grant what it needs with permissions.env of its entry in config.json`;
+    log.warn({ pluginId, missing, hint }, 'a plugin reads environment entries that it does not see');
+  }
+  const refused = reads.hosts.filter((host) => hostRefusal(host, hosts) !== undefined);
+  if (refused.length > 0) {
+    const hint = `grant what it needs with permissions.hosts of its entry in config.json`;
+    log.warn({ pluginId, missing: refused, hint }, 'a plugin names hosts that it may not fetch from');
+  }
+}
+
+/** A file that was cut off, that calls its handler by another name, or that is meant for others to import. */
+function withoutHandler(pluginId: string, file: string): HostFailure {
+  const message = 'Plugin must export a handler function';
+  const hint = 'export it as `handler`; the name of a file that others import begins with _ or lies in a folder';
+  return { code: 'PLUGIN_ERROR', message, status: 500, details: { pluginId, file }, hint };
+}

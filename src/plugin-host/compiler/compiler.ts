@@ -1,0 +1,163 @@
+import { readdir } from 'node:fs/promises';
+import { dirname, join, parse } from 'node:path';
+import { RUNTIME_PART } from '../../../sandbox/protocol.ts';
+import type { BundlerConfinement } from '../bundler-confinement.ts';
+import type { PluginFile } from '../catalog/plugin-file.ts';
+import { ended, type HostFailure } from '../outcome.ts';
+import { Bundler } from './bundler/bundler.ts';
+import { bundlerHolds } from './bundler/launch.ts';
+import { type BuildResult, BundlerLost } from './bundler/worker.ts';
+import { BUNDLE_BYTES, type RuntimeJob } from './bundler/worker-messages.ts';
+import { childProgram, nativeAddon } from './child-program.ts';
+import { compileFailure, problemLines } from './compile-failure.ts';
+import { areUnchanged, type FilesRead } from './files-read.ts';
+import { type SourcePositions, sourcePositions } from './source-positions.ts';
+
+/** Makes bundles of plugins and of the guest runtime. */
+export interface Compiler {
+  /** A plugin's bundle, or why there is none. */
+  compile(pluginId: string, source: PluginFile): Promise<Bundle | HostFailure>;
+  /** Files have changed: a build of the plugin that lasts and is made of one of them begins anew. */
+  filesChanged(pluginId: string): Promise<void>;
+  /** The guest runtime: an expression that evaluates to the function `boot`. */
+  runtime(): Promise<string>;
+  /** The program of a sandbox process, see {@link childProgram}. */
+  child(): Promise<string>;
+  /** How far the bundler's own process is confined; undefined until it has built something. */
+  readonly confinement: BundlerConfinement | undefined;
+  /** Ends the bundler's own process, and builds under way with it; a later build would start it again. */
+  close(): Promise<void>;
+}
+
+export interface Bundle {
+  /** A script that leaves the module's exports on `__isolayer_plugin__`. */
+  code: string;
+  positions: SourcePositions;
+  /** What it takes to keep it, its source map included, in bytes. */
+  bytes: number;
+  /** Absolute paths of the files that it was made of. */
+  inputs: ReadonlySet<string>;
+}
+
+export interface CompilerDeps {
+  /** The plugins folder, without symbolic links. */
+  root: string;
+  sandboxDir: string;
+  /** A build that takes longer ends. */
+  timeoutMs?: number;
+  /** Memory of the bundler's processes together, in bytes: a build that takes more ends. */
+  memoryBytes?: number;
+}
+
+const COMPILE_MS = 30_000;
+const MIB = 1_048_576;
+const MEMORY_BYTES = 768 * MIB;
+/** Long enough for an author who saves again, short enough for a server at rest to hold no memory for it. */
+const IDLE_MS = 5000;
+
+const WHY = {
+  ended: 'failed: the bundler broke down over it, as over code that is nested too deeply',
+  unstarted: 'failed: the bundler did not start',
+  closed: 'failed: the bundler was closed meanwhile',
+};
+const AGAIN = 'is compiled again when a file that it is made of changes';
+
+/** A bundler that is told where plugins may import from. */
+export function createCompiler(deps: CompilerDeps): Compiler {
+  const { root, sandboxDir, timeoutMs = COMPILE_MS, memoryBytes = MEMORY_BYTES } = deps;
+  const modulesDir = join(sandboxDir, 'guest', 'modules');
+  const bundler = new Bundler({ timeoutMs, idleMs: IDLE_MS }, bundlerHolds(memoryBytes, [root]));
+  /** By plugin: what ended the bundler's process is not tried again as long as its files are the same. */
+  const harmful = new Map<string, { read: FilesRead; failure: HostFailure }>();
+  /** By plugin, the build that goes on, and what it has read. */
+  const lasting = new Map<string, { read: FilesRead; outdated: AbortController }>();
+
+  return {
+    async compile(pluginId, { file, label }) {
+      const known = harmful.get(pluginId);
+      if (known?.read.has(file) === true && (await areUnchanged(known.read))) return known.failure;
+      harmful.delete(pluginId);
+      for (;;) {
+        const read: FilesRead = new Map();
+        const outdated = new AbortController();
+        lasting.set(pluginId, { read, outdated });
+        try {
+          const built = await bundler.build({ kind: 'plugin', root, modulesDir, file }, read, outdated.signal);
+          if (built.kind === 'failed') return compileFailure(pluginId, built);
+          if (built.kind === 'oversized') return tooLarge(pluginId, label, built.bytes);
+          const { code, map } = built;
+          const bytes = Buffer.byteLength(code) + Buffer.byteLength(map ?? '');
+          return { code, positions: sourcePositions(label, map, 'plugins'), bytes, inputs: new Set(read.keys()) };
+        } catch (error) {
+          const reason = error instanceof BundlerLost ? error.reason : 'unstarted';
+          if (reason === 'outdated') continue;
+          const why = { ...WHY, late: `timed out after ${timeoutMs}ms`, memory: tooMuchMemory(memoryBytes) }[reason];
+          const isItsOwn = reason === 'ended' || reason === 'late' || reason === 'memory';
+          const message = `Compilation ${why}${isItsOwn ? `; ${label} ${AGAIN}` : ''}`;
+          const failure = { ...ended('COMPILE_ERROR', message), details: { pluginId, file: label } };
+          if (isItsOwn && read.size > 0) harmful.set(pluginId, { read, failure });
+          return failure;
+        } finally {
+          lasting.delete(pluginId);
+        }
+      }
+    },
+
+    async filesChanged(pluginId) {
+      const build = lasting.get(pluginId);
+      if (build !== undefined && !(await areUnchanged(build.read))) build.outdated.abort();
+    },
+
+    async runtime() {
+      const guest = join(sandboxDir, 'guest');
+      const names = (await readdir(join(guest, 'parts'))).filter((file) => file.endsWith('.ts'));
+      const [runtime, ...parts] = await Promise.all([
+        expression(bundler, join(guest, 'boot.ts'), 'boot', sandboxDir),
+        ...names.map((file) => expression(bundler, join(guest, 'parts', file), 'part', sandboxDir)),
+      ]);
+      return [runtime, ...parts.map((text, index) => `${RUNTIME_PART}${parse(names[index] ?? '').name}\n${text}`)].join(
+        '',
+      );
+    },
+
+    async child() {
+      const file = join(sandboxDir, 'process', 'main.ts');
+      const built = await bundler.build({ kind: 'child', base: dirname(sandboxDir), file });
+      return childProgram(codeOf(built), nativeAddon());
+    },
+
+    get confinement() {
+      return bundler.confinement;
+    },
+
+    close: () => bundler.close(),
+  };
+}
+
+/** A file of the guest runtime as an expression that evaluates to one of its exports. */
+async function expression(
+  bundler: Bundler,
+  file: string,
+  exported: RuntimeJob['exported'],
+  sandboxDir: string,
+): Promise<string> {
+  return codeOf(await bundler.build({ kind: 'runtime', base: dirname(sandboxDir), file, exported }));
+}
+
+function codeOf(built: BuildResult): string {
+  if (built.kind === 'built') return built.code;
+  throw new Error(`The sandbox does not build: ${built.kind === 'failed' ? problemLines(built) : built.kind}`);
+}
+
+function tooLarge(pluginId: string, label: string, bytes: number): HostFailure {
+  return {
+    code: 'SIZE_LIMIT',
+    message: `The bundle of ${label} has ${bytes} bytes, more than ${BUNDLE_BYTES}`,
+    status: 500,
+    details: { pluginId, file: label },
+  };
+}
+
+function tooMuchMemory(bytes: number): string {
+  return `failed: the bundler took more than ${Math.floor(bytes / MIB)} MiB of memory over it, as over code that is nested too deeply or has very many errors`;
+}

@@ -1,0 +1,105 @@
+import { join, resolve } from 'node:path';
+import { type BuildOptions, build } from 'esbuild';
+import { isBuildFailure } from './build-failure.ts';
+import { buildProblems } from './build-problems.ts';
+import {
+  BUNDLE_BYTES,
+  type BuildJob,
+  type BuildProblems,
+  MAP_BYTES,
+  type PluginJob,
+  type RuntimeJob,
+} from './bundler/worker-messages.ts';
+import { CHILD_BUILD } from './child-program.ts';
+import { GUEST_SYNTAX } from './guest-syntax.ts';
+import { importWall } from './import-wall.ts';
+
+/** What a build came to. */
+export type BuildEnd =
+  | { kind: 'built'; code: Uint8Array; map: Uint8Array | null }
+  | { kind: 'oversized'; bytes: number }
+  | ({ kind: 'failed' } & BuildProblems);
+
+/** Bundles for a bare V8 isolate: no Node, packages by their browser variants. */
+const FOR_THE_GUEST: BuildOptions = {
+  ...GUEST_SYNTAX,
+  bundle: true,
+  write: false,
+  // Only for this platform does esbuild follow a package's `browser` map, by which ethers and others do without Node.
+  platform: 'browser',
+  // What a plugin is granted of its environment decides at run time, not what esbuild would put there.
+  define: { 'process.env.NODE_ENV': 'process.env.NODE_ENV' },
+  mainFields: ['browser', 'module', 'main'],
+  conditions: ['browser', 'worker', 'import', 'default'],
+};
+
+const NOTHING = new Uint8Array();
+
+/**
+ * Builds with esbuild in this process and its own.
+ * @param onRead told of each file that is read, before the bundler sees its text
+ * @throws what esbuild throws where it does not say what is wrong with the files
+ */
+export async function performBuild(job: BuildJob, onRead: (file: string, state: string) => void): Promise<BuildEnd> {
+  const outfile = job.kind === 'plugin' ? join(job.root, 'bundle.js') : join(job.base, 'runtime.js');
+  const given = new Set<string>();
+  const noted = (file: string, state: string) => {
+    given.add(file);
+    onRead(file, state);
+  };
+  try {
+    const { outputFiles } = await build({
+      ...(job.kind === 'child' ? CHILD_BUILD : FOR_THE_GUEST),
+      outfile,
+      ...optionsOf(job, noted),
+    });
+    const contents = (path: string) => outputFiles?.find((file) => file.path === path)?.contents ?? NOTHING;
+    const code = contents(outfile);
+    if (code.length > BUNDLE_BYTES) return { kind: 'oversized', bytes: code.length };
+    const map = contents(`${outfile}.map`);
+    return { kind: 'built', code, map: map.length > MAP_BYTES ? null : map };
+  } catch (error) {
+    if (!isBuildFailure(error)) throw error;
+    const isGiven = (file: string) => job.kind !== 'plugin' || given.has(resolve(job.root, file));
+    return { kind: 'failed', ...buildProblems(error.errors, isGiven) };
+  }
+}
+
+function optionsOf(job: BuildJob, onRead: (file: string, state: string) => void): BuildOptions {
+  switch (job.kind) {
+    case 'plugin':
+      return ofPlugin(job, onRead);
+    case 'runtime':
+      return ofRuntime(job);
+    case 'child':
+      return { absWorkingDir: job.base, entryPoints: [job.file] };
+    default:
+      return job satisfies never;
+  }
+}
+
+function ofPlugin({ root, modulesDir, file }: PluginJob, onRead: (file: string, state: string) => void): BuildOptions {
+  return {
+    absWorkingDir: root,
+    entryPoints: [file],
+    globalName: '__isolayer_plugin__',
+    sourcemap: 'external',
+    sourcesContent: false,
+    plugins: [importWall({ root, modulesDir }, onRead)],
+  };
+}
+
+function ofRuntime({ base, file, exported }: RuntimeJob): BuildOptions {
+  return {
+    absWorkingDir: base,
+    entryPoints: [file],
+    // Streams would give a buffer away by a clone that the guest's world cannot make.
+    define: exported === 'part' ? { structuredClone: 'undefined' } : {},
+    format: 'cjs',
+    minifyWhitespace: true,
+    minifySyntax: true,
+    // Strict from its first word, so that no function of the runtime can be asked for its caller.
+    banner: { js: '(function () { "use strict"; const module = { exports: {} }, exports = module.exports;' },
+    footer: { js: `return module.exports.${exported}; })()` },
+  };
+}

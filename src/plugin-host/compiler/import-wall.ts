@@ -1,0 +1,242 @@
+import { readdirSync, realpathSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { isBuiltin } from 'node:module';
+import { basename, dirname, join, normalize, parse, relative, resolve as resolvePath, sep } from 'node:path';
+import type { Plugin } from 'esbuild';
+import { isInside } from '../catalog/plugin-file.ts';
+import { MOST_FILES } from './bundler/worker-messages.ts';
+import { fileState, LEADS_OUT, readSource } from './files-read.ts';
+import { globImports } from './glob-imports.ts';
+import { guestLoader, unknownKind } from './guest-syntax.ts';
+import { isReadByBundler, isWithin, leadsAway, packageFiles } from './package-files.ts';
+import { throwingPatterns } from './package-patterns.ts';
+import { packageFolders, targetOf } from './readable-files.ts';
+
+/** What the wall needs to know of the places on disk. */
+export interface ImportPlaces {
+  /** The plugins folder, without symbolic links. */
+  root: string;
+  /** `sandbox/guest/modules`: one file for each specifier that the guest world brings itself. */
+  modulesDir: string;
+}
+
+const SDK = /^@openzeppelin\/relayer-sdk(\/.*)?$/;
+
+/** All files of one bundle together. */
+const BUILD_BYTES = 64 * 1_048_576;
+
+/** An error of the bundler carries the line that it is about: with so much of it in prospect, few more are let happen. */
+const ERRORS_BYTES = 16 * 1_048_576;
+const ERROR_BYTES = 500;
+const MOST_REFUSED = 8;
+const OPTIONAL = new Set(['require-call', 'require-resolve', 'dynamic-import']);
+
+/** The name of a package at the head of a specifier. */
+const PACKAGE = /^(@[^/]{1,200}\/)?[^./@][^/]{0,200}/;
+
+/** A URL that is its own content: as code it would be bundled without having been looked at. */
+const DATA_URL = /^data:/i;
+const HARMLESS_DATA = /^data:(?:application\/json|(?:image|font)\/[\w.+-]{1,100})[;,]/;
+
+/** URLs, of which the bundler opens no file. */
+const URL_START = /^(?:data:|https?:\/\/)/i;
+
+const LINK_AWAY = 'The import is a link that leads out of the plugins folder, or to nothing';
+const DATA_REFUSED = 'Cannot import a data: URL, except for JSON, images and fonts';
+
+const SOURCE_MAP = 'sourceMappingURL=';
+const [SLASH, STAR, HASH, AT, SPACE] = Buffer.from('/*#@ ');
+
+/** Set on our own nested resolution, so that it is not intercepted again. */
+const NESTED = Symbol('nested');
+
+/**
+ * The imports a plugin may make: files of the plugins folder, packages of `node_modules` there or in a folder above
+ * it, and the modules of the guest world. Everything else ends the build, also where a symbolic link leads out.
+ * @param onRead told of each file that is read, and its state, before the bundler sees its text
+ */
+export function importWall(
+  places: ImportPlaces,
+  onRead: (file: string, state: string) => void,
+  mostFiles = MOST_FILES,
+): Plugin {
+  const { root } = places;
+  const modulesDir = realpathSync(places.modulesDir);
+  const guestDir = dirname(modulesDir);
+  const packages = packagesOf(root);
+  const provided = providedModules(modulesDir);
+  const allowed = (file: string) => isWithin([root, guestDir, ...packages], file);
+
+  /** As imports spell them, before a link is followed. */
+  const inside = [root, guestDir, ...packages, ...packageFolders(root)];
+  const isOfPackage = (file: string) =>
+    file.includes(`${sep}node_modules${sep}`) || packages.some((folder) => isInside(folder, file));
+  // Package managers share the files of packages between folders by a second name.
+  const mayBeShared = (file: string) => isOfPackage(file) || isInside(guestDir, file);
+
+  return {
+    name: 'import-wall',
+    setup(build) {
+      /** By file, the most that an error in it carries. */
+      const lines = new Map<string, number>();
+      let carried = 0;
+      const refused = { needed: 0, optional: 0 };
+      const described = new Set<string>();
+      const watched = [root, ...packages];
+      const refusedFile = packageFiles((folder) => isWithin(watched, folder), allowed);
+      /** The bundler itself reads what a package says of itself, so a build that this harms is to be done again with it. */
+      const describe = async (specifier: string) => {
+        const name = PACKAGE.exec(specifier)?.[0];
+        if (name === undefined || described.has(name) || described.size >= MOST_FILES) return;
+        described.add(name);
+        for (const folder of packages) {
+          const file = join(folder, name, 'package.json');
+          const state = await fileState(file);
+          if (state !== undefined) onRead(file, state);
+        }
+      };
+      build.onResolve({ filter: /./ }, async (args) => {
+        if (args.pluginData === NESTED) return undefined;
+        if (DATA_URL.test(args.path) && !HARMLESS_DATA.test(args.path)) return { errors: [{ text: DATA_REFUSED }] };
+        const module = SDK.test(args.path) ? provided.get('@openzeppelin/relayer-sdk') : provided.get(args.path);
+        if (module !== undefined) return { path: module };
+        const { importer, namespace, resolveDir, kind } = args;
+        if (kind !== 'entry-point' && leadsOut(args.path, resolveDir, inside)) {
+          // Packages look for what may lie above them, and do without it.
+          const isProbe = OPTIONAL.has(kind) && isOfPackage(importer);
+          return isProbe ? { path: args.path, external: true } : { errors: [{ text: LEADS_OUT }] };
+        }
+        const outside = await refusedFile(args.path, resolveDir);
+        if (outside !== undefined) return { errors: [{ text: refusedText(outside) }] };
+        await describe(args.path);
+        const resolve = () => build.resolve(args.path, { importer, namespace, resolveDir, kind, pluginData: NESTED });
+        carried += ERROR_BYTES + (lines.get(importer) ?? 0);
+        // Counted apart: what is optional may be missing without an error, and then something else is to end the build.
+        const need = OPTIONAL.has(kind) ? 'optional' : 'needed';
+        if (carried > ERRORS_BYTES && (await resolve()).errors.length > 0 && ++refused[need] > MOST_REFUSED) {
+          return { path: args.path, external: true };
+        }
+        if (!/^\.{0,2}\//.test(args.path) && kind !== 'entry-point') return undefined;
+        if (importer.includes(`${sep}node_modules${sep}`)) return undefined;
+        // Resolved here, an author's file is taken for CommonJS or ESM by what it says, not by the "type" of the
+        // package.json that happens to lie above the plugins folder.
+        const found = await resolve();
+        if (found.errors.length > 0 && (await isLinkAway(resolvePath(resolveDir, args.path), allowed))) {
+          return { errors: [{ text: LINK_AWAY }] };
+        }
+        if (found.errors.length > 0 || found.path.includes(`${sep}node_modules${sep}`)) return undefined;
+        return { path: found.path, sideEffects: found.sideEffects };
+      });
+      // The bundler has followed the symbolic links. It is given the text, since it would read whatever that names.
+      let left = BUILD_BYTES;
+      let files = 0;
+      build.onLoad({ filter: /^\// }, async ({ path }) => {
+        const source = await readSource(path, allowed, mayBeShared);
+        if (typeof source === 'string') return { errors: [{ text: source }] };
+        onRead(path, source.state);
+        if (++files > mostFiles) return { errors: [{ text: `The bundle is made of more than ${mostFiles} files` }] };
+        lines.set(path, longestLine(source.bytes));
+        left -= source.bytes.length;
+        if (left < 0) return { errors: [{ text: `The files of the bundle have more than ${BUILD_BYTES} bytes` }] };
+        const name = relative(root, path);
+        const loader = guestLoader(path);
+        if (loader === undefined) return { errors: [{ text: unknownKind(name) }] };
+        const contents = withoutSourceMap(source.bytes);
+        const text = contents.toString();
+        if (isOfPackage(path)) {
+          const made = await throwingPatterns(name, text);
+          return typeof made === 'string' ? { contents: made === text ? contents : made, loader } : { errors: made };
+        }
+        const errors = await globImports(name, text);
+        return errors.length > 0 ? { errors } : { contents, loader };
+      });
+    },
+  };
+}
+
+/** What to tell the author when an import cannot be resolved. */
+export function unresolvedReason(specifier: string): string {
+  return isBuiltin(specifier)
+    ? `Cannot import "${specifier}": it is a module of Node.js, and a plugin runs without Node.js`
+    : `Could not resolve "${specifier}"`;
+}
+
+/**
+ * Whether an import leads out by what it says. It is refused without a look at what is there: the answer would tell a
+ * plugin's author which files the machine has.
+ */
+function leadsOut(specifier: string, resolveDir: string, inside: readonly string[]): boolean {
+  if (URL_START.test(specifier)) return false;
+  if (!/^(?:\/|\.{1,2}(?:\/|$))/.test(specifier)) return /^\.\.(?:\/|$)/.test(normalize(specifier));
+  const target = specifier.startsWith('/') ? normalize(specifier) : join(resolveDir, specifier);
+  return !isWithin(inside, target.replace(/(?<=.)\/$/, ''));
+}
+
+/** The name says enough: it is found on the way to the import that the error is at. */
+function refusedText(path: string): string {
+  const name = basename(path);
+  if (isReadByBundler(path)) {
+    return `The ${name} of "${basename(dirname(path))}" leads out of the plugins folder, or is no ordinary file`;
+  }
+  const remedy = 'put the packages into it, or into a node_modules folder above the plugins folder';
+  return `"${name}" is a link that leads out of the plugins folder, or to nothing${name === 'node_modules' ? `: ${remedy}` : ''}`;
+}
+
+/**
+ * Whether an import that cannot be resolved means a link to what may not be read.
+ * @param path absolute, perhaps without the file's extension
+ */
+async function isLinkAway(path: string, allowed: (file: string) => boolean): Promise<boolean> {
+  const base = basename(path);
+  const names = await readdir(dirname(path)).catch(() => []);
+  const meant = names.filter((name) => name === base || parse(name).name === base);
+  for (const name of meant) if (await leadsAway(join(dirname(path), name), allowed)) return true;
+  return false;
+}
+
+function longestLine(bytes: Buffer): number {
+  let longest = 0;
+  for (let from = 0; from < bytes.length; ) {
+    const end = bytes.indexOf('\n', from);
+    const next = end === -1 ? bytes.length : end + 1;
+    longest = Math.max(longest, next - from);
+    from = next;
+  }
+  return longest;
+}
+
+/** The text without the word by which a comment names a source map: any file at all, and the bundler would read it. */
+function withoutSourceMap(bytes: Buffer): Buffer {
+  for (let at = bytes.indexOf(SOURCE_MAP); at !== -1; at = bytes.indexOf(SOURCE_MAP, at + SOURCE_MAP.length)) {
+    const [slash, second, sign, space] = bytes.subarray(Math.max(at - 4, 0), at);
+    const isComment = slash === SLASH && (second === SLASH || second === STAR);
+    if (isComment && (sign === HASH || sign === AT) && space === SPACE) bytes.fill(' ', at, at + SOURCE_MAP.length);
+  }
+  return bytes;
+}
+
+/**
+ * Where packages lie, without symbolic links. The operator's own folders, which are above the plugins folder, may be
+ * links to anywhere; what lies in it, its authors have made.
+ */
+function packagesOf(root: string): string[] {
+  const [own, ...above] = packageFolders(root).map(targetOf);
+  const others = above.filter((folder) => folder !== undefined);
+  return own !== undefined && isWithin([root, ...others], own) ? [own, ...others] : others;
+}
+
+/** Specifier to file: `relayer-sdk.ts` is the public SDK, a file named like a Node module stands in for it. */
+function providedModules(modulesDir: string): Map<string, string> {
+  const modules = new Map<string, string>();
+  for (const file of readdirSync(modulesDir)) {
+    if (!file.endsWith('.ts')) continue;
+    const name = basename(file, '.ts');
+    const path = join(modulesDir, file);
+    if (name === 'relayer-sdk') modules.set('@openzeppelin/relayer-sdk', path);
+    else if (isBuiltin(name)) {
+      modules.set(name, path);
+      modules.set(`node:${name}`, path);
+    }
+  }
+  return modules;
+}

@@ -1,0 +1,215 @@
+import type { MessagePort } from 'node:worker_threads';
+import { Piscina } from 'piscina';
+import { CallTable } from '../../../sandbox/call-table.ts';
+import {
+  type CallReport,
+  type CallTask,
+  type DriverData,
+  type DriverMessage,
+  type FromDriver,
+  type HostMessage,
+  MESSAGES_AT_ONCE,
+  type ReportMessage,
+  type ToDriver,
+} from '../../../sandbox/protocol.ts';
+import type { Log } from '../../observability/log.ts';
+import { reportOf } from './report-message.ts';
+
+/** The driver threads as the host uses them; the one implementation is {@link createDriverPool}. */
+export interface DriverPool {
+  /** The threads that are ready, by their id. */
+  threads(): readonly number[];
+  /** Runs a call in a child of this thread. Rejects when the thread dies. */
+  run(thread: number, task: CallTask): Promise<CallReport>;
+  /** Sends a message to a thread; lost when the thread is gone. */
+  post(thread: number, message: HostMessage): void;
+  /** Ends all threads. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+/** What a pool tells its owner. */
+export interface DriverPoolEvents {
+  threadReady(thread: number): void;
+  message(thread: number, message: DriverMessage): void;
+  /** The thread is gone, and with it the channels to its children; a new one is being started. */
+  threadLost(thread: number): void;
+}
+
+export interface DriverPoolDeps {
+  /** The driver's file, `sandbox/driver/driver.ts`; its export `task` is there for piscina only. */
+  filename: string;
+  data: DriverData;
+  threads: number;
+  log: Log;
+}
+
+/** How long all threads may take to say that they are ready, in ms. */
+const START_MS = 30_000;
+
+/** Pauses before threads that are missing are started, in ms: doubling from the first to the last until all are there. */
+const RESTART_FIRST_MS = 100;
+const RESTART_LAST_MS = 5000;
+
+/** One thread as the host holds it: what goes to it, and who waits for what comes from it. */
+class DriverThread {
+  readonly port: MessagePort;
+  readonly #runs = new CallTable<PromiseWithResolvers<CallReport>>();
+  #outbox: ToDriver[number][] = [];
+
+  constructor(port: MessagePort) {
+    this.port = port;
+  }
+
+  run(task: CallTask): Promise<CallReport> {
+    const run = Promise.withResolvers<CallReport>();
+    this.#runs.set(task.call, run);
+    this.post({ type: 'run', ...task });
+    return run.promise;
+  }
+
+  /** Messages of one turn of the loop cross together, see {@link MESSAGES_AT_ONCE}. */
+  post(message: ToDriver[number]): void {
+    const waiting = this.#outbox.push(message);
+    if (waiting >= MESSAGES_AT_ONCE) this.#flush();
+    else if (waiting === 1) setImmediate(() => this.#flush());
+  }
+
+  report(message: ReportMessage): void {
+    const [call] = message;
+    this.#runs.get(call)?.resolve(reportOf(message));
+    this.#runs.delete(call);
+  }
+
+  /** Nothing comes from it any more. Safe to call twice. */
+  end(): void {
+    for (const run of this.#runs.values()) run.reject(new Error('The driver thread of the call ended'));
+    this.#runs.clear();
+  }
+
+  #flush(): void {
+    if (this.#outbox.length === 0) return;
+    const messages: ToDriver = this.#outbox;
+    this.#outbox = [];
+    this.port.postMessage(messages);
+  }
+}
+
+/**
+ * Starts the driver threads and resolves once each has sent its port. Piscina owns the threads; calls and messages
+ * cross over the ports. Piscina's queue is not used for them: it is served from its head, so one full thread would hold
+ * up all others.
+ *
+ * Those that end are replaced from here. Piscina would do so, but never again after one of them could not start, and
+ * where the system starts no thread for the moment, its attempt would throw from an event.
+ */
+export async function createDriverPool(deps: DriverPoolDeps, events: DriverPoolEvents): Promise<DriverPool> {
+  const threads = new Map<number, DriverThread>();
+  const started = Promise.withResolvers<void>();
+  let closing: Promise<void> | undefined;
+  let restart: NodeJS.Timeout | undefined;
+  let pauseMs = RESTART_FIRST_MS;
+
+  const pool = new Piscina({
+    filename: deps.filename,
+    name: 'task',
+    workerData: deps.data,
+    minThreads: 0,
+    maxThreads: deps.threads,
+    idleTimeout: Number.POSITIVE_INFINITY,
+    // The default parks a thread between tasks, and what its children say then lies unread.
+    atomics: 'disabled',
+    recordTiming: false,
+  });
+  const failed = (error: unknown) => {
+    if (closing === undefined) deps.log.error({ err: error }, 'a driver thread failed');
+  };
+
+  /** Starts what is missing: a thread that is there takes one of the tasks, and each that is left brings a new one. */
+  function fill(): void {
+    restart = undefined;
+    if (closing !== undefined) return;
+    try {
+      for (let task = 0; task < deps.threads; task++) pool.run(undefined).catch(failed);
+    } catch (error) {
+      failed(error);
+    }
+    if (pool.threads.length < deps.threads) fillLater();
+  }
+
+  function fillLater(): void {
+    if (restart !== undefined) return;
+    restart = setTimeout(fill, pauseMs);
+    pauseMs = Math.min(pauseMs * 2, RESTART_LAST_MS);
+  }
+
+  pool.on('error', failed);
+  pool.on('workerDestroy', fillLater);
+  pool.on('message', (hello: unknown) => {
+    if (!isHello(hello)) return;
+    const { port, thread: id } = hello;
+    const thread = new DriverThread(port);
+    threads.set(id, thread);
+    port.on('message', (messages: FromDriver) => {
+      for (const message of messages) {
+        if (isReport(message)) thread.report(message);
+        else events.message(id, message);
+      }
+    });
+    port.on('close', () => {
+      thread.end();
+      if (!threads.delete(id) || closing !== undefined) return;
+      deps.log.error({ thread: id }, 'a driver thread ended');
+      events.threadLost(id);
+    });
+    events.threadReady(id);
+    if (threads.size < deps.threads) return;
+    pauseMs = RESTART_FIRST_MS;
+    started.resolve();
+  });
+
+  const driverPool: DriverPool = {
+    threads: () => [...threads.keys()],
+    run: (id, task) => threads.get(id)?.run(task) ?? Promise.reject(new Error('The driver thread of the call is gone')),
+    post: (id, message) => threads.get(id)?.post(message),
+    close() {
+      closing ??= end();
+      return closing;
+    },
+  };
+
+  async function end(): Promise<void> {
+    const open = [...threads.values()];
+    threads.clear();
+    for (const thread of open) {
+      thread.port.close();
+      thread.end();
+    }
+    const destroyed = pool.destroy();
+    clearTimeout(restart);
+    await destroyed;
+  }
+
+  fill();
+
+  const timer = setTimeout(() => {
+    started.reject(new Error(`${threads.size} of ${deps.threads} driver threads are ready after ${START_MS} ms`));
+  }, START_MS);
+  try {
+    await started.promise;
+  } catch (error) {
+    await driverPool.close();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+  return driverPool;
+}
+
+function isReport(message: FromDriver[number]): message is ReportMessage {
+  return Array.isArray(message);
+}
+
+/** A thread's first message; whatever else is posted there is not meant for us. */
+function isHello(message: unknown): message is { port: MessagePort; thread: number } {
+  return typeof message === 'object' && message !== null && 'port' in message && 'thread' in message;
+}

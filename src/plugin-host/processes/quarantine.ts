@@ -1,0 +1,270 @@
+import { hash } from 'node:crypto';
+import type { Clock } from '../../domain/clock.ts';
+import type { PluginRequest } from '../plugin-host.ts';
+
+/** When a request, an API key or a plugin is backed off, and for how long. */
+export interface QuarantineRules {
+  /** Within `windowMs`: different requests of an API key that kill and back it off; keys that do, and back off the plugin. */
+  kills: number;
+  windowMs: number;
+  /** The first back-off; each further one is twice as long, up to `longestMs`. */
+  firstMs: number;
+  longestMs: number;
+  /** The longest for a plugin that answered somebody within `workingMs`, or a key that it answered: it is not all broken. */
+  longestWorkingMs: number;
+  workingMs: number;
+  /** How long the next call of a key waits for the end of the one that was let in on probation. */
+  probeMs: number;
+}
+
+const QUARANTINE_RULES: QuarantineRules = {
+  kills: 3,
+  windowMs: 60_000,
+  firstMs: 1000,
+  longestMs: 120_000,
+  longestWorkingMs: 8000,
+  workingMs: 600_000,
+  probeMs: 1000,
+};
+
+/** Requests and keys that are remembered of one plugin; beyond that the oldest are forgotten. */
+const MOST_REMEMBERED = 256;
+
+/** Why a call is refused, and for how many more ms. */
+export interface BackOff {
+  reason: string;
+  leftMs: number;
+}
+
+/** Whose call it was, and what it asked for. */
+export interface Culprit {
+  keyId: string;
+  /** See {@link fingerprintOf}. */
+  request: string;
+}
+
+/** What the end of a process starts: back-offs, in ms, or 0. */
+export interface StartedBackOffs {
+  pluginMs: number;
+  keyMs: number;
+}
+
+/** What is held against a request, an API key or a plugin. */
+interface Standing {
+  /** Back-offs in a row without a call that ended well between them. */
+  rounds: number;
+  until: number;
+}
+
+interface KeyStanding extends Standing {
+  /** When its last call was let in on probation. */
+  probedAt: number;
+  /** When a call of it last ended well. */
+  endedWellAt: number;
+}
+
+/** What is known of a plugin that has lost a process lately. */
+interface Case {
+  reason: string;
+  /** When processes were killed, latest last, and by whom as far as that is known. */
+  kills: { at: number; by: Culprit | undefined }[];
+  readonly whole: Standing;
+  readonly keys: Map<string, KeyStanding>;
+  readonly requests: Map<string, Standing>;
+}
+
+/**
+ * Backs off what kills processes again and again, for seconds, then minutes; nothing is ever refused for good.
+ *
+ * A request that killed is refused when it is repeated. An API key is backed off for this plugin when different requests
+ * of it kill, the plugin as a whole when calls of several keys do. Then comes probation: each key may try one call at a
+ * time. One that ends well clears the plugin and the key; one that kills doubles the back-off. The back-off of a plugin
+ * which answers others stays short, so that callers who know many ways to kill it cannot keep it from everybody else.
+ */
+export class Quarantine {
+  private readonly cases = new Map<string, Case>();
+  /** When a call of the plugin last ended well. */
+  private readonly endedWellAt = new Map<string, number>();
+  private readonly clock: Clock;
+  private readonly rules: QuarantineRules;
+
+  constructor(clock: Clock, rules: QuarantineRules = QUARANTINE_RULES) {
+    this.clock = clock;
+    this.rules = rules;
+  }
+
+  /**
+   * Whether a call is refused; on probation one that is not becomes the call that its key tries.
+   * @param request asked for a plugin that has lost a process lately, see {@link fingerprintOf}
+   */
+  refusal(pluginId: string, keyId: string, request: () => string): BackOff | undefined {
+    const known = this.cases.get(pluginId);
+    if (known === undefined) return undefined;
+    const now = this.clock.elapsed();
+    if (this.isOver(known, now)) {
+      this.cases.delete(pluginId);
+      return undefined;
+    }
+    const { reason, whole } = known;
+    const repeated = this.refusalOfRepeat(known, request(), now);
+    if (repeated !== undefined) return repeated;
+    const own = known.keys.get(keyId);
+    if (own !== undefined && own.until > now) {
+      return { reason: `calls of the same API key were the end of it (${reason})`, leftMs: own.until - now };
+    }
+    if (whole.until > now) return { reason, leftMs: whole.until - now };
+    if (whole.rounds === 0 && (own?.rounds ?? 0) === 0) return undefined;
+
+    const key = own ?? keyOf(known, keyId);
+    const leftMs = key.probedAt + this.rules.probeMs - now;
+    if (leftMs > 0) return { reason: `${reason}; another call is being tried`, leftMs };
+    key.probedAt = now;
+    return undefined;
+  }
+
+  /** The same for a call that was let go on and has waited since: its like may have killed a process meanwhile. */
+  refusalAfterWait(pluginId: string, request: () => string): BackOff | undefined {
+    const known = this.cases.get(pluginId);
+    return known && this.refusalOfRepeat(known, request(), this.clock.elapsed());
+  }
+
+  /**
+   * Notes that a plugin's process was killed.
+   * @param by whose call was its end, when that is known
+   */
+  killed(pluginId: string, reason: string, by?: Culprit): StartedBackOffs {
+    const now = this.clock.elapsed();
+    const known = this.cases.get(pluginId) ?? newCase();
+    this.cases.set(pluginId, known);
+    known.reason = reason;
+    known.kills = [...known.kills.filter(({ at }) => at > now - this.rules.windowMs), { at: now, by }];
+    const endedWellAt = this.endedWellAt.get(pluginId) ?? Number.NEGATIVE_INFINITY;
+    if (by === undefined)
+      return { pluginMs: this.backOffAfter(known.whole, keysOf(known.kills), endedWellAt), keyMs: 0 };
+
+    const before = known.requests.get(by.request);
+    const request = before ?? remember(known.requests, by.request, newStanding());
+    request.until = now + Math.min(this.rules.firstMs * 2 ** request.rounds++, this.rules.longestMs);
+    // Who repeats a request that kills has a back-off for that.
+    if (before !== undefined) return { pluginMs: 0, keyMs: 0 };
+    const own = keyOf(known, by.keyId);
+    const ownKills = known.kills.flatMap((kill) => (kill.by?.keyId === by.keyId ? kill.by.request : []));
+    return {
+      pluginMs: this.backOffAfter(known.whole, keysOf(known.kills), endedWellAt),
+      keyMs: this.backOffAfter(own, new Set(ownKills).size, own.endedWellAt),
+    };
+  }
+
+  /** A call ended as its author meant it to; during a back-off it belongs to the time before. */
+  endedWell(pluginId: string, keyId: string): void {
+    const now = this.clock.elapsed();
+    this.endedWellAt.set(pluginId, now);
+    const known = this.cases.get(pluginId);
+    if (known === undefined) return;
+    const own = known.keys.get(keyId);
+    if (own !== undefined) {
+      own.endedWellAt = now;
+      if (clear(own, now)) {
+        own.probedAt = Number.NEGATIVE_INFINITY;
+        known.kills = known.kills.filter(({ by }) => by?.keyId !== keyId);
+      }
+    }
+    if (!clear(known.whole, now)) return;
+    known.kills = [];
+    for (const key of known.keys.values()) key.probedAt = Number.NEGATIVE_INFINITY;
+  }
+
+  /** Why and for how many more ms the plugin as a whole is refused; `undefined` when it may run. */
+  backOff(pluginId: string): BackOff | undefined {
+    const known = this.cases.get(pluginId);
+    if (known === undefined) return undefined;
+    const leftMs = known.whole.until - this.clock.elapsed();
+    return leftMs > 0 ? { reason: known.reason, leftMs } : undefined;
+  }
+
+  /**
+   * Whether callers are refused who may have done nothing: everybody, or all that one API key asks. Who repeats a request
+   * that kills is not counted.
+   */
+  isRefusing(pluginId: string): boolean {
+    const known = this.cases.get(pluginId);
+    if (known === undefined) return false;
+    const now = this.clock.elapsed();
+    return [known.whole, ...known.keys.values()].some(({ until }) => until > now);
+  }
+
+  /** Forgets what is held against a plugin: it is another one now. */
+  forget(pluginId: string): void {
+    this.cases.delete(pluginId);
+    this.endedWellAt.delete(pluginId);
+  }
+
+  private refusalOfRepeat({ reason, requests }: Case, request: string, now: number): BackOff | undefined {
+    const leftMs = (requests.get(request)?.until ?? 0) - now;
+    return leftMs > 0 ? { reason: `a call like this one was the end of it (${reason})`, leftMs } : undefined;
+  }
+
+  /**
+   * Backs off, or not yet.
+   * @param culprits how many different ones there were lately
+   * @returns for how long, in ms, or 0
+   */
+  private backOffAfter(standing: Standing, culprits: number, endedWellAt: number): number {
+    const { firstMs, kills, longestMs, longestWorkingMs, workingMs } = this.rules;
+    const now = this.clock.elapsed();
+    // Calls that were in flight when a back-off began may still die; they do not lengthen it.
+    if (now < standing.until || (standing.rounds === 0 && culprits < kills)) return 0;
+    const longest = now - endedWellAt <= workingMs ? Math.min(longestMs, longestWorkingMs) : longestMs;
+    const backOffMs = Math.min(firstMs * 2 ** standing.rounds, longest);
+    standing.rounds++;
+    standing.until = now + backOffMs;
+    return backOffMs;
+  }
+
+  /** Nothing has happened for so long that it counts no more. */
+  private isOver({ kills, whole, keys, requests }: Case, now: number): boolean {
+    const untils = [whole, ...keys.values(), ...requests.values()].map(({ until }) => until);
+    const latest = Math.max(kills.at(-1)?.at ?? Number.NEGATIVE_INFINITY, ...untils);
+    return now > latest + this.rules.windowMs + this.rules.longestMs;
+  }
+}
+
+/** Tells requests apart by who asks for what: not by headers, which differ each time. */
+export function fingerprintOf({ keyId, method, route, query, params }: PluginRequest): string {
+  return hash('sha256', JSON.stringify([keyId, method, route, query, params]));
+}
+
+function newStanding(): Standing {
+  return { rounds: 0, until: Number.NEGATIVE_INFINITY };
+}
+
+function newCase(): Case {
+  return { reason: '', kills: [], whole: newStanding(), keys: new Map(), requests: new Map() };
+}
+
+function keyOf({ keys }: Case, keyId: string): KeyStanding {
+  const never = Number.NEGATIVE_INFINITY;
+  const known = keys.get(keyId) ?? { ...newStanding(), probedAt: never, endedWellAt: never };
+  return remember(keys, keyId, known);
+}
+
+/** Keeps a value as the latest one. */
+function remember<V>(map: Map<string, V>, key: string, value: V): V {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size > MOST_REMEMBERED) map.delete(map.keys().next().value ?? key);
+  return value;
+}
+
+/** Ends a probation, if it is one. */
+function clear(standing: Standing, now: number): boolean {
+  if (standing.rounds === 0 || now < standing.until) return false;
+  standing.rounds = 0;
+  return true;
+}
+
+/** How many keys' calls killed; of a kill of which nothing is known, nobody can say that it was the same. */
+function keysOf(kills: Case['kills']): number {
+  const known = kills.flatMap(({ by }) => by?.keyId ?? []);
+  return new Set(known).size + kills.length - known.length;
+}

@@ -1,0 +1,17 @@
+import type { CallReport, LogEntry, ReportMessage } from '../../../sandbox/protocol.ts';
+
+/** The report that a driver thread, which is trusted, sent as a message. */
+export function reportOf(message: ReportMessage): CallReport {
+  const [, ended, lines, droppedLogs, cpuMs, calls, heapBytes, bytesIn, bytesOut, lost] = message;
+  const logs: LogEntry[] = [];
+  for (let at = 0; at < lines.length; at += 2) {
+    logs.push({ level: lines[at] as LogEntry['level'], message: lines[at + 1] ?? '' });
+  }
+  return {
+    outcome: typeof ended === 'string' ? { kind: 'returned', json: ended } : ended,
+    logs,
+    dropped_logs: droppedLogs,
+    usage: { cpu_ms: cpuMs, calls, heap_bytes: heapBytes, bytes_in: bytesIn, bytes_out: bytesOut },
+    lost,
+  };
+}

@@ -1,0 +1,66 @@
+import type { Chain } from '../chains/chain.ts';
+import type { ChainConnections } from '../chains/connections.ts';
+import type { Clock } from '../domain/clock.ts';
+import type { NetworkType } from '../domain/network-type.ts';
+import type { Relayer } from '../domain/relayer.ts';
+import type { AddressGuard } from '../egress/address-guard.ts';
+import type { PluginHttp } from '../egress/fetch/plugin-http.ts';
+import type { WebhookClient } from '../egress/webhook-client.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { EngineMetrics } from '../engine/engine-metrics.ts';
+import type { Log } from '../observability/log.ts';
+import type { Signer } from '../signers/signer.ts';
+import type { Store } from '../store/store.ts';
+import { createEffectsService } from './effects.ts';
+import { createFetchService } from './fetch.ts';
+import { createKvService } from './kv.ts';
+import { createLifecycleService } from './lifecycle.ts';
+import { createNotificationsService } from './notifications.ts';
+import { RelayerDirectory } from './relayer-access.ts';
+import { createRelayerUpdate } from './relayer-update.ts';
+import { createRelayersService } from './relayers.ts';
+import { createRpcService } from './rpc.ts';
+import type { Services } from './services.ts';
+import { createSigningService } from './signing.ts';
+import { createTransactionsService } from './transactions.ts';
+
+export interface ServicesDeps {
+  store: Store;
+  chains: ReadonlyMap<NetworkType, Chain>;
+  connections: ChainConnections;
+  signerOf(relayer: Relayer): Promise<Signer>;
+  engine: Pick<Engine, 'wake' | 'onChange' | 'recheck'>;
+  /** Judges the endpoints that a relayer is given. */
+  rpcGuard: Pick<AddressGuard, 'checkUrl'>;
+  /** Judges the addresses of notifications. */
+  webhooks: Pick<WebhookClient, 'check'>;
+  /** Plugins' way out. */
+  pluginHttp: PluginHttp;
+  log: Log;
+  metrics: Pick<EngineMetrics, 'accepted'>;
+  clock: Pick<Clock, 'elapsed'>;
+  /** A new UUID v4. */
+  newId(): string;
+}
+
+/** Creates the services and hands them what they share. */
+export function createServices(deps: ServicesDeps): Services {
+  const { store, chains, connections, signerOf, engine, rpcGuard, webhooks, pluginHttp, log, metrics, clock, newId } =
+    deps;
+  const relayers = new RelayerDirectory({ read: store.read, chains, connections });
+  return {
+    transactions: createTransactionsService({ store, relayers, engine, metrics, clock, log, newId }),
+    lifecycle: createLifecycleService({ store, relayers, engine, log, clock }),
+    relayers: createRelayersService({
+      read: store.read,
+      relayers,
+      update: createRelayerUpdate({ store, relayers, connections, engine, rpcGuard }),
+    }),
+    notifications: createNotificationsService({ store, webhooks, log, newId }),
+    signing: createSigningService({ store, relayers, signerOf }),
+    rpc: createRpcService(relayers, store),
+    kv: createKvService({ store, newId }),
+    fetch: createFetchService({ store, http: pluginHttp }),
+    effects: createEffectsService(store),
+  };
+}

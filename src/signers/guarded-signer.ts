@@ -1,0 +1,86 @@
+import { AppError, messageOf } from '../domain/errors.ts';
+import { inTime } from '../domain/in-time.ts';
+import type { Curve, Signer, SignerKind, SignerTools } from './signer.ts';
+
+/** What a signer is opened with, and the secrets that it read. */
+export interface Guard extends Pick<SignerTools, 'clock' | 'metrics'> {
+  kind: Pick<SignerKind, 'type' | 'curves' | 'limitMs'>;
+  /** In clear: none of them may show in an error. */
+  secrets: ReadonlySet<string>;
+}
+
+/**
+ * What every kind of signer needs around it: it refuses curves that the kind does not have, asks for each public key
+ * once, waits no longer than the kind allows, counts, and lets no credential into an error.
+ */
+export function guardedSigner(inner: Signer, { kind, clock, metrics, secrets }: Guard): Signer {
+  const { id } = inner;
+  const publicKeys = new Map<Curve, Promise<Uint8Array>>();
+  let isClosed = false;
+
+  async function asked<T>(curve: Curve, ask: () => Promise<T>): Promise<T> {
+    if (isClosed) throw failed('it is closed');
+    if (!kind.curves.includes(curve)) throw failed(`a signer of type ${kind.type} has no key on ${curve}`);
+    const began = clock.elapsed();
+    let outcome: 'ok' | 'failed' = 'failed';
+    try {
+      const answer = kind.limitMs === null ? await ask() : await inTime(kind.limitMs, ask());
+      if (answer === undefined) throw new Error(`no answer within ${Number(kind.limitMs) / 1000} s`);
+      outcome = 'ok';
+      return answer;
+    } catch (error) {
+      throw error instanceof AppError && isClean(error, secrets) ? error : failed(messageOf(error), error);
+    } finally {
+      metrics.asked({ signer: id, type: kind.type, outcome, seconds: (clock.elapsed() - began) / 1000 });
+    }
+  }
+
+  function failed(reason: string, cause?: unknown): AppError {
+    const options = cause === undefined ? {} : { cause: withoutSecrets(cause, secrets) };
+    return new AppError('SIGNER_FAILED', { id, reason: masked(reason, secrets) }, options);
+  }
+
+  return {
+    id,
+    async publicKey(curve) {
+      let known = publicKeys.get(curve);
+      if (known === undefined) {
+        known = asked(curve, () => inner.publicKey(curve));
+        publicKeys.set(curve, known);
+        known.catch(() => publicKeys.delete(curve));
+      }
+      return Uint8Array.from(await known);
+    },
+    sign: (curve, payload) => asked(curve, () => inner.sign(curve, payload)),
+    async close() {
+      isClosed = true;
+      await inner.close();
+    },
+  };
+}
+
+/** Shorter ones protect nothing, and stand in the words of any text. */
+const SHORTEST_SECRET = 4;
+
+/** Error messages of libraries may repeat what they were given. */
+function masked(text: string, secrets: ReadonlySet<string>): string {
+  let clean = text;
+  for (const secret of secrets) if (secret.length >= SHORTEST_SECRET) clean = clean.replaceAll(secret, '***');
+  return clean;
+}
+
+/** Only the name, the message and the stack: other properties may hold a request with its headers. */
+export function withoutSecrets(error: unknown, secrets: ReadonlySet<string>): Error {
+  const bare = new Error(masked(messageOf(error), secrets));
+  if (error instanceof Error) {
+    bare.name = error.name;
+    bare.stack = masked(error.stack ?? '', secrets);
+  }
+  return bare;
+}
+
+/** Whether an error of ours can be passed on as it is. */
+function isClean(error: AppError, secrets: ReadonlySet<string>): boolean {
+  const texts = [error.message, error.stack ?? '', ...(error.cause === undefined ? [] : [messageOf(error.cause)])];
+  return texts.every((text) => masked(text, secrets) === text);
+}

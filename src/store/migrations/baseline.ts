@@ -1,0 +1,166 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { ColumnTypes } from '../column-types.ts';
+import type { Tables } from '../schema.ts';
+
+/** The first schema. `schema.ts` says what the columns mean. */
+export async function baseline(db: Kysely<Tables>, types: ColumnTypes): Promise<void> {
+  const parts = [settings, transactions, idempotency, spending, plugins, webhooks, instances];
+  for (const statement of parts.flatMap((part) => part(types))) await statement.execute(db);
+}
+
+type Statements = RawBuilder<unknown>[];
+
+function settings({ text, integer, table }: ColumnTypes): Statements {
+  return [
+    sql`create table meta (key ${text} not null primary key, value ${text} not null) ${table}`,
+    sql`create table chain_identities (
+      network_type ${text} not null, network ${text} not null, identity ${text} not null,
+      primary key (network_type, network)
+    ) ${table}`,
+    sql`create table relayers (
+      id ${text} not null primary key, created_at ${integer} not null, name ${text} not null,
+      network ${text} not null, network_type ${text} not null, address ${text} not null,
+      paused ${integer} not null, disabled_reason ${text}, signer_id ${text} not null, notification_id ${text},
+      custom_rpc_urls ${text}, policies ${text} not null, declaration ${text}
+    ) ${table}`,
+  ];
+}
+
+function transactions({ text, integer, rising, table }: ColumnTypes): Statements {
+  return [
+    sql`create table transactions (
+      accepted ${rising} primary key, id ${text} not null unique, relayer_id ${text} not null,
+      network_type ${text} not null, lane ${text} not null, status ${text} not null, status_reason ${text},
+      created_at ${integer} not null, sent_at ${integer}, confirmed_at ${integer}, valid_until ${integer},
+      request ${text} not null, fields ${text} not null, anchor_kind ${text} not null, on_death ${text} not null,
+      content_key ${text}, parent_id ${text}, sequence ${text}, hash ${text}, noop_end ${text},
+      next_action_at ${integer}, ended_at ${integer}, pins ${integer} not null default 0
+    ) ${table}`,
+    // What is due holds only what is open, so these two stay small whatever becomes history.
+    sql`create index transactions_due on transactions (next_action_at) where next_action_at is not null`,
+    sql`create index transactions_due_in_lane on transactions (lane, next_action_at, accepted)
+      where next_action_at is not null`,
+    sql`create index transactions_by_lane_and_status on transactions (lane, status)`,
+    sql`create index transactions_by_relayer on transactions (relayer_id, created_at, id)`,
+    sql`create index transactions_by_relayer_and_status
+      on transactions (relayer_id, status, created_at, id, noop_end)`,
+    sql`create index transactions_by_sequence on transactions (relayer_id, sequence) where sequence is not null`,
+    sql`create index transactions_confirmed on transactions (relayer_id, confirmed_at)
+      where confirmed_at is not null`,
+    // What is pinned costs a round of pruning nothing, however much there is of it.
+    sql`create index transactions_ended on transactions (ended_at) where ended_at is not null and pins = 0`,
+    sql`create index transactions_by_parent on transactions (parent_id) where parent_id is not null`,
+    // The same bytes of a client are one transaction; one that ended in vain gives its key back.
+    sql`create unique index transactions_by_content on transactions (lane, content_key)
+      where content_key is not null`,
+    sql`create table attempts (
+      transaction_id ${text} not null references transactions (id), ordinal ${integer} not null,
+      lane ${text} not null, anchor ${text}, raw ${text} not null, hash ${text} not null,
+      created_at ${integer} not null, accepted_at ${integer}, accepted_by ${text}, dead_at ${integer},
+      purpose ${text} not null, request ${text} not null, fields ${text} not null,
+      primary key (transaction_id, ordinal), unique (lane, hash)
+    ) ${table}`,
+    sql`create table lanes (lane ${text} not null primary key, settled ${text} not null) ${table}`,
+    sql`create table intents (
+      position ${rising} primary key, transaction_id ${text} not null, lane ${text} not null,
+      action ${text} not null, created_at ${integer} not null, settled_at ${integer}, refusal ${text}
+    ) ${table}`,
+    sql`create index intents_waiting on intents (lane, position) where settled_at is null`,
+    sql`create index intents_of_transaction on intents (transaction_id)`,
+    sql`create table decisions (
+      position ${rising} primary key, transaction_id ${text} not null, at ${integer} not null,
+      kind ${text} not null, text ${text} not null
+    ) ${table}`,
+    sql`create index decisions_of_transaction on decisions (transaction_id, position)`,
+  ];
+}
+
+function idempotency({ text, integer, table }: ColumnTypes): Statements {
+  return [
+    sql`create table idempotency_keys (
+      id ${text} not null primary key, scope ${text} not null, key ${text} not null, fingerprint ${text} not null,
+      state ${text} not null, owner ${text} not null, token ${integer} not null, expires_at ${integer} not null,
+      has_effects ${integer} not null, created_at ${integer} not null, status ${integer}, body ${text},
+      kept ${integer} not null default 0, unique (scope, key)
+    ) ${table}`,
+    sql`create index idempotency_keys_by_age on idempotency_keys (created_at)`,
+    sql`create index idempotency_keys_kept on idempotency_keys (scope, created_at)
+      where kept > 0 and state = 'answered'`,
+    sql`create table kept_bytes (scope ${text} not null primary key, bytes ${integer} not null) ${table}`,
+    sql`create table effects (
+      claim_id ${text} not null references idempotency_keys (id), payload_hash ${text} not null,
+      occurrence ${integer} not null, transaction_id ${text}, outcome ${text}, failure ${text},
+      primary key (claim_id, payload_hash, occurrence)
+    ) ${table}`,
+  ];
+}
+
+function spending({ text, integer, table }: ColumnTypes): Statements {
+  return [
+    sql`create table budgets (
+      plugin_id ${text} not null, relayer_id ${text} not null, value ${text} not null, fee ${text} not null,
+      fee_limit ${text}, primary key (plugin_id, relayer_id)
+    ) ${table}`,
+    sql`create table spending (
+      transaction_id ${text} not null primary key, plugin_id ${text} not null, relayer_id ${text} not null,
+      value ${text} not null, fee ${text} not null, spent_value ${text}, spent_fee ${text}, settled_at ${integer}
+    ) ${table}`,
+    sql`create index spending_settled on spending (plugin_id, relayer_id, settled_at) where settled_at is not null`,
+    sql`create index spending_unfolded on spending (plugin_id, relayer_id, transaction_id)
+      where spent_value is not null`,
+  ];
+}
+
+function plugins({ text, integer, table }: ColumnTypes): Statements {
+  return [
+    sql`create table plugin_kv (
+      plugin_id ${text} not null, key ${text} not null, value ${text} not null, expires_at ${integer},
+      primary key (plugin_id, key)
+    ) ${table}`,
+    sql`create index plugin_kv_expiry on plugin_kv (expires_at) where expires_at is not null`,
+    sql`create index plugin_kv_expiry_of_plugin on plugin_kv (plugin_id, expires_at) where expires_at is not null`,
+    sql`create table plugin_kv_usage (
+      plugin_id ${text} not null primary key, keys ${integer} not null, bytes ${integer} not null,
+      last_fence ${integer} not null, counted_at ${integer} not null
+    ) ${table}`,
+    sql`create table plugin_locks (
+      plugin_id ${text} not null, name ${text} not null, fence ${integer} not null, owner ${text} not null,
+      expires_at ${integer} not null, primary key (plugin_id, name)
+    ) ${table}`,
+    sql`create index plugin_locks_expiry on plugin_locks (expires_at)`,
+  ];
+}
+
+function webhooks({ text, integer, rising, table }: ColumnTypes): Statements {
+  return [
+    sql`create table notifications (
+      id ${text} not null primary key, created_at ${integer} not null, type ${text} not null, url ${text} not null,
+      signing_key ${text}, declaration ${text}
+    ) ${table}`,
+    sql`create table outbox (
+      position ${rising} primary key, id ${text} not null unique, notification_id ${text} not null,
+      subject ${text} not null, event ${text} not null, body ${text} not null, created_at ${integer} not null,
+      tries ${integer} not null, next_try_at ${integer} not null, ending ${text}, ended_at ${integer}, outcome ${text}
+    ) ${table}`,
+    // What waits is little, whatever has ended before.
+    sql`create index outbox_due on outbox (notification_id, next_try_at) where ended_at is null`,
+    sql`create index outbox_by_subject on outbox (notification_id, subject, position) where ended_at is null`,
+    sql`create index outbox_by_time on outbox (next_try_at) where ended_at is null`,
+    sql`create index outbox_ended on outbox (ending, ended_at) where ended_at is not null`,
+  ];
+}
+
+/** An embedded store has no rows in any of these: one process has all leases, and there are no others. */
+function instances({ text, integer, table, forgettable }: ColumnTypes): Statements {
+  return [
+    sql`create table leases (
+      name ${text} not null primary key, owner ${text} not null, token ${integer} not null,
+      expires_at ${integer} not null
+    ) ${table}`,
+    sql`create ${forgettable} table rate_buckets (subject ${text} not null primary key, full_at ${integer} not null)
+      ${table}`,
+    sql`create ${forgettable} table instances (
+      id ${text} not null primary key, said_at ${integer} not null, unreached ${text} not null
+    ) ${table}`,
+  ];
+}

@@ -1,0 +1,41 @@
+import { type Kysely, sql } from 'kysely';
+import type { BucketAnswer, BucketSize, Buckets } from '../buckets.ts';
+import type { Tables } from '../schema.ts';
+
+/** Microseconds since the epoch. */
+const now = sql<number>`floor(extract(epoch from clock_timestamp()) * 1000000)::bigint`;
+
+/**
+ * Buckets as rows of an unlogged table: what a crash of the database forgets is a few seconds of counting, and no
+ * request waits for the disk. A bucket is the moment at which it will be full, as in `http/token-buckets.ts`.
+ */
+export class PostgresBuckets implements Buckets {
+  readonly #db: Kysely<Tables>;
+
+  constructor(db: Kysely<Tables>) {
+    this.#db = db;
+  }
+
+  async take(subject: string, { tokenUs, fullUs }: BucketSize): Promise<BucketAnswer> {
+    const before = sql<number>`greatest(rate_buckets.full_at, ${now})`;
+    // One statement, so that of several instances each sees what the one before took.
+    const taken = await this.#db
+      .insertInto('rate_buckets')
+      .values({ subject, full_at: sql<number>`${now} + ${tokenUs}::bigint` })
+      .onConflict((on) =>
+        on
+          .column('subject')
+          .doUpdateSet({ full_at: sql<number>`${before} + ${tokenUs}::bigint` })
+          .where(sql<boolean>`${before} + ${tokenUs}::bigint <= ${now} + ${fullUs}::bigint`),
+      )
+      .returning(sql<number>`full_at - ${now}`.as('missing'))
+      .executeTakeFirst();
+    if (taken !== undefined) return { allowed: true, missingUs: Math.max(0, taken.missing) };
+    const refused = await this.#db
+      .selectFrom('rate_buckets')
+      .select(sql<number>`full_at - ${now}`.as('missing'))
+      .where('subject', '=', subject)
+      .executeTakeFirst();
+    return { allowed: false, missingUs: Math.max(0, refused?.missing ?? 0) };
+  }
+}

@@ -1,0 +1,47 @@
+import { type Kysely, sql } from 'kysely';
+import { z } from 'zod';
+import type { Instances } from '../instances.ts';
+import type { Tables } from '../schema.ts';
+import { jsonText } from '../tables/stored-record.ts';
+
+const now = sql<number>`floor(extract(epoch from clock_timestamp()) * 1000)::bigint`;
+
+/** The row of one that is gone is taken away by the others after so long, whatever the clock did. */
+const KEPT_MS = 3_600_000;
+
+const unreachedSchema = jsonText(z.array(z.string()));
+
+/** Words of the instances as rows of an unlogged table: after a crash of the database each says its own again. */
+export class PostgresInstances implements Instances {
+  readonly lastsMs: number;
+  readonly #db: Kysely<Tables>;
+  readonly #id: string;
+
+  /** `id` tells the instances on a database apart. */
+  constructor(db: Kysely<Tables>, id: string, lastsMs: number) {
+    this.#db = db;
+    this.#id = id;
+    this.lastsMs = lastsMs;
+  }
+
+  async say(unreached: readonly string[]): Promise<ReadonlySet<string>[]> {
+    const word = { said_at: now, unreached: JSON.stringify(unreached) };
+    await this.#db
+      .insertInto('instances')
+      .values({ id: this.#id, ...word })
+      .onConflict((on) => on.column('id').doUpdateSet(word))
+      .execute();
+    await this.#db.deleteFrom('instances').where(sql<boolean>`abs(said_at - ${now}) > ${KEPT_MS}`).execute();
+    const others = await this.#db
+      .selectFrom('instances')
+      .select('unreached')
+      .where('id', '!=', this.#id)
+      .where(sql<boolean>`abs(said_at - ${now}) < ${this.lastsMs}`)
+      .execute();
+    return others.map(({ unreached: text }) => new Set(unreachedSchema.parse(text)));
+  }
+
+  async leave(): Promise<void> {
+    await this.#db.deleteFrom('instances').where('id', '=', this.#id).execute();
+  }
+}

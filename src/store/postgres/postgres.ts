@@ -1,0 +1,273 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type CompiledQuery, Kysely, sql } from 'kysely';
+import pg from 'pg';
+import type { Log } from '../../observability/log.ts';
+import { BodyGuard, type QueryPlace } from '../body-guard.ts';
+import { postgresColumns } from '../column-types.ts';
+import type { Connection } from '../connection.ts';
+import type { Lease } from '../lease.ts';
+import { migrate } from '../migrations/migrate.ts';
+import { migrations } from '../migrations/migrations.ts';
+import { createReader, createWriter } from '../queries.ts';
+import type { Tables } from '../schema.ts';
+import { checkSeal, type Sealer } from '../sealing.ts';
+import type { Store, Writer } from '../store.ts';
+import { resealNotifications } from '../tables/notifications.ts';
+import { resealRpcUrls } from '../tables/relayers.ts';
+import { PostgresBuckets } from './postgres-buckets.ts';
+import { postgresDialect, typeParsers } from './postgres-dialect.ts';
+import { isConnectionTrouble, isSerializationFailure, reasonOf, toldToCaller } from './postgres-errors.ts';
+import { PostgresHints } from './postgres-hints.ts';
+import { PostgresInstances } from './postgres-instances.ts';
+import { PostgresLeases } from './postgres-leases.ts';
+import { PostgresSockets } from './postgres-sockets.ts';
+
+/** One of them hears the other instances. */
+const CONNECTIONS = 11;
+/** Also how long a query waits for one of the connections. */
+const CONNECT_MS = 5_000;
+/** Far above what any query of the store takes; below what a client waits for an answer. */
+const STATEMENT_MS = 5_000;
+/** A body that awaits something else loses its connection after this, and nothing it wrote is kept. */
+const IDLE_IN_TRANSACTION_MS = 5_000;
+/** How long what a killed instance did stands still. A stopped one is cut off inside a transaction before that. */
+const LEASE_MS = 10_000;
+/** The pauses of a start that waits for the server double up to this. */
+const LONGEST_PAUSE_MS = 2_000;
+/** Of each round of writers that collide, one wins. */
+const TRIES = 50;
+/** Any fixed number will do; it is the same for all instances on a database. */
+const MIGRATION_LOCK = 4_716_903;
+
+export interface PostgresStoreOptions {
+  /** `postgres://user:password@host:port/database` */
+  url: string;
+  log: Log;
+  /** Checked against the key that the database was sealed with; absent when nothing is ever sealed. */
+  sealer?: Sealer;
+  /** How long to wait for a server that does not answer yet; default 0. */
+  patienceMs?: number;
+  /** How long a body may leave its transaction alone; default 5 s. */
+  idleInTransactionMs?: number;
+  /** How long a lease lasts without renewal, longer than `idleInTransactionMs`; default 10 s. */
+  leaseMs?: number;
+  /**
+   * Ends an opening that is under way, with its reason, and all connections: whoever waits for the database is told then
+   * and from then on that it does not answer. What was committed stays; whether a commit under way was is not known.
+   */
+  cut?: AbortSignal;
+}
+
+/**
+ * Opens the store on PostgreSQL, which several instances may share. Every write body is one transaction that sees one
+ * state of the database; when another instance changed what it touches, it runs again from the start.
+ * @throws when the server cannot be reached, or the database is of a newer version or sealed with another key
+ */
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
+  const {
+    url,
+    log,
+    sealer,
+    patienceMs = 0,
+    idleInTransactionMs = IDLE_IN_TRANSACTION_MS,
+    leaseMs = LEASE_MS,
+    cut = new AbortController().signal,
+  } = options;
+  if (idleInTransactionMs >= leaseMs) throw new Error('A lease must outlast a body that leaves its transaction alone');
+  const sockets = new PostgresSockets(cut, log);
+  const alone = { stream: sockets.make, max: 1 };
+  await patiently(() => bringUp(createPool(url, log, alone), log, sealer), { patienceMs, log, cut });
+  const pool = createPool(url, log, {
+    stream: sockets.make,
+    max: CONNECTIONS,
+    statement_timeout: STATEMENT_MS,
+    query_timeout: STATEMENT_MS + 1_000,
+    idle_in_transaction_session_timeout: idleInTransactionMs,
+  });
+  const instance = randomUUID();
+  const whole = new Kysely<Tables>({ dialect: postgresDialect(pool) });
+  const hints = new PostgresHints({ pool, instance, log });
+  hints.start();
+  const instances = new PostgresInstances(whole, instance, leaseMs);
+  return compose(whole, new PostgresLeases(whole, instance, leaseMs), instances, hints, sealer);
+}
+
+/** A server that is starting, or starts after its client, is waited for; what it refuses is refused at once. */
+async function patiently(
+  start: () => Promise<void>,
+  { patienceMs, log, cut }: { patienceMs: number; log: Log; cut: AbortSignal },
+): Promise<void> {
+  const giveUpAt = performance.now() + patienceMs;
+  let isWaiting = false;
+  for (let pause = 100; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+    try {
+      await start();
+      if (isWaiting) log.info('the database answers');
+      return;
+    } catch (cause) {
+      cut.throwIfAborted();
+      if (!isConnectionTrouble(cause)) throw cause;
+      if (performance.now() + pause > giveUpAt) {
+        throw new Error(`The database does not answer: ${reasonOf(cause)}`, { cause });
+      }
+      if (!isWaiting)
+        log.warn({ reason: reasonOf(cause), patienceMs }, 'the database does not answer yet; it is waited for');
+      isWaiting = true;
+      await delay(pause, undefined, { signal: cut }).catch(() => cut.throwIfAborted());
+    }
+  }
+}
+
+/** On a connection of its own, because a step of the schema may take longer than any query may. */
+async function bringUp(pool: pg.Pool, log: Log, sealer: Sealer | undefined): Promise<void> {
+  const whole = new Kysely<Tables>({ dialect: postgresDialect(pool) });
+  try {
+    await whole.connection().execute(async (db) => {
+      // Held until the connection ends.
+      await sql`select pg_advisory_lock(${sql.lit(MIGRATION_LOCK)})`.execute(db);
+      await migrate({ db, types: postgresColumns, log, now: Date.now }, migrations);
+      if (sealer !== undefined) {
+        await checkSeal(db, sealer);
+        await resealNotifications(db, sealer);
+        await resealRpcUrls(db, sealer);
+      }
+    });
+  } finally {
+    await whole.destroy();
+  }
+}
+
+function createPool(url: string, log: Log, limits: pg.PoolConfig): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    application_name: 'isolayer',
+    connectionTimeoutMillis: CONNECT_MS,
+    keepAlive: true,
+    types: typeParsers,
+    ...limits,
+  });
+  // A connection may break at any moment, in use or idle, and is replaced; an event that nobody hears ends the process.
+  let lostAt = Number.NEGATIVE_INFINITY;
+  pool.on('connect', (client) => {
+    client.on('error', (error) => {
+      // They go together when the server does: one line says it.
+      const isFirst = performance.now() - lostAt > CONNECT_MS;
+      lostAt = performance.now();
+      log[isFirst ? 'warn' : 'debug']({ reason: reasonOf(error) }, 'a database connection was lost');
+    });
+  });
+  pool.on('error', () => {});
+  return pool;
+}
+
+function compose(
+  whole: Kysely<Tables>,
+  leases: PostgresLeases,
+  instances: PostgresInstances,
+  hints: PostgresHints,
+  sealer: Sealer | undefined,
+): Store {
+  const guard = new BodyGuard();
+  // Within a transaction this is its beginning, outside one the moment of the query.
+  const now = () => sql<number>`floor(extract(epoch from transaction_timestamp()) * 1000)::bigint`;
+  const running = new Set<Promise<unknown>>();
+  let closing: Promise<void> | undefined;
+
+  const over = (db: Kysely<Tables>, place: QueryPlace): Connection => ({
+    db: db.withPlugin(guard[place]),
+    async rows<Row>(query: CompiledQuery<Row>) {
+      guard.assert(place);
+      return (await db.executeQuery(query)).rows;
+    },
+    now,
+    hasOtherWriters: true,
+    sealer,
+  });
+
+  async function writeOnce<T>(lease: Lease | undefined, body: (writer: Writer) => Promise<T>): Promise<T> {
+    return whole
+      .transaction()
+      .setIsolationLevel('repeatable read')
+      .execute(async (db) => {
+        if (lease !== undefined) await leases.assertHeld(db, lease);
+        return guard.enter(() => body(createWriter(over(db, 'inside')))).ended;
+      });
+  }
+
+  async function write<T>(lease: Lease | undefined, body: (writer: Writer) => Promise<T>): Promise<T> {
+    guard.assertOutside();
+    const writing = againOnCollision(() => writeOnce(lease, body));
+    running.add(writing);
+    return writing.finally(() => running.delete(writing));
+  }
+
+  async function end(): Promise<void> {
+    await Promise.allSettled([...running, hints.close()]);
+    await whole.destroy();
+  }
+
+  return {
+    read: tellingTrouble(createReader(over(whole, 'outside'))),
+    write: (body) => write(undefined, body),
+    writeUnder: write,
+    leases: tellingTrouble(leases),
+    buckets: tellingTrouble(new PostgresBuckets(whole)),
+    instances: tellingTrouble(instances),
+    hints,
+    async now() {
+      const { at } = await whole.selectNoFrom(now().as('at')).executeTakeFirstOrThrow().catch(rethrowTold);
+      return at;
+    },
+    place: () => placeOf(whole).catch(rethrowTold),
+    close() {
+      guard.close();
+      closing ??= end();
+      return closing;
+    },
+  };
+}
+
+/**
+ * Where the tables are: `pg_restore` makes new ones, a copied database has another number, and each cluster has a number
+ * of its own, which some providers do not show.
+ */
+async function placeOf(db: Kysely<Tables>): Promise<string> {
+  const cluster = await sql<{ id: string }>`select system_identifier::text as id from pg_control_system()`
+    .execute(db)
+    .then(({ rows: [row] }) => row?.id ?? '')
+    .catch((cause: unknown) => {
+      if (isConnectionTrouble(cause)) throw cause;
+      return '';
+    });
+  const { rows } = await sql<{ database: string; table: string }>`
+    select oid::text as database, 'meta'::regclass::oid::text as "table" from pg_database where datname = current_database()
+  `.execute(db);
+  return [cluster, rows[0]?.database, rows[0]?.table].join('/');
+}
+
+async function againOnCollision<T>(run: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await run();
+    } catch (cause) {
+      if (!isSerializationFailure(cause) || tries === TRIES) throw toldToCaller(cause);
+      await delay(Math.min(tries, 10));
+    }
+  }
+}
+
+/** The same, with rejections that are {@link toldToCaller}. */
+function tellingTrouble<T extends object>(target: T): T {
+  return new Proxy(target, {
+    get(_, name) {
+      const member: unknown = Reflect.get(target, name, target);
+      if (typeof member !== 'function') return member;
+      return (...args: unknown[]) => (Reflect.apply(member, target, args) as Promise<unknown>).catch(rethrowTold);
+    },
+  });
+}
+
+function rethrowTold(cause: unknown): never {
+  throw toldToCaller(cause);
+}

@@ -1,0 +1,131 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { AppError } from '../../domain/errors.ts';
+import type { Log } from '../../observability/log.ts';
+import type { Checkpoints } from './checkpoints.ts';
+import type { WalFile } from './wal-file.ts';
+import type { GroupTransactions } from './writer-queue.ts';
+
+export interface DurableCommitsParts {
+  /** The one connection that writes, in WAL mode; nothing else commits on it. */
+  writing: DatabaseSync;
+  /** The one that everybody reads on. */
+  reading: DatabaseSync;
+  wal: WalFile;
+  checkpoints: Checkpoints;
+  log: Log;
+}
+
+/**
+ * Commits without holding up the main loop for the disk: SQLite writes the commit into its log and flushes nothing,
+ * and the flush happens elsewhere. Until it has happened, those who read are held where they were, so nobody acts on
+ * what a power cut could still take back.
+ *
+ * A flush that fails is for good: the kernel may have dropped what it could not write and call the next flush a success
+ * (Rebello et al., "Can Applications Recover from fsync Failures?", USENIX ATC 2020). Then nothing is written any more,
+ * and readers stay where they are. A start brings what the log still says into the database file anew. A checkpoint
+ * whose flush fails is no different.
+ */
+export class DurableCommits implements GroupTransactions {
+  readonly #writing: DatabaseSync;
+  readonly #reading: DatabaseSync;
+  readonly #wal: WalFile;
+  readonly #checkpoints: Checkpoints;
+  readonly #log: Log;
+  readonly #changes: StatementSync;
+  readonly #pages: StatementSync;
+  readonly #look: StatementSync;
+  #changesBefore: unknown;
+  #failure: unknown;
+
+  constructor({ writing, reading, wal, checkpoints, log }: DurableCommitsParts) {
+    writing.exec('pragma synchronous = normal; pragma wal_autocheckpoint = 0');
+    this.#writing = writing;
+    this.#reading = reading;
+    this.#wal = wal;
+    this.#checkpoints = checkpoints;
+    this.#log = log;
+    this.#changes = writing.prepare('select total_changes() as n');
+    this.#pages = writing.prepare('pragma wal_checkpoint(noop)');
+    this.#look = reading.prepare('select 1 from sqlite_schema limit 1');
+  }
+
+  /** False once a flush has failed: from then on the log must be left as it is. */
+  get isIntact(): boolean {
+    return this.#cause() === undefined;
+  }
+
+  /** @throws AppError `UNAVAILABLE` once a flush has failed */
+  assertIntact(): void {
+    if (this.isIntact) return;
+    const reason = 'The disk failed while the database was written; nothing is written until the service is restarted';
+    throw new AppError('UNAVAILABLE', { reason }, { cause: this.#cause() });
+  }
+
+  async ready(): Promise<void> {
+    if (this.isIntact) await this.#checkpoints.settled();
+  }
+
+  begin(): void {
+    this.assertIntact();
+    this.#writing.exec('begin immediate');
+    this.#changesBefore = this.#totalChanges();
+  }
+
+  async commit(): Promise<void> {
+    // All that was there before is on disk.
+    if (this.#totalChanges() === this.#changesBefore) {
+      this.#writing.exec('commit');
+      return;
+    }
+    this.#reading.exec('begin');
+    try {
+      // SQLite takes the snapshot with the first read, not with `begin`.
+      this.#look.get();
+      this.#writing.exec('commit');
+    } catch (cause) {
+      this.#letGo();
+      throw cause;
+    }
+    await this.#flush();
+    this.#letGo();
+    this.#checkpoints.grown(() => Number(this.#pages.get()?.['log']));
+  }
+
+  undo(): void {
+    try {
+      if (this.#writing.isOpen && this.#writing.isTransaction) this.#writing.exec('rollback');
+    } catch {
+      // The transaction stays open, so every later group fails and tries this again: nothing is kept by accident.
+    }
+  }
+
+  /** When nothing is under way any more. Safe to call twice. */
+  async close(): Promise<void> {
+    await this.#checkpoints.close();
+    this.#wal.close();
+  }
+
+  async #flush(): Promise<void> {
+    try {
+      await this.#wal.flush();
+    } catch (cause) {
+      this.#failure = cause;
+      this.#log.error({ err: cause }, 'the disk failed while the database was written; restart when it is well');
+      const reason = 'The disk failed while this was written: whether it is kept shows after a restart of the service';
+      throw new AppError('UNAVAILABLE', { reason }, { cause });
+    }
+  }
+
+  #cause(): unknown {
+    return this.#failure ?? this.#checkpoints.failure;
+  }
+
+  /** From now on readers see what is committed. */
+  #letGo(): void {
+    this.#reading.exec('commit');
+  }
+
+  #totalChanges(): unknown {
+    return this.#changes.get()?.['n'];
+  }
+}

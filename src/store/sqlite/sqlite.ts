@@ -1,0 +1,153 @@
+import { closeSync, openSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { type CompiledQuery, Kysely, type RawBuilder, sql } from 'kysely';
+import type { Clock } from '../../domain/clock.ts';
+import type { Log } from '../../observability/log.ts';
+import { BodyGuard, type QueryPlace } from '../body-guard.ts';
+import { sqliteColumns } from '../column-types.ts';
+import type { Connection } from '../connection.ts';
+import { noHints } from '../hints.ts';
+import { migrate } from '../migrations/migrate.ts';
+import { migrations } from '../migrations/migrations.ts';
+import { createReader, createWriter } from '../queries.ts';
+import type { Tables } from '../schema.ts';
+import { checkSeal, type Sealer } from '../sealing.ts';
+import type { Store, Writer } from '../store.ts';
+import { resealNotifications } from '../tables/notifications.ts';
+import { resealRpcUrls } from '../tables/relayers.ts';
+import { Checkpoints } from './checkpoints.ts';
+import { DurableCommits } from './durable-commits.ts';
+import { ProcessLeases } from './process-leases.ts';
+import { SqliteStatements, sqliteDialect } from './sqlite-dialect.ts';
+import { openWalFile, type WalFile } from './wal-file.ts';
+import { WriterQueue } from './writer-queue.ts';
+
+/** How long a statement waits for another process, such as a backup; the event loop waits with it. */
+const BUSY_MS = 1000;
+
+export interface SqliteStoreOptions {
+  /** The database file; made when it is not there. The folder is, and its lock (`lock.ts`) is held. */
+  path: string;
+  log: Log;
+  clock: Clock;
+  /** Checked against the key that the database was sealed with; absent when nothing is ever sealed. */
+  sealer?: Sealer;
+  /** Opens the log of the database at a path; absent: {@link openWalFile}. */
+  openWal?: (path: string) => WalFile;
+}
+
+/** The open parts of a store. */
+interface Parts {
+  writing: DatabaseSync;
+  reading: DatabaseSync;
+  commits: DurableCommits;
+  clock: Clock;
+  sealer: Sealer | undefined;
+}
+
+/**
+ * Opens the embedded store: one connection writes, one reads, so that a read never waits for a write.
+ * @throws when the file is no database, is damaged, is of a newer version, or was sealed with another key
+ */
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+  const { path, log, clock, sealer, openWal = openWalFile } = options;
+  // SQLite gives its side files the same mode.
+  closeSync(openSync(path, 'a', 0o600));
+  const opened: { close(): void }[] = [];
+  try {
+    const writing = openForWriting(path);
+    opened.push(writing);
+    const whole = new Kysely<Tables>({ dialect: sqliteDialect(writing) });
+    await migrate({ db: whole, types: sqliteColumns, log, now: clock.now }, migrations);
+    if (sealer !== undefined) {
+      await checkSeal(whole, sealer);
+      await resealNotifications(whole, sealer);
+      await resealRpcUrls(whole, sealer);
+    }
+    const wal = openWal(path);
+    opened.push(wal);
+    await wal.flush();
+    const reading = openForReading(path);
+    opened.push(reading);
+    const commits = new DurableCommits({ writing, reading, wal, checkpoints: new Checkpoints(path, log), log });
+    return compose({ writing, reading, commits, clock, sealer });
+  } catch (cause) {
+    for (const part of opened.toReversed()) part.close();
+    throw cause;
+  }
+}
+
+function compose({ writing, reading, commits, clock, sealer }: Parts): Store {
+  const guard = new BodyGuard();
+  const queue = new WriterQueue(writing, commits, guard, clock);
+  const over = (database: DatabaseSync, place: QueryPlace, now: () => RawBuilder<number>): Connection => {
+    const statements = new SqliteStatements(database);
+    return {
+      db: new Kysely<Tables>({ dialect: sqliteDialect(database, statements), plugins: [guard[place]] }),
+      async rows<Row>(query: CompiledQuery<Row>) {
+        guard.assert(place);
+        return statements.run<Row>(query).rows;
+      },
+      now,
+      sealer,
+    };
+  };
+  let bodyBegan = 0;
+  const writer = createWriter(over(writing, 'inside', () => sql.val(bodyBegan)));
+  const leases = new ProcessLeases();
+  const run = async <T>(body: (writer: Writer) => Promise<T>) => {
+    guard.assertOutside();
+    return queue.run(() => {
+      bodyBegan = clock.now();
+      return body(writer);
+    });
+  };
+
+  return {
+    read: createReader(over(reading, 'outside', () => sql.val(clock.now()))),
+    write: run,
+    writeUnder: (lease, body) =>
+      run((writer) => {
+        leases.assertHeld(lease);
+        return body(writer);
+      }),
+    leases,
+    buckets: null,
+    instances: null,
+    hints: noHints,
+    async now() {
+      // Whoever wants to know how the store is asks for its time.
+      commits.assertIntact();
+      return clock.now();
+    },
+    place: async () => null,
+    async close() {
+      guard.close();
+      await queue.drained();
+      await commits.close();
+      // The last that can write makes a checkpoint and gives up the log. On a disk that failed nobody may: there the last
+      // is one that only reads.
+      for (const database of commits.isIntact ? [reading, writing] : [writing, reading]) {
+        if (database.isOpen) database.close();
+      }
+    },
+  };
+}
+
+function openForWriting(path: string): DatabaseSync {
+  const database = new DatabaseSync(path, { timeout: BUSY_MS, enableForeignKeyConstraints: true });
+  try {
+    database.exec('pragma journal_mode = wal; pragma synchronous = full');
+    // What a crash has left in the log may be in memory only, or on a disk that failed: it is written anew before
+    // anybody reads it.
+    database.exec('pragma wal_checkpoint(passive)');
+    return database;
+  } catch (cause) {
+    database.close();
+    throw new Error(`${path} cannot be opened as the service's database`, { cause });
+  }
+}
+
+function openForReading(path: string): DatabaseSync {
+  return new DatabaseSync(path, { timeout: BUSY_MS, readOnly: true });
+}

@@ -1,0 +1,136 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Clock } from '../../domain/clock.ts';
+import { AppError } from '../../domain/errors.ts';
+import type { BodyGuard } from '../body-guard.ts';
+
+/** How long bodies join one commit, in milliseconds; then the event loop has its turn. */
+const GROUP_MS = 5;
+
+/** The transactions that groups of bodies are. */
+export interface GroupTransactions {
+  /** Awaited before each. Never fails. */
+  ready(): Promise<void>;
+  /** @throws when nothing can be written */
+  begin(): void;
+  /** Resolves once what was written since the beginning is on disk; nobody else sees it before. */
+  commit(): Promise<void>;
+  /** Takes back what was not committed, if there is a transaction. Never fails. */
+  undo(): void;
+}
+
+interface Job {
+  /** Runs the body and tells how to report its end; what it reports is true only after the commit. */
+  run(): Promise<{ kept: boolean; report: () => void }>;
+  fail(cause: unknown): void;
+}
+
+/**
+ * Runs write bodies one after the other on the one writing connection of SQLite, many per commit, because a commit
+ * costs a flush to disk; what comes while one is made shares the next. A body that throws is undone alone. All it may
+ * await is its writer, whose promises need no turn of the event loop; one that is still unfinished after a turn has
+ * broken that rule, and is undone too.
+ */
+export class WriterQueue {
+  readonly #database: DatabaseSync;
+  readonly #transactions: GroupTransactions;
+  readonly #guard: BodyGuard;
+  readonly #clock: Clock;
+  readonly #jobs: Job[] = [];
+  #working = false;
+  #whenIdle: (() => void)[] = [];
+
+  /** @param transactions of the database; whoever gives them does nothing else with it meanwhile */
+  constructor(database: DatabaseSync, transactions: GroupTransactions, guard: BodyGuard, clock: Clock) {
+    this.#database = database;
+    this.#transactions = transactions;
+    this.#guard = guard;
+    this.#clock = clock;
+  }
+
+  /** Resolves or rejects with the body's end, once that is on disk. */
+  run<T>(body: () => Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#jobs.push({
+        fail: reject,
+        run: async () => {
+          try {
+            const result = await this.#runBody(body);
+            return { kept: true, report: () => resolve(result) };
+          } catch (cause) {
+            return { kept: false, report: () => reject(cause) };
+          }
+        },
+      });
+      this.#start();
+    });
+  }
+
+  /** Resolves when everything that was asked for has ended. */
+  async drained(): Promise<void> {
+    if (this.#working) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
+  }
+
+  /** Not at once: what else arrives in this turn of the loop shares the commit. */
+  #start(): void {
+    if (this.#working) return;
+    this.#working = true;
+    setImmediate(() => void this.#work());
+  }
+
+  async #work(): Promise<void> {
+    await this.#transactions.ready();
+    await this.#commitGroup();
+    if (this.#jobs.length > 0) {
+      setImmediate(() => void this.#work());
+      return;
+    }
+    this.#working = false;
+    for (const resolve of this.#whenIdle.splice(0)) resolve();
+  }
+
+  async #commitGroup(): Promise<void> {
+    const deadline = this.#clock.elapsed() + GROUP_MS;
+    const reports: (() => void)[] = [];
+    let taken = 0;
+    try {
+      this.#transactions.begin();
+      do {
+        const job = this.#jobs[taken];
+        if (job === undefined) break;
+        taken += 1;
+        this.#database.exec('savepoint body');
+        const { kept, report } = await job.run();
+        this.#database.exec(kept ? 'release body' : 'rollback to body; release body');
+        reports.push(report);
+      } while (this.#clock.elapsed() < deadline);
+      await this.#transactions.commit();
+      this.#jobs.splice(0, taken);
+      for (const report of reports) report();
+    } catch (cause) {
+      // The commit failed, or SQLite gave the whole transaction up (disk full, I/O error): nothing of it is stored,
+      // unless the cause says otherwise.
+      this.#transactions.undo();
+      const error = cause instanceof AppError ? cause : unwritable(cause);
+      // When there was not even a beginning, those that wait would wait for the same.
+      for (const job of this.#jobs.splice(0, taken === 0 ? this.#jobs.length : taken)) job.fail(error);
+    }
+  }
+
+  async #runBody<T>(body: () => Promise<T>): Promise<T> {
+    const { ended, abandon } = this.#guard.enter(body);
+    const { promise: overdue, reject } = Promise.withResolvers<never>();
+    const turn = setImmediate(() => {
+      abandon();
+      reject(new Error('A write body awaited something other than its writer; it was undone'));
+    });
+    try {
+      return await Promise.race([ended, overdue]);
+    } finally {
+      clearImmediate(turn);
+    }
+  }
+}
+
+function unwritable(cause: unknown): AppError<'UNAVAILABLE'> {
+  return new AppError('UNAVAILABLE', { reason: 'The database cannot be written' }, { cause });
+}

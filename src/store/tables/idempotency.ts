@@ -1,0 +1,275 @@
+import type { RawBuilder } from 'kysely';
+import { sql } from 'kysely';
+import { z } from 'zod';
+import { AppError } from '../../domain/errors.ts';
+import type { Claim } from '../../domain/idempotency.ts';
+import type { Json } from '../../domain/json/json.ts';
+import type { Connection } from '../connection.ts';
+import type { Reader, Writer } from '../store.ts';
+import { KeptBytes } from './kept-bytes.ts';
+import { anyJsonSchema, DuplicateRecord, jsonText, readRecord, storableText } from './stored-record.ts';
+
+/** Both databases bound the parameters of a statement. */
+const IDS_PER_QUERY = 1000;
+
+const effectSchema = z.object({
+  transaction_id: z.string().nullable(),
+  outcome: jsonText(anyJsonSchema).nullable(),
+  failure: jsonText(anyJsonSchema).nullable(),
+});
+
+/** Reads of the table `effects`. */
+export function effectReads({ db }: Connection): Pick<Reader, 'effect' | 'effectNames'> {
+  return {
+    async effect({ claim, payloadHash, occurrence }) {
+      const row = await db
+        .selectFrom('effects')
+        .select(['transaction_id', 'outcome', 'failure'])
+        .where('claim_id', '=', claim.id)
+        .where('payload_hash', '=', payloadHash)
+        .where('occurrence', '=', occurrence)
+        .executeTakeFirst();
+      if (row === undefined) return undefined;
+      const stored = readRecord(effectSchema, 'effects', `${claim.id}/${payloadHash}/${occurrence}`, row);
+      return {
+        transactionId: stored.transaction_id,
+        ...(row.outcome !== null && { outcome: stored.outcome }),
+        ...(row.failure !== null && { failure: stored.failure }),
+      };
+    },
+
+    async effectNames(claimId) {
+      const rows = await db
+        .selectFrom('effects')
+        .select(['payload_hash', 'occurrence'])
+        .where('claim_id', '=', claimId)
+        .execute();
+      return rows.map(({ payload_hash, occurrence }) => ({ payloadHash: payload_hash, occurrence }));
+    },
+  };
+}
+
+type IdempotencyWrites =
+  | 'claimKey'
+  | 'renewClaims'
+  | 'keepAnswer'
+  | 'leaveKey'
+  | 'insertEffect'
+  | 'settleEffect'
+  | 'forgetEffect'
+  | 'pruneKeys';
+
+/** Writes of the tables `idempotency_keys` and `effects`. */
+export function idempotencyWrites(connection: Connection): Pick<Writer, IdempotencyWrites> {
+  const { db, now, hasOtherWriters = false } = connection;
+  const keptBytes = new KeptBytes(connection);
+
+  /** Sees to it that no further run takes the claim before the commit. */
+  async function holdClaim({ id, token }: Claim, hasEffect: boolean): Promise<void> {
+    const mine = db
+      .selectFrom('idempotency_keys')
+      .select('has_effects')
+      .where('id', '=', id)
+      .where('token', '=', token);
+    const row = await mine.executeTakeFirst();
+    // A further run, or one that has forgotten the key, would not find what this one does.
+    if (row === undefined) throw new AppError('IDEMPOTENCY_RUNNING', {}, { retryAfterSeconds: 1 });
+    if (hasEffect && row.has_effects === 0) {
+      await db.updateTable('idempotency_keys').set({ has_effects: 1 }).where('id', '=', id).execute();
+    } else if (hasOtherWriters) {
+      await mine.forShare().execute();
+    }
+  }
+
+  async function pin(transactionIds: readonly string[], by: number): Promise<void> {
+    await db
+      .updateTable('transactions')
+      .set((on) => ({ pins: on('pins', '+', by) }))
+      .where('id', 'in', transactionIds)
+      .execute();
+  }
+
+  /** The JSON of an outcome, if there is room for it: what is not kept is not known to a further run. */
+  async function kept(claimId: string, outcome: Json | undefined, quotaBytes?: number): Promise<string | null> {
+    if (outcome === undefined) return null;
+    const text = JSON.stringify(outcome);
+    return (await keptBytes.take(claimId, text, quotaBytes)) ? text : null;
+  }
+
+  const later = (forMs: number): RawBuilder<number> => sql<number>`${now()} + ${sql.lit(Math.ceil(forMs))}`;
+
+  return {
+    async claimKey({ scope, key, fingerprint }, { id, owner, forMs, isAlone }) {
+      const row = await db
+        .selectFrom('idempotency_keys')
+        .select(['id', 'fingerprint', 'state', 'owner', 'token', 'status', 'body'])
+        .select(sql<number>`case when expires_at > ${now()} then 1 else 0 end`.as('is_held'))
+        .where('scope', '=', scope)
+        .where('key', '=', key)
+        .executeTakeFirst();
+      if (row === undefined) {
+        const { numInsertedOrUpdatedRows } = await db
+          .insertInto('idempotency_keys')
+          .values({
+            ...{ id, scope, key, fingerprint, state: 'running', owner, token: 1, expires_at: later(forMs) },
+            ...{ has_effects: 0, created_at: now(), status: null, body: null },
+          })
+          // Of two instances that insert at once, PostgreSQL makes one collide with the other and run again.
+          .onConflict((on) => on.doNothing())
+          .executeTakeFirstOrThrow();
+        if (numInsertedOrUpdatedRows === 0n) throw new DuplicateRecord('idempotency_keys', id);
+        return { kind: 'claimed', claim: { id, token: 1 } };
+      }
+      if (row.fingerprint !== fingerprint) return { kind: 'other-request' };
+      if (row.state === 'answered') return { kind: 'answered', answer: { status: row.status ?? 0, body: row.body } };
+      const isLost = row.is_held === 0 || (isAlone && row.owner !== owner);
+      if (!isLost) return { kind: 'running' };
+      const token = row.token + 1;
+      await db
+        .updateTable('idempotency_keys')
+        .set({ owner, token, expires_at: later(forMs) })
+        .where('id', '=', row.id)
+        .execute();
+      return { kind: 'claimed', claim: { id: row.id, token } };
+    },
+
+    async renewClaims(claims, forMs) {
+      for (const { id, token } of claims) {
+        await db
+          .updateTable('idempotency_keys')
+          .set({ expires_at: later(forMs) })
+          .where('id', '=', id)
+          .where('token', '=', token)
+          .where('state', '=', 'running')
+          .execute();
+      }
+    },
+
+    async keepAnswer({ id, token }, { status, body }, { onlyAfterEffects, quotaBytes }) {
+      const isStorable = body !== null && storableText(body) === body;
+      let update = db
+        .updateTable('idempotency_keys')
+        .set({ state: 'answered', status, body: isStorable ? body : null })
+        .where('id', '=', id)
+        .where('token', '=', token)
+        .where('state', '=', 'running');
+      if (onlyAfterEffects) update = update.where('has_effects', '=', 1);
+      const answered = await update.returning(['scope', 'kept']).executeTakeFirst();
+      if (answered === undefined) return false;
+      if (answered.kept > 0) {
+        // No run asks any more what the effects came to; what they made is named as long as the key lives.
+        await db.deleteFrom('effects').where('claim_id', '=', id).where('transaction_id', 'is', null).execute();
+        await db.updateTable('idempotency_keys').set({ kept: 0 }).where('id', '=', id).execute();
+        await keptBytes.giveBack(answered.scope, answered.kept);
+      }
+      if (isStorable && !(await keptBytes.take(id, body, quotaBytes))) {
+        await db.updateTable('idempotency_keys').set({ body: null }).where('id', '=', id).execute();
+      }
+      return true;
+    },
+
+    async leaveKey({ id, token }) {
+      const left = await db
+        .updateTable('idempotency_keys')
+        .set({ expires_at: 0 })
+        .where('id', '=', id)
+        .where('token', '=', token)
+        .where('state', '=', 'running')
+        .returning('has_effects')
+        .executeTakeFirst();
+      if (left === undefined || left.has_effects === 1) return;
+      // None of these is large enough to be counted.
+      await db.deleteFrom('effects').where('claim_id', '=', id).execute();
+      await db.deleteFrom('idempotency_keys').where('id', '=', id).execute();
+    },
+
+    async insertEffect({ claim, payloadHash, occurrence }, note) {
+      const { transactionId = null, outcome, failure, leavesNothing = failure !== undefined, quotaBytes } = note;
+      await holdClaim(claim, !leavesNothing);
+      const { numInsertedOrUpdatedRows } = await db
+        .insertInto('effects')
+        .values({
+          ...{ claim_id: claim.id, payload_hash: payloadHash, occurrence, transaction_id: transactionId },
+          outcome: await kept(claim.id, outcome, quotaBytes),
+          failure: failure === undefined ? null : JSON.stringify(failure),
+        })
+        .onConflict((on) => on.doNothing())
+        .executeTakeFirstOrThrow();
+      if (numInsertedOrUpdatedRows === 0n) {
+        throw new DuplicateRecord('effects', `${claim.id}/${payloadHash}/${occurrence}`);
+      }
+      if (transactionId === null) return;
+      await pin([transactionId], 1);
+    },
+
+    async settleEffect({ claim, payloadHash, occurrence }, { outcome, failure, quotaBytes }) {
+      await db
+        .updateTable('effects')
+        .set({
+          outcome: await kept(claim.id, outcome, quotaBytes),
+          failure: failure === undefined ? null : JSON.stringify(failure),
+        })
+        .where('claim_id', '=', claim.id)
+        .where('payload_hash', '=', payloadHash)
+        .where('occurrence', '=', occurrence)
+        .execute();
+    },
+
+    async forgetEffect({ claim, payloadHash, occurrence }) {
+      await db
+        .deleteFrom('effects')
+        .where('claim_id', '=', claim.id)
+        .where('payload_hash', '=', payloadHash)
+        .where('occurrence', '=', occurrence)
+        .where('outcome', 'is', null)
+        .where('failure', 'is', null)
+        .execute();
+    },
+
+    async pruneKeys(before, limit) {
+      const old = await db
+        .selectFrom('idempotency_keys')
+        .select(['id', 'scope', 'kept'])
+        .where('created_at', '<', before)
+        .where((on) => on.or([on('state', '=', 'answered'), on('expires_at', '<=', now())]))
+        .where((on) =>
+          on.not(
+            on.exists(
+              on
+                .selectFrom('effects')
+                .innerJoin('transactions', 'transactions.id', 'effects.transaction_id')
+                .select('transactions.id')
+                .whereRef('effects.claim_id', '=', 'idempotency_keys.id')
+                .where('transactions.ended_at', 'is', null),
+            ),
+          ),
+        )
+        .orderBy('created_at')
+        .limit(limit)
+        .execute();
+      if (old.length === 0) return 0;
+      const ids = old.map(({ id }) => id);
+      const named = await db
+        .selectFrom('effects')
+        .select((on) => ['transaction_id', on.fn.countAll<number>().as('count')])
+        .where('claim_id', 'in', ids)
+        .where('transaction_id', 'is not', null)
+        .$narrowType<{ transaction_id: string }>()
+        .groupBy('transaction_id')
+        .execute();
+      for (const [count, those] of Map.groupBy(named, (one) => one.count)) {
+        const all = those.map((one) => one.transaction_id);
+        for (let at = 0; at < all.length; at += IDS_PER_QUERY) await pin(all.slice(at, at + IDS_PER_QUERY), -count);
+      }
+      await db.deleteFrom('effects').where('claim_id', 'in', ids).execute();
+      await db.deleteFrom('idempotency_keys').where('id', 'in', ids).execute();
+      for (const [scope, ofScope] of Map.groupBy(old, (key) => key.scope)) {
+        await keptBytes.giveBack(
+          scope,
+          ofScope.reduce((sum, { kept }) => sum + kept, 0),
+        );
+      }
+      return ids.length;
+    },
+  };
+}

@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import { type Intent, type IntentRecord, intentActionSchema } from '../../domain/transaction/intent.ts';
+import type { Connection } from '../connection.ts';
+import type { Reader, Writer } from '../store.ts';
+import { jsonText, readRecord, storableText, timestampSchema } from './stored-record.ts';
+
+const rowSchema = z
+  .object({
+    position: z.int(),
+    transaction_id: z.string(),
+    lane: z.string(),
+    action: jsonText(intentActionSchema),
+    created_at: timestampSchema,
+  })
+  .transform(
+    (row): Intent => ({
+      position: row.position,
+      transactionId: row.transaction_id,
+      lane: row.lane,
+      action: row.action,
+      createdAt: row.created_at,
+    }),
+  );
+
+const recordSchema = z
+  .object({
+    action: jsonText(intentActionSchema),
+    created_at: timestampSchema,
+    settled_at: timestampSchema.nullable(),
+    refusal: z.string().nullable(),
+  })
+  .transform(
+    (row): IntentRecord => ({
+      kind: row.action.kind,
+      createdAt: row.created_at,
+      settledAt: row.settled_at,
+      refusal: row.refusal,
+    }),
+  );
+
+/** Reads of the table `intents`. */
+export function intentReads({
+  db,
+}: Connection): Pick<Reader, 'intents' | 'intentOutcome' | 'waitingIntents' | 'intentRecords'> {
+  return {
+    async intents(lane, limit) {
+      const rows = await db
+        .selectFrom('intents')
+        .select(['position', 'transaction_id', 'lane', 'action', 'created_at'])
+        .where('lane', '=', lane)
+        .where('settled_at', 'is', null)
+        .orderBy('position')
+        .limit(limit)
+        .execute();
+      return rows.map((row) => readRecord(rowSchema, 'intents', String(row.position), row));
+    },
+
+    async intentOutcome(position) {
+      const row = await db
+        .selectFrom('intents')
+        .select(['settled_at', 'refusal'])
+        .where('position', '=', position)
+        .executeTakeFirst();
+      if (row === undefined) return undefined;
+      return row.settled_at === null ? 'waiting' : { refusal: row.refusal };
+    },
+
+    async waitingIntents() {
+      const { count } = await db
+        .selectFrom('intents')
+        .select((on) => on.fn.countAll<number>().as('count'))
+        .where('settled_at', 'is', null)
+        .executeTakeFirstOrThrow();
+      return count;
+    },
+
+    async intentRecords(transactionId, limit) {
+      const rows = await db
+        .selectFrom('intents')
+        .select(['action', 'created_at', 'settled_at', 'refusal'])
+        .where('transaction_id', '=', transactionId)
+        .orderBy('position', 'desc')
+        .limit(limit)
+        .execute();
+      return rows.reverse().map((row) => readRecord(recordSchema, 'intents', `of ${transactionId}`, row));
+    },
+  };
+}
+
+/** Writes of the table `intents`. */
+export function intentWrites({ db, now }: Connection): Pick<Writer, 'insertIntent' | 'settleIntent'> {
+  return {
+    async insertIntent({ transactionId, lane, action }) {
+      const { position } = await db
+        .insertInto('intents')
+        .values({
+          transaction_id: transactionId,
+          lane,
+          action: JSON.stringify(action),
+          created_at: now(),
+          settled_at: null,
+          refusal: null,
+        })
+        .returning('position')
+        .executeTakeFirstOrThrow();
+      return position;
+    },
+
+    async settleIntent(position, refusal) {
+      await db
+        .updateTable('intents')
+        .set({ settled_at: now(), refusal: refusal && storableText(refusal) })
+        .where('position', '=', position)
+        .where('settled_at', 'is', null)
+        .execute();
+    },
+  };
+}

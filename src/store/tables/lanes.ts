@@ -1,0 +1,43 @@
+import type { Connection } from '../connection.ts';
+import type { Reader, Writer } from '../store.ts';
+import { sequenceText, sequenceTextSchema } from './sequence-text.ts';
+
+/** Reads of the table `lanes`. */
+export function laneReads({ db }: Connection): Pick<Reader, 'settledSequence' | 'knownSequence'> {
+  async function settledSequence(lane: string): Promise<bigint | null> {
+    const row = await db.selectFrom('lanes').select('settled').where('lane', '=', lane).executeTakeFirst();
+    return row === undefined ? null : sequenceTextSchema.parse(row.settled) + 1n;
+  }
+  return {
+    settledSequence,
+
+    async knownSequence(lane) {
+      const [settled, open] = await Promise.all([
+        settledSequence(lane),
+        db
+          .selectFrom('transactions')
+          .select((on) => on.fn.max('sequence').as('highest'))
+          .where('lane', '=', lane)
+          .where('status', 'in', ['sent', 'submitted', 'mined'])
+          .executeTakeFirst(),
+      ]);
+      if (open?.highest == null) return settled;
+      const next = sequenceTextSchema.parse(open.highest) + 1n;
+      return settled !== null && settled > next ? settled : next;
+    },
+  };
+}
+
+/** Writes of the table `lanes`. */
+export function laneWrites({ db }: Connection): Pick<Writer, 'settleSequence'> {
+  return {
+    async settleSequence(lane, sequence) {
+      const settled = sequenceText(sequence);
+      await db
+        .insertInto('lanes')
+        .values({ lane, settled })
+        .onConflict((on) => on.column('lane').doUpdateSet({ settled }).where('lanes.settled', '<', settled))
+        .execute();
+    },
+  };
+}

@@ -1,0 +1,144 @@
+import { createSecretKey } from 'node:crypto';
+import type { Kysely } from 'kysely';
+import { z } from 'zod';
+import type { Notification } from '../../domain/notification.ts';
+import { type Connection, sealerOf } from '../connection.ts';
+import { prepared } from '../prepared.ts';
+import type { NotificationTable, Tables } from '../schema.ts';
+import type { SealedPlace, Sealer } from '../sealing.ts';
+import type { Reader, Writer } from '../store.ts';
+import { pageBounds, totalOf } from './lists/paging.ts';
+import { anyJsonObjectSchema, jsonText, readRecord } from './stored-record.ts';
+
+const rowSchema = z
+  .object({
+    id: z.string(),
+    type: z.literal('webhook'),
+    url: z.string(),
+    signing_key: z.string().nullable(),
+    declaration: jsonText(anyJsonObjectSchema).nullable(),
+  })
+  .transform(
+    (row): Notification => ({
+      id: row.id,
+      type: row.type,
+      url: row.url,
+      hasSigningKey: row.signing_key !== null,
+      declaration: row.declaration,
+    }),
+  );
+
+/** What of a notification is sealed: whoever knows the address of a receiver can often write to it. */
+const SEALED = ['url', 'declaration', 'signing_key'] as const;
+
+function place(id: string, field: (typeof SEALED)[number]): SealedPlace {
+  return { table: 'notifications', row: id, field };
+}
+
+function fromRow(connection: Connection, row: NotificationTable): Notification {
+  const sealer = sealerOf(connection);
+  const { id, url, declaration } = row;
+  return readRecord(rowSchema, 'notifications', id, {
+    ...row,
+    url: sealer.open(url, place(id, 'url')),
+    declaration: declaration && sealer.open(declaration, place(id, 'declaration')),
+  });
+}
+
+type NotificationReads = 'notification' | 'notifications' | 'allNotifications' | 'signingKey';
+
+/** Reads of the table `notifications`. */
+export function notificationReads(connection: Connection): Pick<Reader, NotificationReads> {
+  const { db } = connection;
+  const read = (row: NotificationTable) => fromRow(connection, row);
+  const newestFirst = db.selectFrom('notifications').selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc');
+  const byId = prepared(connection, (id: string) => db.selectFrom('notifications').selectAll().where('id', '=', id));
+  const pageOf = prepared(connection, (limit: number, offset: number) => newestFirst.limit(limit).offset(offset));
+  const count = prepared(connection, () =>
+    db.selectFrom('notifications').select((on) => on.fn.countAll<number>().as('total')),
+  );
+  return {
+    async notification(id) {
+      const [row] = await byId(id);
+      return row && read(row);
+    },
+
+    async notifications(page) {
+      const { limit, offset } = pageBounds(page);
+      const rows = await pageOf(limit, offset);
+      return { items: rows.map(read), total: totalOf(await count()) };
+    },
+
+    async allNotifications() {
+      return (await newestFirst.execute()).map(read);
+    },
+
+    async signingKey(id) {
+      const row = await db.selectFrom('notifications').select('signing_key').where('id', '=', id).executeTakeFirst();
+      const sealed = row?.signing_key ?? null;
+      if (sealed === null) return null;
+      return createSecretKey(sealerOf(connection).open(sealed, place(id, 'signing_key')), 'utf8');
+    },
+  };
+}
+
+/** Writes of the table `notifications`. */
+export function notificationWrites(
+  connection: Connection,
+): Pick<Writer, 'putNotification' | 'putSigningKey' | 'deleteNotification'> {
+  const { db, now } = connection;
+  return {
+    async putNotification({ id, type, url, declaration }) {
+      const sealer = sealerOf(connection);
+      const changing = {
+        type,
+        url: sealer.seal(url, place(id, 'url')),
+        declaration: declaration && sealer.seal(JSON.stringify(declaration), place(id, 'declaration')),
+      };
+      await db
+        .insertInto('notifications')
+        .values({ id, created_at: now(), signing_key: null, ...changing })
+        .onConflict((on) => on.column('id').doUpdateSet(changing))
+        .execute();
+    },
+
+    async putSigningKey(id, key) {
+      const { numUpdatedRows } = await db
+        .updateTable('notifications')
+        .set({ signing_key: key === null ? null : sealerOf(connection).seal(key, place(id, 'signing_key')) })
+        .where('id', '=', id)
+        .executeTakeFirstOrThrow();
+      if (numUpdatedRows === 0n) throw new Error(`There is no notification ${id}`);
+    },
+
+    async deleteNotification(id) {
+      const { numDeletedRows } = await db.deleteFrom('notifications').where('id', '=', id).executeTakeFirstOrThrow();
+      await db
+        .updateTable('outbox')
+        .set({ ending: 'dropped', ended_at: now(), outcome: 'the notification was deleted' })
+        .where('notification_id', '=', id)
+        .where('ended_at', 'is', null)
+        .execute();
+      return numDeletedRows === 1n;
+    },
+  };
+}
+
+/**
+ * Seals anew what was sealed under a key that is on its way out, so that this key can be retired after one start, and
+ * for the first time what an earlier version kept in clear.
+ */
+export async function resealNotifications(db: Kysely<Tables>, sealer: Sealer): Promise<void> {
+  for (const row of await db
+    .selectFrom('notifications')
+    .select(['id', ...SEALED])
+    .execute()) {
+    for (const field of SEALED) {
+      const text = row[field];
+      if (text === null || !sealer.isOutdated(text)) continue;
+      const secret = sealer.isSealed(text) ? sealer.open(text, place(row.id, field)) : text;
+      const change = { [field]: sealer.seal(secret, place(row.id, field)) };
+      await db.updateTable('notifications').set(change).where('id', '=', row.id).execute();
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import { sql } from 'kysely';
+import { FINAL_STATUSES } from '../../domain/transaction/transaction-state.ts';
+import type { Connection } from '../connection.ts';
+import type { Writer } from '../store.ts';
+
+/** Deletes what has ended long ago and no idempotency key names. */
+export function pruningWrites({ db }: Connection): Pick<Writer, 'pruneTransactions'> {
+  return {
+    async pruneTransactions(before, limit) {
+      const ended = await db
+        .selectFrom('transactions')
+        .select('id')
+        .where('ended_at', '<', before)
+        .where('status', 'in', FINAL_STATUSES)
+        // Written out, as in the index.
+        .where('pins', '=', sql.lit(0))
+        .orderBy('ended_at')
+        .limit(limit)
+        .execute();
+      if (ended.length === 0) return 0;
+      const ids = ended.map(({ id }) => id);
+      await db.deleteFrom('decisions').where('transaction_id', 'in', ids).execute();
+      await db.deleteFrom('intents').where('transaction_id', 'in', ids).execute();
+      await db.deleteFrom('attempts').where('transaction_id', 'in', ids).execute();
+      await db.deleteFrom('transactions').where('id', 'in', ids).execute();
+      return ids.length;
+    },
+  };
+}

@@ -1,0 +1,306 @@
+import type { ExpressionBuilder } from 'kysely';
+import { networkTypeSchema } from '../../domain/network-type.ts';
+import { BEYOND_ANY_PAUSE_MS } from '../../domain/transaction/due.ts';
+import type { Timestamp } from '../../domain/transaction/transaction.ts';
+import {
+  canBecome,
+  FINAL_STATUSES,
+  isFinal,
+  type TransactionStatus,
+  transactionStatusSchema,
+} from '../../domain/transaction/transaction-state.ts';
+import type { Connection } from '../connection.ts';
+import { prepared } from '../prepared.ts';
+import type { Tables } from '../schema.ts';
+import type { Reader, Writer } from '../store.ts';
+import { attemptsOf } from './attempts.ts';
+import { totalOf } from './lists/paging.ts';
+import { transactionList } from './lists/transaction-list.ts';
+import { sequenceText } from './sequence-text.ts';
+import { DuplicateRecord } from './stored-record.ts';
+import { changedColumns, isNotCanceled, transactionOfRow, transactionRow } from './transaction-record.ts';
+
+/** The statuses that name work still to do; an index on status finds them, whatever has become final since. */
+const OPEN_STATUSES = transactionStatusSchema.options.filter((status) => !FINAL_STATUSES.includes(status));
+const SIGNED_STATUSES = OPEN_STATUSES.filter((status) => status !== 'pending');
+const PENDING_STATUSES: readonly TransactionStatus[] = ['pending', 'sent', 'submitted'];
+
+type TransactionReads =
+  | 'transaction'
+  | 'transactions'
+  | 'dueLanes'
+  | 'transactionBySequence'
+  | 'cancelable'
+  | 'endedAt'
+  | 'transactionByContent'
+  | 'children'
+  | 'transactionOfLane'
+  | 'duePending'
+  | 'openTransactions'
+  | 'unsigned'
+  | 'unsignedCount'
+  | 'nextActionAt'
+  | 'pendingCount'
+  | 'openCounts'
+  | 'lastConfirmedAt';
+
+/**
+ * What `isDueAt` says, as a condition. Only what is open has a next action: that it has one is said first, for by that
+ * the databases find the indexes that hold nothing else.
+ */
+const isDue = (now: Timestamp) => (on: ExpressionBuilder<Tables, 'transactions'>) =>
+  on.and([
+    on('next_action_at', 'is not', null),
+    on.or([on('next_action_at', '<=', now), on(on('next_action_at', '-', BEYOND_ANY_PAUSE_MS), '>', now)]),
+  ]);
+
+/** Reads of the table `transactions`. */
+export function transactionReads(connection: Connection): Pick<Reader, TransactionReads> {
+  const { db } = connection;
+  const byId = prepared(connection, (relayerId: string, id: string) =>
+    db.selectFrom('transactions').selectAll().where('id', '=', id).where('relayer_id', '=', relayerId),
+  );
+  const ofLane = prepared(connection, (lane: string, id: string) =>
+    db.selectFrom('transactions').selectAll().where('id', '=', id).where('lane', '=', lane),
+  );
+
+  // By the index of what is due, which holds nothing that has ended.
+  const unsigned = db
+    .selectFrom('transactions')
+    .where('status', '=', 'pending')
+    .where('next_action_at', 'is not', null);
+
+  return {
+    async transaction(relayerId, id) {
+      const [row] = await byId(relayerId, id);
+      return row && transactionOfRow(row);
+    },
+
+    transactions: transactionList(connection),
+
+    async transactionBySequence(relayerId, sequence) {
+      const row = await db
+        .selectFrom('transactions')
+        .selectAll()
+        .where('relayer_id', '=', relayerId)
+        .where('sequence', '=', sequenceText(sequence))
+        .orderBy('accepted', 'desc')
+        .limit(1)
+        .executeTakeFirst();
+      return row && transactionOfRow(row);
+    },
+
+    async transactionByContent(lane, contentKey) {
+      const row = await db
+        .selectFrom('transactions')
+        .select(['id', 'relayer_id'])
+        .where('lane', '=', lane)
+        .where('content_key', '=', contentKey)
+        .executeTakeFirst();
+      return row && { id: row.id, relayerId: row.relayer_id };
+    },
+
+    async children(parentId) {
+      const rows = await db
+        .selectFrom('transactions')
+        .selectAll()
+        .where('parent_id', '=', parentId)
+        .orderBy('accepted', 'desc')
+        .execute();
+      return rows.map(transactionOfRow);
+    },
+
+    async endedAt(id) {
+      const row = await db.selectFrom('transactions').select('ended_at').where('id', '=', id).executeTakeFirst();
+      return row?.ended_at ?? null;
+    },
+
+    async transactionOfLane(lane, id) {
+      const [row] = await ofLane(lane, id);
+      return row && transactionOfRow(row);
+    },
+
+    async cancelable(relayerId) {
+      return db
+        .selectFrom('transactions')
+        .select(['id', 'lane'])
+        .where('relayer_id', '=', relayerId)
+        .where('status', 'in', PENDING_STATUSES)
+        .where(isNotCanceled)
+        .orderBy('accepted')
+        .execute();
+    },
+
+    async dueLanes(now) {
+      // From lane to lane along the index: lanes are few, and a backlog in one must not make this slow.
+      const rows = await db
+        .withRecursive('lanes', (from) =>
+          from
+            .selectFrom('transactions')
+            .select((on) => on.fn.min('lane').as('lane'))
+            .where('next_action_at', 'is not', null)
+            .unionAll(
+              from
+                .selectFrom('lanes')
+                .select((on) =>
+                  on
+                    .selectFrom('transactions')
+                    .select((of) => of.fn.min('transactions.lane').as('lane'))
+                    .where('next_action_at', 'is not', null)
+                    .whereRef('transactions.lane', '>', 'lanes.lane')
+                    .$asScalar()
+                    .$notNull()
+                    .as('lane'),
+                )
+                .where('lanes.lane', 'is not', null),
+            ),
+        )
+        .selectFrom('lanes')
+        .select('lanes.lane')
+        .where((on) =>
+          on.exists(
+            on
+              .selectFrom('transactions')
+              // A column of the index of what is due, so that no other index is as good.
+              .select('transactions.accepted')
+              .whereRef('transactions.lane', '=', 'lanes.lane')
+              .where(isDue(now)),
+          ),
+        )
+        .execute();
+      const lanesWithIntents = await db
+        .selectFrom('intents')
+        .select('lane')
+        .distinct()
+        .where('settled_at', 'is', null)
+        .execute();
+      return [...new Set([...rows, ...lanesWithIntents].map(({ lane }) => lane))];
+    },
+
+    async duePending(lane, kind, now, limit) {
+      const rows = await db
+        .selectFrom('transactions')
+        .selectAll()
+        .where('lane', '=', lane)
+        .where('status', '=', 'pending')
+        .where('anchor_kind', '=', kind)
+        .where(isDue(now))
+        // What was put off goes behind what came meanwhile: room may be for one, and is not for the same one each time.
+        .orderBy('next_action_at')
+        .orderBy('accepted')
+        .limit(limit)
+        .execute();
+      return rows.map(transactionOfRow);
+    },
+
+    async openTransactions(lane) {
+      const rows = await db
+        .selectFrom('transactions')
+        .selectAll()
+        .where('lane', '=', lane)
+        .where('status', 'in', SIGNED_STATUSES)
+        .orderBy('accepted')
+        .execute();
+      // Read second: an attempt that came in between is one too many to look for, never one too few.
+      const attempts = Map.groupBy(
+        await attemptsOf(
+          db,
+          rows.map(({ id }) => id),
+        ),
+        ({ transactionId }) => transactionId,
+      );
+      return rows.map((row) => ({ transaction: transactionOfRow(row), attempts: attempts.get(row.id) ?? [] }));
+    },
+
+    async unsigned(limit) {
+      const rows = await unsigned.selectAll().orderBy('accepted').limit(limit).execute();
+      return rows.map(transactionOfRow);
+    },
+
+    async unsignedCount() {
+      return totalOf(await unsigned.select((on) => on.fn.countAll<number>().as('total')).execute());
+    },
+
+    async nextActionAt(after) {
+      let open = db.selectFrom('transactions').where('next_action_at', 'is not', null);
+      if (after !== undefined) open = open.where('next_action_at', '>', after);
+      const row = await open.select((on) => on.fn.min('next_action_at').as('earliest')).executeTakeFirstOrThrow();
+      return row.earliest;
+    },
+
+    async pendingCount(relayerId) {
+      const { count } = await db
+        .selectFrom('transactions')
+        .select((on) => on.fn.countAll<number>().as('count'))
+        .where('relayer_id', '=', relayerId)
+        .where('status', 'in', PENDING_STATUSES)
+        .executeTakeFirstOrThrow();
+      return count;
+    },
+
+    async openCounts() {
+      // From the relayers, which are few, into the index on relayer and status: what has become history costs nothing.
+      const rows = await db
+        .selectFrom('relayers')
+        .innerJoin('transactions', 'transactions.relayer_id', 'relayers.id')
+        .select(['relayers.id', 'relayers.network_type', 'transactions.status'])
+        .select((on) => [on.fn.countAll<number>().as('count'), on.fn.min('transactions.created_at').as('oldest')])
+        .where('transactions.status', 'in', OPEN_STATUSES)
+        .groupBy(['relayers.id', 'relayers.network_type', 'transactions.status'])
+        .execute();
+      return rows.map(({ id, network_type, status, count, oldest }) => ({
+        relayerId: id,
+        networkType: networkTypeSchema.parse(network_type),
+        status: transactionStatusSchema.parse(status),
+        count,
+        oldestAt: oldest,
+      }));
+    },
+
+    async lastConfirmedAt(relayerId) {
+      const row = await db
+        .selectFrom('transactions')
+        .select((on) => on.fn.max('confirmed_at').as('latest'))
+        .where('relayer_id', '=', relayerId)
+        .where('confirmed_at', 'is not', null)
+        .executeTakeFirstOrThrow();
+      return row.latest;
+    },
+  };
+}
+
+/** Writes of the table `transactions`. */
+export function transactionWrites({ db, now }: Connection): Pick<Writer, 'insertTransaction' | 'updateTransaction'> {
+  return {
+    async insertTransaction(transaction) {
+      const { numInsertedOrUpdatedRows } = await db
+        .insertInto('transactions')
+        .values({ ...transactionRow(transaction), ended_at: isFinal(transaction.status) ? now() : null })
+        .onConflict((on) => on.doNothing())
+        .executeTakeFirstOrThrow();
+      if (numInsertedOrUpdatedRows === 0n) throw new DuplicateRecord('transactions', transaction.id);
+    },
+
+    async updateTransaction(id, seen, change) {
+      assertStep(id, seen, change.status);
+      const { numUpdatedRows } = await db
+        .updateTable('transactions')
+        // A change of nothing still answers whether the status is the one seen.
+        .set({
+          status: seen,
+          ...changedColumns(change),
+          ...(change.status !== undefined && isFinal(change.status) ? { ended_at: now() } : {}),
+        })
+        .where('id', '=', id)
+        .where('status', '=', seen)
+        .executeTakeFirstOrThrow();
+      return numUpdatedRows === 1n;
+    },
+  };
+}
+
+function assertStep(id: string, seen: TransactionStatus, next: TransactionStatus = seen): void {
+  if (isFinal(seen) || (next !== seen && !canBecome(seen, next))) {
+    throw new Error(`Transaction ${id} is ${seen} and cannot become ${next}`);
+  }
+}

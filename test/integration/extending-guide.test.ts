@@ -1,0 +1,102 @@
+/** The walks of docs/extending.md lead to a service that has the new parts, and touch no other file. */
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import t, { type Test } from 'tap';
+
+const root = join(import.meta.dirname, '..', '..');
+const guide = readFileSync(join(root, 'docs', 'extending.md'), 'utf8');
+
+/** One block of code of a section: a new file, or lines that take the place of others. */
+interface Block {
+  kind: string;
+  file: string;
+  text: string;
+}
+
+function blocksOf(title: string): Block[] {
+  const section = guide.split(/^## /m).find((text) => text.startsWith(`${title}\n`)) ?? '';
+  return [...section.matchAll(/^```(\w+) file=(\S+)\n([^]*?)^```$/gm)].map(([, kind = '', file = '', text = '']) => ({
+    kind,
+    file,
+    text,
+  }));
+}
+
+/** The sources with the given blocks put in. */
+function copyWith(t: Test, blocks: readonly Block[]): string {
+  const dir = t.testdir();
+  for (const path of ['src', 'sandbox', 'package.json', 'tsconfig.json']) {
+    cpSync(join(root, path), join(dir, path), { recursive: true });
+  }
+  symlinkSync(join(root, 'node_modules'), join(dir, 'node_modules'));
+  for (const { kind, file, text } of blocks) {
+    const path = join(dir, file);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, kind === 'diff' ? patched(readFileSync(path, 'utf8'), text) : text);
+  }
+  return dir;
+}
+
+/** Each run of `-` lines is replaced by the `+` lines behind it. */
+function patched(source: string, patch: string): string {
+  let result = source;
+  for (const [, before = '', after = ''] of patch.matchAll(/((?:^-.*\n)+)((?:^\+.*\n)+)/gm)) {
+    const [old, fresh] = [before, after].map((lines) => lines.trimEnd().replaceAll(/^[-+]/gm, ''));
+    t.ok(result.includes(old ?? ''), `there is ${old}`);
+    result = result.replace(old ?? '', () => fresh ?? '');
+  }
+  return result;
+}
+
+interface Ended {
+  exitCode: number;
+  said: string;
+  complained: string;
+}
+
+function run(cwd: string, program: string, args: readonly string[]): Promise<Ended> {
+  const { promise, resolve } = Promise.withResolvers<Ended>();
+  const child = execFile(program, args, { cwd }, (_error, said, complained) =>
+    resolve({ exitCode: child.exitCode ?? -1, said, complained }),
+  );
+  return promise;
+}
+
+t.test('each walk touches as few files as it says', (t) => {
+  const filesOf = (title: string) => blocksOf(title).map(({ file }) => file);
+  t.strictSame(filesOf('A kind of signer'), ['src/signers/seed.ts', 'src/signers/registry.ts']);
+  t.strictSame(filesOf('A chain family'), [
+    'src/chains/penny/index.ts',
+    'src/domain/network-type.ts',
+    'src/chains/registry.ts',
+  ]);
+  t.end();
+});
+
+t.test('the new kind and the new family compile, and a configuration can name them', async (t) => {
+  const dir = copyWith(t, [...blocksOf('A kind of signer'), ...blocksOf('A chain family')]);
+  const relayer = { id: 'p', name: 'P', network: 'pennynet', network_type: 'penny', paused: false, signer_id: 's' };
+  const signer = { id: 's', type: 'seed', config: { seed: { type: 'plain', value: '11'.repeat(32) } } };
+  mkdirSync(join(dir, 'config'));
+  mkdirSync(join(dir, 'plugins'));
+  const writeConfig = (other: object) =>
+    writeFileSync(
+      join(dir, 'config', 'config.json'),
+      JSON.stringify({ relayers: [{ ...relayer, ...other }], signers: [signer], notifications: [], plugins: [] }),
+    );
+  const command = (name: string) => run(dir, process.execPath, [join(dir, 'src', 'cli', 'main.ts'), name]);
+
+  writeConfig({});
+  const checked = await command('check-config');
+  t.match(checked.said, /relayer p: penny pennynet\nsigner s: seed, opened\n[^]*ok\n/);
+  t.equal(checked.exitCode, 0, checked.complained);
+  writeConfig({ network: 'sepolia', network_type: 'evm' });
+  t.match(
+    (await command('check-config')).complained,
+    'networks of type evm sign on secp256k1, and it signs on ed25519',
+  );
+
+  const typed = await run(dir, join(root, 'node_modules', '.bin', 'tsc'), ['-p', dir, '--pretty', 'false']);
+  t.equal(typed.exitCode, 0, typed.said);
+});

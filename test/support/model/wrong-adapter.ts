@@ -1,0 +1,62 @@
+import type { AttemptPreparation, ChainClient } from '../../../src/chains/client.ts';
+import type { JsonObject } from '../../../src/domain/json/json.ts';
+import { conflicts } from '../../../src/domain/transaction/anchor.ts';
+import type { Attempt } from '../../../src/domain/transaction/attempt.ts';
+import { NoConflict } from '../../../src/store/tables/stored-record.ts';
+import { changed, writingOtherwise } from './mutants.ts';
+import type { Mutant } from './world.ts';
+
+/** What an adapter asked for that could have paid twice. */
+export interface Watched {
+  /** Attempts that were stored although another one of their transaction could execute besides. */
+  readonly stored: Attempt[];
+  /** How many were refused. */
+  refused: number;
+}
+
+/**
+ * An adapter of a chain without an order that claims to replace: each of its further attempts could execute besides the
+ * earlier ones. With what the store made of that.
+ */
+export function wrongAdapter(): { adapter: Mutant; watched: Watched } {
+  const watched: Watched = { stored: [], refused: 0 };
+  const adapter: Mutant = {
+    name: 'an adapter replaces what it cannot',
+    showsIn: [],
+    client: (client) => changed<ChainClient>(client, { replacement: replacementOf(client) }),
+    store: (store) =>
+      writingOtherwise(store, (writer) => ({
+        async insertAttempt(attempt: Attempt) {
+          const earlier = await writer.attempts(attempt.transactionId);
+          try {
+            await writer.insertAttempt(attempt);
+          } catch (error) {
+            if (error instanceof NoConflict) watched.refused += 1;
+            throw error;
+          }
+          const isRival = (one: Attempt) => one.deadAt === null && !conflicts(one.anchor, attempt.anchor);
+          if (earlier.some(isRival)) watched.stored.push(attempt);
+        },
+      })),
+  };
+  return { adapter, watched };
+}
+
+function replacementOf(client: ChainClient): NonNullable<ChainClient['replacement']> {
+  let variations = 1_000;
+  return {
+    can: () => true,
+    check: () => {},
+    patienceMs: () => 1,
+    async prepare({ transaction }, wanted): Promise<AttemptPreparation> {
+      const request: JsonObject = wanted.purpose === 'replace' ? wanted.request : transaction.request;
+      const prepared = await client.prepare({ ...transaction, request }, account, { committed: 0n });
+      if (prepared.kind !== 'ready') return { kind: 'refused', reason: 'not now' };
+      variations += 1;
+      return { ...prepared, request, fields: { ...prepared.fields, variation: variations } };
+    },
+  };
+}
+
+/** The fake chains do not ask whose it is. */
+const account = { address: '', policies: {} };

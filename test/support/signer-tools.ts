@@ -1,0 +1,13 @@
+import { systemClock } from '../../src/domain/clock.ts';
+import type { SignerTools } from '../../src/signers/signer.ts';
+
+/** What a signer is opened with that asks nobody: each secret is the given text. */
+export function signerTools(secret = 'secret', more: Partial<SignerTools> = {}): SignerTools {
+  return {
+    secrets: () => secret,
+    http: { post: () => Promise.reject(new Error('nobody is asked here')) },
+    clock: systemClock,
+    metrics: { asked() {} },
+    ...more,
+  };
+}

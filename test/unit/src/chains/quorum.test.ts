@@ -1,0 +1,54 @@
+import t from 'tap';
+import { answersInTime, isBorneOut, middleBy, middleOf, type Opinion, proofOf } from '../../../../src/chains/quorum.ts';
+
+t.test('the middle of what is told, of two the one that the caller names', async (t) => {
+  t.equal(middleOf([9n, 1n, 5n], 'lower'), 5n);
+  t.equal(middleOf([9n, 1n, 5n], 'higher'), 5n);
+  t.equal(middleOf([9n, 1n], 'lower'), 1n);
+  t.equal(middleOf([9n, 1n], 'higher'), 9n);
+  t.equal(middleOf([7n], 'lower'), 7n);
+  t.equal(middleOf([7n], 'higher'), 7n);
+  t.equal(middleOf([], 'lower'), undefined);
+  t.equal(middleOf([], 'higher'), undefined);
+  t.equal(middleOf([2n ** 200n, 2n ** 200n + 1n, 1n], 'lower'), 2n ** 200n, 'exact beyond what a float holds');
+  t.same(
+    middleBy([{ fee: 3n }, { fee: 1n }], 'lower', ({ fee }) => fee),
+    { fee: 1n },
+  );
+});
+
+t.test('those that answer well and in time count, in their order', async (t) => {
+  const { promise: hangs, resolve } = Promise.withResolvers<string>();
+  const late = new Promise<string>((done) => setImmediate(() => done('a')));
+  const fails = Promise.reject<string>(new Error('broken'));
+  t.same(await answersInTime([late, hangs, fails, Promise.resolve('b')], { withinMs: 50 }), ['a', 'b']);
+  resolve('c');
+  t.same(await answersInTime([late, hangs]), ['a', 'c'], 'nothing is waited for where all have answered');
+  t.same(await answersInTime([]), []);
+});
+
+t.test('what is enough ends the wait', async (t) => {
+  const { promise: hangs, resolve } = Promise.withResolvers<number>();
+  t.same(await answersInTime([hangs, Promise.resolve(1)], { withinMs: 600_000, isEnough: (one) => one === 1 }), [1]);
+  resolve(2);
+});
+
+t.test('of what a block shows, who shows it outweighs who denies it, and silence weighs nothing', async (t) => {
+  const cases: [Opinion[], boolean][] = [
+    [[], true],
+    [['none'], true],
+    [['other', 'none'], false],
+    [['none', 'same'], true],
+    [['other', 'same'], true],
+  ];
+  for (const [opinions, holds] of cases) t.equal(isBorneOut(opinions), holds, opinions.join());
+});
+
+t.test('that something will never happen needs two that show it, and none that denies it', async (t) => {
+  const cases: [Opinion[], ReturnType<typeof proofOf>][] = [
+    [['same', 'none'], 'untold'],
+    [['same', 'none', 'same'], 'shown'],
+    [['same', 'other', 'same'], 'denied'],
+  ];
+  for (const [opinions, standing] of cases) t.equal(proofOf(opinions), standing, opinions.join());
+});

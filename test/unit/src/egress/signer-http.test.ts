@@ -1,0 +1,18 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import t from 'tap';
+import { createSignerHttp } from '../../../../src/egress/signer-http.ts';
+
+t.test('a service that holds keys may lie inside', async (t) => {
+  const server = createServer((_request, response) => response.end('signed')).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const http = createSignerHttp();
+  t.teardown(async () => {
+    await http.close();
+    server.close();
+  });
+  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  const answer = await http.post(url, { body: '{}', headers: {}, timeoutMs: 10_000, maxBytes: 100 });
+  t.equal(answer.body.toString(), 'signed');
+});

@@ -1,0 +1,37 @@
+import t from 'tap';
+import { askTogether } from '../../../../../../src/engine/lane/attempts/ask-together.ts';
+
+/** An account with so much in it, of which each takes what it says; what is less than one cannot go on. */
+function ask(balance: bigint, items: readonly bigint[], committed = 0n) {
+  const asked: [bigint, bigint][] = [];
+  const answers = askTogether(items, committed, {
+    ask: async (item, taken) => {
+      asked.push([item, taken]);
+      return item > 0n && taken + item <= balance;
+    },
+    takes: (isReady, item) => (isReady ? item : undefined),
+  });
+  return answers.then((given) => ({ given, asked }));
+}
+
+t.test('what is borne together is asked for once, and the last one twice', async (t) => {
+  const { given, asked } = await ask(10n, [2n, 3n, 4n], 1n);
+  t.strictSame(given, [true, true, true]);
+  t.strictSame(asked.slice(3), [[4n, 6n]]);
+});
+
+t.test('what is not is asked for one after the other, and those behind may pass', async (t) => {
+  t.strictSame((await ask(10n, [6n, 6n, 4n])).given, [true, false, true]);
+});
+
+t.test('the last that can go on stands for all', async (t) => {
+  const { given, asked } = await ask(10n, [6n, 6n, 0n]);
+  t.strictSame(given, [true, false, false]);
+  t.strictSame(asked[3], [6n, 6n]);
+});
+
+t.test('one alone is asked for once, and none not at all', async (t) => {
+  t.equal((await ask(10n, [1n])).asked.length, 1);
+  t.equal((await ask(10n, [0n, 1n])).asked.length, 2);
+  t.strictSame((await ask(10n, [])).given, []);
+});

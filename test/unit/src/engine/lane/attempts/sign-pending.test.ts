@@ -1,0 +1,197 @@
+import t from 'tap';
+import type { Anchor } from '../../../../../../src/domain/transaction/anchor.ts';
+import type { Transaction } from '../../../../../../src/domain/transaction/transaction.ts';
+import { takeUp } from '../../../../../../src/engine/lane/attempts/sign-pending.ts';
+import { EngineWorld, present, relayerNamed, stepAt } from '../../../../../support/engine-world.ts';
+
+async function acceptMany(world: EngineWorld, count: number): Promise<Transaction[]> {
+  const accepted = [];
+  for (let index = 0; index < count; index += 1) accepted.push(await world.accept(`pay ${index}`));
+  return accepted;
+}
+
+t.test('sequences follow the order given and lie in the store with their bytes, before anything leaves', async (t) => {
+  const world = await EngineWorld.open(t);
+  const pending = await acceptMany(world, 3);
+  const step = await world.step();
+  await takeUp(step, pending);
+
+  const states = await Promise.all(pending.map((transaction) => world.get(transaction)));
+  t.strictSame(
+    states.map(({ status, sequence }) => [status, sequence]),
+    [
+      ['sent', 0n],
+      ['sent', 1n],
+      ['sent', 2n],
+    ],
+  );
+  for (const { id, hash } of states) {
+    const [attempt, ...others] = await world.store.read.attempts(id);
+    t.match(attempt, { ordinal: 1, hash, acceptedAt: null });
+    t.strictSame(others, []);
+  }
+  t.equal(step.open.entries.size, 3);
+  t.strictSame(world.chain.received, []);
+});
+
+t.test('a failed signature leaves no gap: those behind it move down', async (t) => {
+  const world = await EngineWorld.open(t);
+  const pending = await acceptMany(world, 4);
+  world.signer.failsAt = (signature) => signature === 2;
+  await takeUp(await world.step(), pending);
+
+  const states = await Promise.all(pending.map((transaction) => world.get(transaction)));
+  t.strictSame(
+    states.map(({ status, sequence }) => [status, sequence]),
+    [
+      ['sent', 0n],
+      ['pending', null],
+      ['sent', 1n],
+      ['sent', 2n],
+    ],
+  );
+  t.match(states[1]?.statusReason, /the vault is sealed/);
+  for (const { id, sequence } of states.filter(({ status }) => status === 'sent')) {
+    const [attempt] = await world.store.read.attempts(id);
+    t.match(JSON.parse(attempt?.raw ?? ''), { nonce: String(sequence) }, 'the bytes say the sequence that is stored');
+  }
+  t.equal(world.signer.signatures, 6, 'the first signature is kept, two are made anew');
+});
+
+t.test('a signer that is down fails nothing and takes no sequence', async (t) => {
+  const world = await EngineWorld.open(t);
+  const pending = await acceptMany(world, 2);
+  world.signer.failsAt = () => true;
+  await takeUp(await world.step(), pending);
+  for (const transaction of pending) t.match(await world.get(transaction), { status: 'pending', sequence: null });
+  t.equal(await world.store.read.knownSequence(pending[0]?.lane ?? ''), null);
+});
+
+t.test('what has expired before it was signed ends so, the others go on', async (t) => {
+  const world = await EngineWorld.open(t);
+  const [late, fine] = [await world.accept('late', { validUntil: Date.now() - 1 }), await world.accept('fine')];
+  await takeUp(await world.step(), [late, fine]);
+  t.match(await world.get(late), { status: 'expired', nextActionAt: null, sequence: null });
+  t.match(await world.get(fine), { status: 'sent', sequence: 0n });
+});
+
+t.test('one that changed meanwhile undoes the whole commit, so that there is no gap', async (t) => {
+  const world = await EngineWorld.open(t);
+  const pending = await acceptMany(world, 2);
+  const [first, second] = pending;
+  await world.store.write((writer) => writer.updateTransaction(first?.id ?? '', 'pending', { status: 'canceled' }));
+  await takeUp(await world.step(), pending);
+  t.match(await world.get(present(second)), { status: 'pending', sequence: null });
+
+  await takeUp(await world.step(), second === undefined ? [] : [second]);
+  t.match(await world.get(present(second)), { status: 'sent', sequence: 0n });
+});
+
+t.test("without the chain's count nothing is signed", async (t) => {
+  const world = await EngineWorld.open(t);
+  const pending = await acceptMany(world, 2);
+  world.chain.fault = (call) => (call === 'nextSequence' ? 'answer-lost' : undefined);
+  await takeUp(await world.step(), pending);
+  for (const transaction of pending) t.match(await world.get(transaction), { status: 'pending', sequence: null });
+  t.equal(world.signer.signatures, 0);
+});
+
+t.test('what was priced under other policies than those of the moment is not signed, and priced anew', async (t) => {
+  const world = await EngineWorld.open(t);
+  const pending = await acceptMany(world, 2);
+  const step = await world.step();
+  // As if nodes were slow, and the policies changed while they were asked.
+  await step.senders.of('r1');
+  await world.store.write((writer) => writer.putRelayer(relayerNamed('r1', { policies: { min_balance: 5 } })));
+  await takeUp(step, pending);
+  for (const one of pending) t.match(await world.get(one), { status: 'pending', sequence: null });
+  t.equal(world.signer.signatures, 0);
+  await takeUp(await world.step(), pending);
+  for (const one of pending) t.match(await world.get(one), { status: 'sent' });
+});
+
+t.test('what consumes no sequence of the account gets none, and goes on while there are none', async (t) => {
+  const world = await EngineWorld.open(t);
+  const anchors: Record<string, Anchor> = { nonce: { kind: 'text', text: 'a durable nonce' }, hash: { kind: 'none' } };
+  world.client.onPrepare = ({ request: { effect } }) => {
+    const anchor = anchors[String(effect).split(' ')[0] ?? ''];
+    return anchor && { kind: 'ready', fields: { price: '1' }, cost: 1n, anchor };
+  };
+  const acceptAll = (round: number) =>
+    Promise.all(['one', 'nonce', 'two', 'hash'].map((what) => world.accept(`${what} ${round}`)));
+  const signed = async (pending: readonly Transaction[]) => {
+    const attempts = await world.store.read.attempts(...pending.map(({ id }) => id));
+    return pending.map(({ id }) => attempts.find(({ transactionId }) => transactionId === id)?.anchor);
+  };
+  const step = await world.step();
+  const pending = await acceptAll(1);
+  await takeUp(step, pending);
+  t.strictSame(await signed(pending), [
+    { kind: 'sequence', sequence: 0n },
+    anchors['nonce'],
+    { kind: 'sequence', sequence: 1n },
+    anchors['hash'],
+  ]);
+  const states = await Promise.all(pending.map((one) => world.get(one)));
+  t.strictSame(
+    states.map(({ sequence }) => sequence),
+    [0n, null, 1n, null],
+  );
+
+  step.open.settled = async () => 9n;
+  const others = await acceptAll(2);
+  await takeUp(step, others);
+  t.strictSame(await signed(others), [undefined, anchors['nonce'], undefined, anchors['hash']]);
+});
+
+t.test('a chain that contradicts what was signed makes the lane wait, with the reason', async (t) => {
+  const world = await EngineWorld.open(t);
+  const step = await world.step();
+  step.open.settled = async () => 9n;
+  const [transaction] = await acceptMany(world, 1);
+  await takeUp(step, transaction === undefined ? [] : [transaction]);
+  t.match(await world.get(present(transaction)), { status: 'pending', statusReason: /expects sequence 0/ });
+});
+
+t.test('a count that has to be heard again is asked for at once, however often it was asked before', async (t) => {
+  const world = await EngineWorld.open(t);
+  const step = stepAt(await world.step({ retryMs: 60_000, retryCapMs: 60_000 }), { now: () => 1_000 });
+  world.client.sequences.next = async () => 5n;
+  const one = await world.accept('pay');
+  step.memory.offers.failed(one.id);
+  await takeUp(step, [one]);
+  t.match(await world.get(one), { status: 'pending', statusReason: /asking once more/, nextActionAt: 1_000 });
+  await takeUp(step, [await world.get(one)]);
+  t.match(await world.get(one), { status: 'sent', sequence: 5n });
+});
+
+t.test('bytes that an earlier life of the chain had are signed as others that mean the same', async (t) => {
+  const world = await EngineWorld.open(t);
+  const [older] = await acceptMany(world, 1);
+  await takeUp(await world.step(), older === undefined ? [] : [older]);
+  await world.store.write((writer) => writer.updateTransaction(older?.id ?? '', 'sent', { status: 'failed' }));
+
+  // The chain was started anew: the same request under the same sequence gives the very same bytes.
+  const again = await world.accept('pay 0');
+  const step = await world.step();
+  await takeUp(step, [again]);
+  t.match(await world.get(again), { status: 'sent', sequence: 0n, fields: { variation: 1 } });
+});
+
+t.test('bytes that the store refuses hold up none but themselves', async (t) => {
+  const world = await EngineWorld.open(t);
+  const bad = await world.accept('pay');
+  const other = await world.accept('other');
+  const step = await world.step();
+  const { ledger } = step;
+  const record = ledger.record.bind(ledger);
+  ledger.record = (versions) =>
+    versions.some(({ transaction }) => transaction.id === bad.id)
+      ? Promise.reject(new Error('disk full'))
+      : record(versions);
+  await takeUp(step, [bad, other]);
+  t.match(await world.get(bad), { status: 'pending', statusReason: 'The signed bytes could not be stored' });
+  t.match(await world.get(other), { status: 'pending', sequence: null });
+  await takeUp(step, [other]);
+  t.match(await world.get(other), { status: 'sent', sequence: 0n });
+});

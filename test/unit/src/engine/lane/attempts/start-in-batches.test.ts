@@ -1,0 +1,40 @@
+import t from 'tap';
+import { startInTurns } from '../../../../../../src/engine/lane/attempts/start-in-batches.ts';
+
+t.test('others have their turn between so many, and outcomes keep the order', async (t) => {
+  let turn = 0;
+  let isOver = false;
+  const count = () => {
+    turn += 1;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  const outcomes = await startInTurns([1, 2, 3, 4, 5, 6, 7], 3, async (item, index) => {
+    if (item === 4) throw new Error('not this one');
+    return { item, index, turn };
+  });
+  isOver = true;
+  const done = outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : undefined));
+  t.strictSame(
+    done.map((one) => one?.index),
+    [0, 1, 2, undefined, 4, 5, 6],
+  );
+  t.match(outcomes[3], { status: 'rejected', reason: { message: 'not this one' } });
+  t.equal(done[0]?.turn, done[2]?.turn, 'those of one turn');
+  t.ok(Number(done[4]?.turn) > Number(done[2]?.turn));
+  t.ok(Number(done[6]?.turn) > Number(done[4]?.turn));
+});
+
+t.test('what waits overlaps', async (t) => {
+  let running = 0;
+  let most = 0;
+  const { promise: allStarted, resolve } = Promise.withResolvers<void>();
+  await startInTurns([1, 2, 3, 4], 1, async () => {
+    running += 1;
+    most = Math.max(most, running);
+    if (running === 4) resolve();
+    await allStarted;
+  });
+  t.equal(most, 4);
+  t.strictSame(await startInTurns([], 1, async () => 1), []);
+});

@@ -1,0 +1,143 @@
+import t from 'tap';
+import { type Attempt, NEW_ATTEMPT } from '../../../../../src/domain/transaction/attempt.ts';
+import type { Transaction } from '../../../../../src/domain/transaction/transaction.ts';
+import { ChangeFeed } from '../../../../../src/engine/change-feed.ts';
+import { EngineWorld, LANE, relayerNamed } from '../../../../support/engine-world.ts';
+
+function attemptOf({ id }: Transaction, sequence: bigint): Attempt {
+  const hash = `hash of ${id}`;
+  const about = {
+    transactionId: id,
+    ordinal: 1,
+    lane: LANE,
+    anchor: { kind: 'sequence', sequence },
+    purpose: 'send',
+    request: {},
+    fields: {},
+  } as const;
+  return { ...about, raw: 'bytes', hash, createdAt: 1, ...NEW_ATTEMPT };
+}
+
+t.test('changes are committed, then told and counted', async (t) => {
+  const world = await EngineWorld.open(t);
+  const feed = new ChangeFeed(() => {});
+  const ledger = world.ledger(world.store, { feed });
+  const transaction = await world.accept('pay');
+  const told: string[] = [];
+  feed.on(transaction.id, () => told.push('told'));
+
+  const now = await ledger.apply([{ transaction, set: { status: 'failed', statusReason: 'no', nextActionAt: null } }]);
+  t.equal(now.get(transaction.id)?.status, 'failed');
+  t.equal((await world.get(transaction)).statusReason, 'no');
+  t.strictSame(told, ['told']);
+  t.strictSame(world.metrics.moves, ['pending failed']);
+});
+
+t.test('a change against a status that has gone by is left out, the others are made', async (t) => {
+  const world = await EngineWorld.open(t);
+  const ledger = world.ledger();
+  const [stale, fresh] = [await world.accept('a'), await world.accept('b')];
+  await world.store.write((writer) => writer.updateTransaction(stale.id, 'pending', { status: 'canceled' }));
+
+  const now = await ledger.apply([
+    { transaction: stale, set: { statusReason: 'late' } },
+    { transaction: fresh, set: { statusReason: 'in time' } },
+  ]);
+  t.strictSame([...now.keys()], [fresh.id]);
+  t.equal((await world.get(stale)).statusReason, null);
+});
+
+t.test('signed versions are recorded all or none', async (t) => {
+  const world = await EngineWorld.open(t);
+  const ledger = world.ledger();
+  const [first, second] = [await world.accept('a'), await world.accept('b')];
+  await world.store.write((writer) => writer.updateTransaction(second.id, 'pending', { status: 'canceled' }));
+  const versions = [first, second].map((transaction, index) => ({
+    transaction,
+    set: { status: 'sent', sequence: BigInt(index) } as const,
+    attempt: attemptOf(transaction, BigInt(index)),
+  }));
+
+  t.notOk(await ledger.record(versions));
+  t.equal((await world.get(first)).status, 'pending');
+  t.strictSame(await world.store.read.attempts(first.id), []);
+
+  t.ok(await ledger.record(versions.slice(0, 1)));
+  t.equal((await world.get(first)).status, 'sent');
+  t.equal((await world.store.read.attempts(first.id)).length, 1);
+});
+
+t.test('a fault of the store is not taken for a stale status', async (t) => {
+  const world = await EngineWorld.open(t);
+  const ledger = world.ledger();
+  const [first, second] = [await world.accept('a'), await world.accept('b')];
+  const set = { status: 'sent', sequence: 0n } as const;
+  const attempt = attemptOf(first, 0n);
+  const versions = [
+    { transaction: first, set, attempt },
+    { transaction: second, set, attempt: { ...attempt, transactionId: second.id } },
+  ];
+  await t.rejects(ledger.record(versions), 'the same hash twice');
+  t.equal((await world.get(first)).status, 'pending');
+});
+
+t.test('it is told when a write ends in an error or meets another state, and only then', async (t) => {
+  const world = await EngineWorld.open(t);
+  let doubts = 0;
+  const onDoubt = () => void (doubts += 1);
+  const answered = world.ledger(world.store, { onDoubt });
+  const failing = { write: () => Promise.reject(new Error('no answer')) };
+  const unanswered = world.ledger(failing, { onDoubt });
+  const [one, other] = [await world.accept('one'), await world.accept('other')];
+  const set = { status: 'sent', sequence: 0n } as const;
+  const version = { transaction: one, set, attempt: attemptOf(one, 0n) };
+
+  t.ok(await answered.record([version]));
+  await answered.apply([{ transaction: other, set: { statusReason: 'waits' } }]);
+  await answered.raise([]);
+  await answered.refuse([{ position: 1, transactionId: one.id, refusal: 'no' }]);
+  t.equal(doubts, 0);
+
+  t.notOk(await answered.record([version]));
+  t.equal(doubts, 1);
+  await answered.apply([
+    { transaction: one, set: {} },
+    { transaction: other, set: {} },
+  ]);
+  t.equal(doubts, 2);
+  await t.rejects(unanswered.record([version]));
+  await t.rejects(unanswered.apply([{ transaction: other, set: {} }]));
+  await t.rejects(unanswered.raise([]));
+  await t.rejects(unanswered.refuse([{ position: 1, transactionId: one.id, refusal: 'no' }]));
+  t.equal(doubts, 6);
+});
+
+t.test('no changes touch nothing', async (t) => {
+  const world = await EngineWorld.open(t);
+  const store = { ...world.store, write: () => Promise.reject(new Error('must not write')) };
+  const ledger = world.ledger(store);
+  t.equal((await ledger.apply([])).size, 0);
+});
+
+t.test('a change of status and its event are one commit; other changes tell nothing', async (t) => {
+  const world = await EngineWorld.open(t);
+  await world.store.write((writer) => writer.putRelayer(relayerNamed('r1', { notificationId: 'hook-1' })));
+  const ledger = world.ledger();
+  const transaction = await world.accept('pay');
+  const told = async () => {
+    const events = await world.store.write((writer) => writer.claimEvents('hook-1', 100, 0));
+    return events.map(({ body }) => JSON.parse(body).payload);
+  };
+
+  await ledger.apply([{ transaction, set: { statusReason: 'later' } }]);
+  t.strictSame(await told(), []);
+  const set = { status: 'sent', sequence: 0n, hash: 'h' } as const;
+  t.ok(await ledger.record([{ transaction, set, attempt: attemptOf(transaction, 0n) }]));
+  t.match(await told(), [{ payload_type: 'transaction', id: transaction.id, status: 'sent', hash: 'h', nonce: 0 }]);
+
+  const stale = { transaction, set: { status: 'failed' } as const };
+  await ledger.apply([stale]);
+  t.notOk(await ledger.record([{ ...stale, attempt: { ...attemptOf(transaction, 1n), ordinal: 2, hash: 'other' } }]));
+  t.equal((await told()).length, 1, 'what was not changed is not told');
+  t.ok(world.hints > 0);
+});

@@ -1,0 +1,43 @@
+import t, { type Test } from 'tap';
+import { takeUp } from '../../../../../src/engine/lane/attempts/sign-pending.ts';
+import { leaveRestartedChain } from '../../../../../src/engine/lane/restarted-chain.ts';
+import { ADDRESS, EngineWorld, LANE } from '../../../../support/engine-world.ts';
+
+/** One transaction that is signed and one that is not, and a chain that is another one now if it is given. */
+async function scene(t: Test, { pinned, restartable = true }: { pinned?: string; restartable?: boolean }) {
+  const world = await EngineWorld.open(t);
+  if (restartable) Object.assign(world.family, { restartable: (identity: string) => identity.split('@', 1)[0] });
+  const [signed, pending] = [await world.accept('signed'), await world.accept('pending')];
+  const known = await world.step();
+  const chainIdentity = async () => pinned;
+  const step = pinned === undefined ? known : { ...known, read: { ...known.read, chainIdentity } };
+  await takeUp(step, [signed]);
+  return { world, step, signed, pending };
+}
+
+t.test('what was signed for an earlier chain ends unsent, what was not goes to the lane of the new one', async (t) => {
+  const { world, step, signed, pending } = await scene(t, { pinned: '31337@ab' });
+  t.equal(await leaveRestartedChain(step, async () => [pending]), 2);
+  t.match(await world.get(signed), { status: 'failed', statusReason: /started anew/, sequence: null });
+  t.match(await world.get(pending), { status: 'pending', lane: `evm:31337@ab:${ADDRESS}`, nextActionAt: Number });
+  t.equal(step.open.entries.size, 0);
+  t.strictSame(await world.store.read.settledSequence(LANE), null, 'nothing of it was used');
+  t.strictSame(await world.store.read.dueLanes(Date.now()), [`evm:31337@ab:${ADDRESS}`]);
+});
+
+for (const [what, given] of [
+  ['the chain is the same', {}],
+  ['its chain never starts anew', { pinned: '31337@ab', restartable: false }],
+] as const) {
+  t.test(`all goes on where ${what}`, async (t) => {
+    const { step, pending } = await scene(t, given);
+    t.equal(await leaveRestartedChain(step, async () => [pending]), 0);
+    t.equal(step.open.entries.size, 1);
+  });
+}
+
+t.test('of a relayer that is gone nobody knows its chain, so nothing of it ends', async (t) => {
+  const { step, pending } = await scene(t, { pinned: '31337@ab' });
+  step.open.entries.clear();
+  t.equal(await leaveRestartedChain(step, async () => [{ ...pending, relayerId: 'gone' }]), 0);
+});

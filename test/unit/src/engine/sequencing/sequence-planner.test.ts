@@ -1,0 +1,149 @@
+import t from 'tap';
+import {
+  knownOf,
+  type SequenceFigures,
+  type SequencePlan,
+  SequencePlanner,
+  WIDEST_GAP,
+} from '../../../../../src/engine/sequencing/sequence-planner.ts';
+
+const DRIFT_MS = 100;
+const planner = () => new SequencePlanner(DRIFT_MS);
+
+const figures = (chain: bigint, held: readonly bigint[] = [], settled: bigint | null = null): SequenceFigures => ({
+  chain,
+  held: new Set(held),
+  settled,
+});
+
+/** What a plan comes to: the sequences, or `waits`. */
+const shortly = (plan: SequencePlan) => (plan.kind === 'use' ? plan.sequences : 'waits');
+
+interface Row {
+  what: string;
+  chain: bigint;
+  held?: bigint[];
+  settled?: bigint;
+  count?: number;
+  uses: bigint[] | 'waits';
+}
+
+const AT_ONCE: readonly Row[] = [
+  { what: 'an account that never signed begins at zero', chain: 0n, count: 3, uses: [0n, 1n, 2n] },
+  { what: 'it goes on after what is settled', chain: 8n, settled: 8n, count: 2, uses: [8n, 9n] },
+  { what: 'what is open is not used again', chain: 5n, held: [5n, 6n, 7n], settled: 5n, count: 2, uses: [8n, 9n] },
+  { what: 'what the node has in its pool is counted', chain: 8n, held: [5n, 6n, 7n], settled: 5n, uses: [8n] },
+  { what: 'an account that others have used waits', chain: 7n, uses: 'waits' },
+  { what: 'a count beyond what is settled waits', chain: 9n, settled: 8n, uses: 'waits' },
+  { what: 'a count beyond what is open waits', chain: 12n, held: [7n], uses: 'waits' },
+  { what: 'a count below what is settled waits', chain: 3n, settled: 8n, uses: 'waits' },
+  { what: 'a count with a gap below what is open waits', chain: 4n, held: [6n, 7n], settled: 4n, uses: 'waits' },
+];
+
+t.test('what is signed at once', (t) => {
+  for (const { what, chain, held, settled = null, count = 1, uses } of AT_ONCE) {
+    t.strictSame(shortly(planner().plan(figures(chain, held, settled), count, 0)), uses, what);
+  }
+  t.end();
+});
+
+t.test('a higher count is believed when it is heard twice in a row', (t) => {
+  const told = (chains: readonly bigint[]) => {
+    const one = planner();
+    return chains.map((chain) => shortly(one.plan(figures(chain, [7n]), 1, 0)));
+  };
+  t.strictSame(told([12n, 12n]), ['waits', [12n]]);
+  t.strictSame(told([12n, 13n]), ['waits', [13n]], 'whoever uses the key goes on');
+  t.strictSame(told([13n, 12n, 12n]), ['waits', 'waits', [12n]], 'not two different words');
+  t.strictSame(told([12n, 8n, 12n, 12n]), ['waits', [8n], 'waits', [12n]], 'not with another word in between');
+
+  const one = planner();
+  one.plan(figures(12n, [7n]), 1, 0);
+  t.equal(shortly(one.plan(figures(12n, [7n, 8n]), 1, 0)), 'waits', 'nor about what has grown since');
+  t.match(planner().plan(figures(12n), 1, 0), { reason: /sequence 12 .*asking once more$/, withinMs: 0 });
+  t.end();
+});
+
+t.test('gaps are looked for without a word about leaps', (t) => {
+  const one = planner();
+  t.strictSame(one.gaps(figures(12n, [7n]), 0), []);
+  t.equal(shortly(one.plan(figures(12n, [7n]), 1, 0)), 'waits', 'one question, asked for two reasons');
+  t.end();
+});
+
+t.test('a count below what is settled is never believed, however long it is told', (t) => {
+  const one = planner();
+  for (const elapsed of [0, DRIFT_MS, 3_600_000]) {
+    t.match(one.plan(figures(3n, [], 8n), 1, elapsed), { kind: 'wait', reason: /sequence 3 .* signed up to 7;/ });
+    t.equal(shortly(one.plan(figures(3n, [9n], 8n), 1, elapsed)), 'waits');
+    t.strictSame(one.gaps(figures(3n, [9n], 8n), elapsed), []);
+  }
+  t.strictSame(shortly(one.plan(figures(8n, [], 8n), 1, 3_600_001)), [8n], 'until the node has caught up');
+  t.end();
+});
+
+t.test('a gap below what is open is one when the chain has told so for long enough', (t) => {
+  const behind = figures(4n, [6n, 9n], 4n);
+  const one = planner();
+  t.notOk(one.isContradicted);
+  t.strictSame(one.gaps(behind, 0), []);
+  t.ok(one.isContradicted);
+  t.strictSame(one.gaps(behind, DRIFT_MS - 1), []);
+  t.equal(shortly(one.plan(behind, 2, DRIFT_MS - 1)), 'waits');
+  t.strictSame(one.gaps(behind, DRIFT_MS), [4n, 5n, 7n, 8n]);
+  t.strictSame(shortly(one.plan(behind, 5, DRIFT_MS)), [4n, 5n, 7n, 8n, 10n], 'payments may fill it as well');
+  t.end();
+});
+
+t.test('what agrees in between ends the doubt, and it is counted from anew', (t) => {
+  const behind = figures(4n, [6n], 4n);
+  const agreements: Record<string, (one: SequencePlanner) => unknown> = {
+    'the chain has gone on, as payments see it': (one) => one.plan(figures(7n, [6n], 4n), 1, 50),
+    'the chain has gone on, as gaps are looked for': (one) => one.gaps(figures(7n, [6n], 4n), 50),
+    'the gap is filled': (one) => one.gaps(figures(4n, [4n, 5n, 6n], 4n), 50),
+    'more was signed': (one) => one.gaps(figures(4n, [6n, 7n], 4n), 50),
+  };
+  for (const [what, agree] of Object.entries(agreements)) {
+    const one = planner();
+    one.gaps(behind, 0);
+    agree(one);
+    t.strictSame(one.gaps(behind, DRIFT_MS), [], what);
+    t.strictSame(one.gaps(behind, 2 * DRIFT_MS), [4n, 5n], what);
+  }
+  t.end();
+});
+
+t.test('a gap has its bound', (t) => {
+  const widest = BigInt(WIDEST_GAP);
+  const gapsIn = (held: readonly bigint[]) => {
+    const one = planner();
+    one.gaps(figures(0n, held), 0);
+    return one.gaps(figures(0n, held), DRIFT_MS);
+  };
+  t.equal(gapsIn([widest]).length, WIDEST_GAP);
+  t.strictSame(gapsIn([widest + 1n]), [], 'a wider one is not filled at all');
+  t.strictSame(gapsIn([2n, widest + 4n]), [0n, 1n], 'but what is below it is');
+  t.equal(gapsIn([40n, 80n]).length, 40, 'nor several that are wider together');
+  t.end();
+});
+
+t.test('payments fill a gap that is too wide for anything else', (t) => {
+  const wide = figures(0n, [BigInt(WIDEST_GAP) + 1n]);
+  const one = planner();
+  for (const elapsed of [0, 50]) {
+    t.equal(shortly(one.plan(wide, 1, elapsed)), 'waits');
+    t.strictSame(one.gaps(wide, elapsed), []);
+  }
+  t.strictSame(shortly(one.plan(wide, 1, DRIFT_MS)), [0n]);
+  t.end();
+});
+
+t.test('how far an account is known to be', (t) => {
+  const known = (held: readonly bigint[], settled: bigint | null) => knownOf({ held: new Set(held), settled });
+  t.equal(known([], null), null);
+  t.equal(known([], 5n), 5n);
+  t.equal(known([0n], null), 1n);
+  t.equal(known([7n, 9n, 8n], 5n), 10n);
+  t.equal(known([3n], 5n), 5n);
+  t.end();
+});

@@ -1,0 +1,61 @@
+import t from 'tap';
+import { pluginEntrySchema } from '../../../../../src/domain/plugin.ts';
+import { discoverPlugins } from '../../../../../src/plugin-host/catalog/discovery.ts';
+
+const root = '/srv/plugins';
+const discover = (files: string[], declared: { id: string; path: string }[] = []) => {
+  const entries = declared.map((entry) => pluginEntrySchema.parse(entry));
+  const found = discoverPlugins(
+    root,
+    files.map((file) => `${root}/${file}`),
+    entries,
+  );
+  return { found: found.entries.map(({ id, path }) => `${id}=${path}`), ignored: found.ignored };
+};
+
+t.test('scripts and folders with an index are plugins, by their name', async (t) => {
+  const { found } = discover(['b.ts', 'a.js', 'c.mjs', 'd/index.ts', 'e/index.js', 'e/lib.ts', 'f/g/index.ts']);
+  t.same(found, ['a=a.js', 'b=b.ts', 'c=c.mjs', 'd=d/index.ts', 'e=e/index.js']);
+});
+
+t.test('declarations, tests, packages, other files and kept-back names are none', async (t) => {
+  const names = ['a.d.ts', 'a.test.ts', 'b.test.js', '_lib.ts', '_lib/index.ts', '.x.ts', 'data.json', 'README.md'];
+  const { found, ignored } = discover([...names, 'node_modules/index.js', 'node_modules/x/index.js']);
+  t.same(found, []);
+  t.same(ignored, []);
+});
+
+t.test('what an entry names is not discovered under its own name as well', async (t) => {
+  const files = ['pay.ts', 'transfer/index.ts', 'transfer/main.ts', 'other/index.ts', 'tool.ts'];
+  const { found } = discover(files, [
+    { id: 'payouts', path: 'plugins/pay.ts' },
+    { id: 'move', path: './plugins/transfer' },
+    { id: 'else', path: 'other/index.ts' },
+    { id: 'gone', path: 'gone.ts' },
+  ]);
+  t.same(found, [
+    'else=other/index.ts',
+    'gone=gone.ts',
+    'move=./plugins/transfer',
+    'payouts=plugins/pay.ts',
+    'tool=tool.ts',
+  ]);
+});
+
+t.test('two forms of one id: the best one serves, the other is named', async (t) => {
+  const { found, ignored } = discover(['x/index.ts', 'x.js', 'x.ts']);
+  t.same(found, ['x=x.ts']);
+  t.same(ignored, [
+    { file: 'x.js', reason: 'plugin x is x.ts' },
+    { file: 'x/index.ts', reason: 'plugin x is x.ts' },
+  ]);
+});
+
+t.test('a declared id wins over a file of that name; a name that is no id is said so', async (t) => {
+  const { found, ignored } = discover(['pay.ts', 'my plugin.ts'], [{ id: 'pay', path: 'other.ts' }]);
+  t.same(found, ['pay=other.ts']);
+  t.same(ignored, [
+    { file: 'my plugin.ts', reason: '"my plugin" cannot be a plugin\'s id' },
+    { file: 'pay.ts', reason: 'plugin pay is other.ts' },
+  ]);
+});

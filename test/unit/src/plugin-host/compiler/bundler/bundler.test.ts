@@ -1,0 +1,218 @@
+/** Threat: a plugin's source that ends, fills or holds up the one process that builds all plugins. */
+import { execFileSync } from 'node:child_process';
+import { symlinkSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import t, { type Test } from 'tap';
+import { Bundler, type BundlerLimits } from '../../../../../../src/plugin-host/compiler/bundler/bundler.ts';
+import { bundlerHolds } from '../../../../../../src/plugin-host/compiler/bundler/launch.ts';
+import { BundlerLost } from '../../../../../../src/plugin-host/compiler/bundler/worker.ts';
+import type { BuildJob } from '../../../../../../src/plugin-host/compiler/bundler/worker-messages.ts';
+import { PluginFolder } from '../../../../../support/plugin-host.ts';
+import { descendantsOf, survivors } from '../../../../../support/processes.ts';
+
+const modulesDir = resolve(import.meta.dirname, '../../../../../../sandbox/guest/modules');
+const MIB = 1_048_576;
+const patient = { timeout: 120_000 };
+/** Code over which esbuild takes a gigabyte of stack. */
+const DEEP = `export const x = ${'['.repeat(1_200_000)}${']'.repeat(1_200_000)};`;
+/** Code of which every word is an error that carries the whole line. */
+const WRONG = 'let a;'.repeat(7000);
+
+interface OpenOptions extends Partial<BundlerLimits> {
+  memoryBytes?: number;
+  isWalled?: boolean;
+}
+
+function open(t: Test, { memoryBytes = 768 * MIB, isWalled = true, ...limits }: OpenOptions = {}) {
+  const folder = new PluginFolder();
+  const [best, ...others] = bundlerHolds(memoryBytes, [folder.path]);
+  const holds = [isWalled ? best : (others.at(-1) ?? best), ...others] as const;
+  const bundler = new Bundler({ timeoutMs: 60_000, idleMs: 60_000, ...limits }, holds);
+  t.teardown(async () => {
+    await bundler.close();
+    folder.remove();
+  });
+  let files = 0;
+  const job = (text: string): BuildJob => {
+    const name = `${files++}.js`;
+    folder.write(name, text);
+    return { kind: 'plugin', root: folder.path, modulesDir, file: join(folder.path, name) };
+  };
+  const outputOf = async (text: string) => {
+    const built = await bundler.build(job(text));
+    return built.kind === 'built' ? built.code : built;
+  };
+  return { folder, bundler, job, outputOf };
+}
+
+const errorOf = (build: Promise<unknown>) =>
+  build.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+const bundlers = async () =>
+  (await descendantsOf(process.pid)).filter(({ command }) => /worker-main|esbuild/.test(command));
+
+t.test('a build that fails is told as it is, and the next one is done', { timeout: 60_000 }, async (t) => {
+  const { bundler, job, outputOf } = open(t);
+  t.match(await bundler.build(job('let = ;')), {
+    kind: 'failed',
+    problems: [{ text: /Expected|Unexpected/, place: { file: '0.js', line: 1 } }],
+    total: 1,
+  });
+  t.match(await outputOf('a(1);'), 'a(1);');
+});
+
+t.test('code that is nested too deeply is named, and those beside it are done', { timeout: 120_000 }, async (t) => {
+  const { bundler, folder, job, outputOf } = open(t);
+  const read = new Map<string, string>();
+  const killer = errorOf(bundler.build(job(DEEP), read));
+  const beside = [outputOf('b(2);'), outputOf('c(3);')];
+  t.match(await killer, { reason: /^(memory|ended)$/ }, 'the one that ended it');
+  t.same([...read.keys()], [join(folder.path, '0.js')], 'what it was made of is known');
+  const [second, third] = await Promise.all(beside);
+  t.match(second, 'b(2);');
+  t.match(third, 'c(3);');
+  t.match(await outputOf('d(4);'), 'd(4);', 'a later one');
+});
+
+t.test('errors without end cost the server nothing, and their build ends at its memory', patient, async (t) => {
+  if (process.platform !== 'linux') return void t.pass('this system does not tell');
+  const { bundler, job } = open(t, { memoryBytes: 400 * MIB });
+  const before = process.memoryUsage.rss();
+  let most = before;
+  const looking = setInterval(() => {
+    most = Math.max(most, process.memoryUsage.rss());
+  }, 10);
+  const [wrong, beside] = await Promise.all([errorOf(bundler.build(job(WRONG))), bundler.build(job('b(2);'))]);
+  clearInterval(looking);
+  t.match(wrong, { reason: 'memory' });
+  t.match(beside, { kind: 'built', code: /b\(2\);/ });
+  t.ok(most - before < 100 * MIB, `${Math.round((most - before) / MIB)} MiB more in this process`);
+});
+
+t.test('a package in one long line is built, however many of its calls name no file', patient, async (t) => {
+  const { bundler, job } = open(t, { memoryBytes: 400 * MIB });
+  const built = await bundler.build(job(`${'require(n);'.repeat(50)}s="${'x'.repeat(4 * MIB)}";`));
+  t.equal(built.kind, 'built');
+});
+
+t.test('a package.json without end ends its build at its memory', patient, async (t) => {
+  if (process.platform !== 'linux') return void t.pass('this system does not tell');
+  // Behind a wall there is no such file.
+  const { bundler, folder, job } = open(t, { memoryBytes: 400 * MIB, isWalled: false });
+  folder.write('node_modules/zero/index.js', '');
+  folder.write('node_modules/zero/package.json', '{"main":"./inner"}');
+  folder.write('node_modules/zero/inner/index.js', '');
+  symlinkSync('/dev/zero', join(folder.path, 'node_modules/zero/inner/package.json'));
+  t.match(await errorOf(bundler.build(job(`import 'zero';`))), { reason: 'memory' });
+});
+
+t.test('what never ends is ended, and held against nobody else', { timeout: 120_000 }, async (t) => {
+  const { bundler, folder, job, outputOf } = open(t, { timeoutMs: 6000 });
+  folder.write('node_modules/hanging/index.js', '');
+  folder.write('node_modules/hanging/package.json', '{"main":"./inner"}');
+  folder.write('node_modules/hanging/inner/index.js', '');
+  execFileSync('mkfifo', [join(folder.path, 'node_modules/hanging/inner/package.json')]);
+  const hanging = job(`import 'hanging';`);
+  const [late, beside] = await Promise.all([errorOf(bundler.build(hanging)), outputOf('e(5);')]);
+  t.match(late, { reason: 'late' }, 'by itself');
+  t.match(beside, 'e(5);');
+  t.match(await outputOf('m(13);'), 'm(13);');
+});
+
+t.test('builds that hang hold up none that is begun later', { timeout: 120_000 }, async (t) => {
+  const { bundler, folder, job, outputOf } = open(t, { timeoutMs: 4000 });
+  folder.write('node_modules/hanging/index.js', '');
+  folder.write('node_modules/hanging/package.json', '{"main":"./inner"}');
+  folder.write('node_modules/hanging/inner/index.js', '');
+  execFileSync('mkfifo', [join(folder.path, 'node_modules/hanging/inner/package.json')]);
+  let ended = 0;
+  const hanging = Array.from({ length: 4 }, async () => {
+    const error = await errorOf(bundler.build(job(`import 'hanging';`)));
+    ended += 1;
+    return error;
+  });
+  const lost: unknown[] = [];
+  for (const end = performance.now() + 60_000; ended === 0 && performance.now() < end; ) {
+    const output = await outputOf('other();');
+    if (typeof output !== 'string') lost.push(output);
+  }
+  t.strictSame(lost, [], 'all others are built meanwhile');
+  t.equal(ended, 1, 'those that hang are tried one after the other');
+  t.match(await outputOf('n(14);'), 'n(14);');
+  t.ok(ended < hanging.length, 'nobody waited until all of them had ended');
+  await bundler.close();
+  const reasons = await Promise.all(hanging);
+  t.match(reasons[0], { reason: 'late' });
+  t.match(reasons.at(-1), { reason: 'closed' });
+});
+
+t.test('a build that is outdated neither waits for its turn by itself nor is gone on with', patient, async (t) => {
+  const { bundler, folder, job, outputOf } = open(t, { timeoutMs: 4000 });
+  folder.write('node_modules/hanging/index.js', '');
+  folder.write('node_modules/hanging/package.json', '{"main":"./inner"}');
+  folder.write('node_modules/hanging/inner/index.js', '');
+  execFileSync('mkfifo', [join(folder.path, 'node_modules/hanging/inner/package.json')]);
+  const hang = (signal?: AbortSignal) => errorOf(bundler.build(job(`import 'hanging';`), new Map(), signal));
+  const outdated = new AbortController();
+  const hanging = Array.from({ length: 4 }, () => hang(outdated.signal));
+  t.match(await Promise.race(hanging), { reason: 'late' });
+  outdated.abort();
+  const lost = (await Promise.all(hanging)).map((error) => (error instanceof BundlerLost ? error.reason : error));
+  t.equal(lost.filter((reason) => reason === 'outdated').length, 3, lost.join());
+  t.match(await outputOf('o(15);'), 'o(15);');
+  for (const error of await Promise.all([hang(), hang()])) {
+    t.match(error, { reason: 'late' }, 'others have their turn');
+  }
+});
+
+t.test('where what restricts the process does not work, it starts without', patient, async (t) => {
+  for (const prefix of [[process.execPath, '-e', 'process.exit(1)', '--'], ['/nowhere/at/all']]) {
+    const limits = { timeoutMs: 60_000, idleMs: 60_000 };
+    const { job, folder } = open(t);
+    const [best, ...others] = bundlerHolds(768 * MIB, [folder.path]);
+    const bundler = new Bundler(limits, [{ ...best, prefix, enclose: () => [], filter: undefined }, best, ...others]);
+    const builds = ['k(11);', 'l(12);'].map((text) => bundler.build(job(text)));
+    for (const built of await Promise.all(builds)) t.match(built, { kind: 'built' });
+    await bundler.close();
+  }
+});
+
+t.test('closing ends a build under way and those that wait, and leaves no process', patient, async (t) => {
+  if (process.platform !== 'linux') return void t.pass('this system does not tell');
+  const { bundler, folder, job, outputOf } = open(t);
+  t.match(await outputOf('first();'), 'first();');
+  folder.write('node_modules/hanging/index.js', '');
+  folder.write('node_modules/hanging/package.json', '{"main":"./inner"}');
+  folder.write('node_modules/hanging/inner/index.js', '');
+  execFileSync('mkfifo', [join(folder.path, 'node_modules/hanging/inner/package.json')]);
+  const builds = [errorOf(bundler.build(job(`import 'hanging';`))), errorOf(bundler.build(job(DEEP)))];
+  const running = await bundlers();
+  t.ok(running.length >= 1, 'a process builds');
+  await Promise.all([bundler.close(), bundler.close()]);
+  for (const error of await Promise.all(builds)) t.match(error, { reason: 'closed' });
+  t.same(await survivors(running, 10_000), []);
+  t.match(await outputOf('later();'), 'later();', 'a later build starts another one');
+  await bundler.close();
+  await bundler.close();
+});
+
+t.test('a process without a build ends after a while', patient, async (t) => {
+  if (process.platform !== 'linux') return void t.pass('this system does not tell');
+  const { outputOf } = open(t, { idleMs: 100 });
+  t.same(await bundlers(), [], 'none before the first build');
+  t.match(await outputOf('f(6);'), 'f(6);');
+  t.same(await survivors(await bundlers(), 10_000), []);
+  t.same(await bundlers(), []);
+  t.match(await outputOf('g(7);'), 'g(7);');
+});
+
+t.test('a process that is ended from outside costs no build', patient, async (t) => {
+  if (process.platform !== 'linux') return void t.pass('this system does not tell');
+  const { bundler, job, outputOf } = open(t);
+  await outputOf('h(8);');
+  const builds = ['i(9);', 'j(10);'].map((text) => bundler.build(job(text)));
+  for (const { pid } of await bundlers()) process.kill(pid, 'SIGKILL');
+  for (const built of await Promise.all(builds)) t.match(built, { kind: 'built' });
+});

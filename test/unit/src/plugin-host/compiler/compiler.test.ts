@@ -1,0 +1,233 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join, parse, resolve } from 'node:path';
+import { runInNewContext } from 'node:vm';
+import t from 'tap';
+import { RUNTIME_PART } from '../../../../../sandbox/protocol.ts';
+import { findPluginFile } from '../../../../../src/plugin-host/catalog/plugin-file.ts';
+import { createCompiler } from '../../../../../src/plugin-host/compiler/compiler.ts';
+import { PluginFolder } from '../../../../support/plugin-host.ts';
+
+const folder = new PluginFolder();
+const sandboxDir = resolve(import.meta.dirname, '../../../../../sandbox');
+const compiler = createCompiler({ root: folder.path, sandboxDir });
+t.teardown(async () => {
+  await compiler.close();
+  folder.remove();
+});
+
+async function compile(name: string, text: string) {
+  folder.write(name, text);
+  const source = await findPluginFile(folder.path, name, name);
+  if ('status' in source) throw new Error(source.message);
+  return compiler.compile(name, source);
+}
+
+t.test('a bundle leaves the exports on its global and maps its stack to the source', async (t) => {
+  folder.write(
+    'lib/thrower.ts',
+    'type Unused = string;\n\nexport function fail(): never {\n  throw new Error("boom");\n}\n',
+  );
+  const bundle = await compile(
+    'a.ts',
+    `import { fail } from './lib/thrower.ts';\nexport const handler = (n: number) => (n > 1 ? fail() : n);\n`,
+  );
+  if ('status' in bundle) return t.fail(bundle.message);
+  const world: { __isolayer_plugin__?: { handler(n: number): number } } = {};
+  runInNewContext(bundle.code, world, { filename: 'plugins/a.ts' });
+  t.equal(world.__isolayer_plugin__?.handler(1), 1);
+  let stack = '';
+  try {
+    world.__isolayer_plugin__?.handler(2);
+  } catch (error) {
+    stack = bundle.positions.mapped((error as Error).stack ?? '');
+  }
+  t.match(stack, 'plugins/lib/thrower.ts:4:9');
+  t.match(stack, 'plugins/a.ts:2:');
+  t.ok(bundle.bytes > bundle.code.length, 'the map takes room as well');
+  t.same([...bundle.inputs].sort(), [join(folder.path, 'a.ts'), join(folder.path, 'lib/thrower.ts')]);
+});
+
+t.test('what does not compile names file, line, column and text', async (t) => {
+  t.match(await compile('broken.ts', 'export function handler() {\n  return 1 +;\n}\n'), {
+    code: 'COMPILE_ERROR',
+    status: 500,
+    message: 'Compilation failed: plugins/broken.ts:2:13: Unexpected ";"',
+    details: { pluginId: 'broken.ts', file: 'plugins/broken.ts', line: 2, column: 13 },
+  });
+  t.match(await compile('node.ts', `import net from 'node:net';\nexport const handler = () => net;`), {
+    message: /plugins\/node\.ts:1:17: Cannot import "node:net"/,
+  });
+  t.match(await compile('await.ts', 'await Promise.resolve();\nexport const handler = 1;'), {
+    message: /plugins\/await\.ts:1:1: Top-level await/,
+  });
+});
+
+t.test('a package with a map for browsers does without Node', async (t) => {
+  const own = 'node_modules/two-worlds';
+  const browser = { crypto: false, './random-node.js': './random-browser.js' };
+  folder.write(`${own}/package.json`, JSON.stringify({ name: 'two-worlds', main: 'index.js', browser }));
+  folder.write(`${own}/index.js`, `require('crypto'); exports.random = require('./random-node.js').random;`);
+  folder.write(`${own}/random-node.js`, `exports.random = () => require('crypto').randomBytes(1);`);
+  folder.write(`${own}/random-browser.js`, `exports.random = () => [process.env.NODE_ENV, 4];`);
+  const bundle = await compile('worldly.ts', `import { random } from 'two-worlds';\nexport const handler = random;`);
+  if ('status' in bundle) return t.fail(bundle.message);
+  const world: { __isolayer_plugin__?: { handler(): unknown }; process: unknown } = {
+    process: { env: { NODE_ENV: 'as granted' } },
+  };
+  runInNewContext(bundle.code, world);
+  t.same(world.__isolayer_plugin__?.handler(), ['as granted', 4]);
+});
+
+t.test('a tsconfig in the folder redirects nothing', async (t) => {
+  folder.write('tsconfig.json', '{"compilerOptions":{"paths":{"secret":["./lib/thrower.ts"]},"baseUrl":"."}}');
+  t.match(await compile('paths.ts', `import s from 'secret';\nexport const handler = () => s;`), {
+    message: /Could not resolve "secret"/,
+  });
+});
+
+t.test('a bundle beyond the limit is refused', async (t) => {
+  folder.write('big.json', `["${'x'.repeat(10 * 1_048_576)}"]`);
+  t.match(await compile('big.ts', `import big from './big.json';\nexport const handler = () => big;`), {
+    code: 'SIZE_LIMIT',
+    message: /The bundle of plugins\/big\.ts has \d+ bytes/,
+  });
+});
+
+/** Code that the bundler's process does not survive. */
+const DEADLY = `export const x = ${'['.repeat(1_200_000)}${']'.repeat(1_200_000)};`;
+
+t.test(
+  'code that ends the process of the bundler fails, and what is built beside it and after it does not',
+  async (t) => {
+    const good = (name: string) => compile(name, `export const handler = () => '${name}';`);
+    const [deadly, ...others] = await Promise.all([
+      compile('deadly.ts', DEADLY),
+      ...['one.ts', 'two.ts', 'three.ts'].map((name) => good(name)),
+    ]);
+    t.match(deadly, {
+      code: 'COMPILE_ERROR',
+      status: 500,
+      details: { pluginId: 'deadly.ts', file: 'plugins/deadly.ts' },
+    });
+    t.match(deadly, {
+      message: /the bundler (broke down|took more than 768 MiB of memory) over it, as .* is compiled again when a file/,
+    });
+    for (const other of others) t.ok('code' in other && !('status' in other), 'built');
+    t.match(await good('four.ts'), { code: /four\.ts/ });
+
+    const file = join(folder.path, 'deadly.ts');
+    const again = await compiler.compile('deadly.ts', { file, label: 'plugins/deadly.ts' });
+    t.equal(again, deadly, 'it is not tried again as long as it is the same');
+    const healed = await compile('deadly.ts', 'export const handler = () => "healed";');
+    t.match(healed, { code: /healed/ });
+  },
+);
+
+t.test('of very many imports that lead nowhere, in a long line, few become errors', async (t) => {
+  const imports = Array.from({ length: 1200 }, (_, index) => `import"q${index}";`).join('');
+  const failed = await compile('many.ts', `/*${'x'.repeat(500_000)}*/${imports}export const handler = 1;`);
+  t.match(failed, { code: 'COMPILE_ERROR', message: /Could not resolve "q\d+"\n(.*\n){4}and \d\d? more$/ });
+  t.match(await compile('named.ts', `import "${'x'.repeat(100_000)}";`), { message: /^[^]{400,2000}$/ });
+  folder.write('node_modules/there/index.js', 'export default "found";');
+  const optional = Array.from({ length: 60 }, (_, index) => `try{require("o${index}")}catch{}`).join('');
+  const found = `import x from'there';import y from'./many-lib.ts';${optional}export const handler=()=>[x,y];`;
+  folder.write('many-lib.ts', 'export default "own";');
+  t.match(await compile('optional.ts', `/*${'x'.repeat(500_000)}*/${found}`), { code: /own[^]*__require\("o59"\)/ });
+});
+
+t.test(
+  'code with very many errors, each with its long line, ends at the memory of the bundler',
+  { timeout: 120_000 },
+  async (t) => {
+    if (process.platform !== 'linux') return void t.pass('this system does not tell');
+    const frugal = createCompiler({ root: folder.path, sandboxDir, memoryBytes: 400 * 1_048_576 });
+    t.teardown(() => frugal.close());
+    folder.write('wrong.ts', 'let a;'.repeat(7000));
+    const source = { file: join(folder.path, 'wrong.ts'), label: 'plugins/wrong.ts' };
+    const failed = await frugal.compile('wrong', source);
+    t.match(failed, {
+      code: 'COMPILE_ERROR',
+      message: /^Compilation failed: the bundler took more than 400 MiB of memory over it/,
+    });
+    t.equal(await frugal.compile('wrong', source), failed, 'it is not tried again as long as it is the same');
+    folder.write('wrong.ts', 'let a;let a;');
+    t.match(await frugal.compile('wrong', source), { message: /wrong\.ts:1:11: The symbol "a" has already been decl/ });
+  },
+);
+
+t.test('a build that its bundler is closed over is not held against the plugin', async (t) => {
+  const closing = createCompiler({ root: folder.path, sandboxDir });
+  t.teardown(() => closing.close());
+  folder.write('closed.ts', 'export const handler = () => "closed";');
+  const source = { file: join(folder.path, 'closed.ts'), label: 'plugins/closed.ts' };
+  const building = closing.compile('closed', source);
+  // Past the look at what is known, which opens no file here.
+  await Promise.resolve();
+  await closing.close();
+  t.match(await building, { code: 'COMPILE_ERROR', message: 'Compilation failed: the bundler was closed meanwhile' });
+  t.match(await closing.compile('closed', source), { code: /closed/ });
+});
+
+t.test('a build that hangs is ended, and those beside it are done', { timeout: 120_000 }, async (t) => {
+  folder.write('node_modules/hanging/index.js', 'export default 1;');
+  folder.write('node_modules/hanging/package.json', '{"main":"./inner"}');
+  folder.write('node_modules/hanging/inner/index.js', '');
+  execFileSync('mkfifo', [join(folder.path, 'node_modules/hanging/inner/package.json')]);
+  t.teardown(() => folder.remove('node_modules/hanging'));
+  const impatient = createCompiler({ root: folder.path, sandboxDir, timeoutMs: 6000 });
+  t.teardown(() => impatient.close());
+  const sources = {
+    'hangs.ts': `import x from 'hanging';\nexport const handler = () => x;`,
+    'beside.ts': 'export const handler = () => "beside";',
+  };
+  const [hanging, beside] = await Promise.all(
+    Object.entries(sources).map(([name, text]) => {
+      folder.write(name, text);
+      return impatient.compile(name, { file: join(folder.path, name), label: `plugins/${name}` });
+    }),
+  );
+  t.match(hanging, { code: 'COMPILE_ERROR', message: /Compilation timed out after 6000ms/ });
+  t.match(beside, { code: /beside/ });
+  folder.remove('node_modules/hanging/package.json');
+  const mended = await impatient.compile('hangs.ts', {
+    file: join(folder.path, 'hangs.ts'),
+    label: 'plugins/hangs.ts',
+  });
+  t.match(mended, { code: /handler/ }, 'it is tried again when the package is mended');
+  t.match(await compile('later.ts', 'export const handler = () => "later";'), { code: /later/ });
+});
+
+t.test('a plugin that is mended while others hang is built anew at once', { timeout: 120_000 }, async (t) => {
+  folder.write('node_modules/hanging/index.js', 'export default 1;');
+  folder.write('node_modules/hanging/package.json', '{"main":"./inner"}');
+  folder.write('node_modules/hanging/inner/index.js', '');
+  execFileSync('mkfifo', [join(folder.path, 'node_modules/hanging/inner/package.json')]);
+  t.teardown(() => folder.remove('node_modules/hanging'));
+  const impatient = createCompiler({ root: folder.path, sandboxDir, timeoutMs: 6000 });
+  t.teardown(() => impatient.close());
+  const builds = new Map(
+    ['h1.ts', 'h2.ts', 'h3.ts', 'h4.ts'].map((name) => {
+      folder.write(name, `import x from 'hanging';\nexport const handler = () => x;`);
+      return [name, impatient.compile(name, { file: join(folder.path, name), label: `plugins/${name}` })];
+    }),
+  );
+  const [first, failed] = await Promise.race([...builds].map(async ([name, build]) => [name, await build] as const));
+  t.match(failed, { message: /timed out/ });
+  builds.delete(first);
+  const [unchanged, ...mended] = [...builds.keys()];
+  for (const name of mended) folder.write(name, 'export const handler = () => "mended";');
+  for (const name of builds.keys()) await impatient.filesChanged(name);
+  for (const name of mended) t.match(await builds.get(name), { code: /"mended"/ }, 'mended');
+  t.match(await builds.get(unchanged ?? ''), { message: /timed out/ }, 'one whose own files are the same goes on');
+  await impatient.filesChanged('nobody');
+});
+
+t.test('the guest runtime and each of its parts is an expression that evaluates to a function', async (t) => {
+  const [runtime, ...parts] = (await compiler.runtime()).split(RUNTIME_PART);
+  t.equal(runInNewContext(`typeof ${runtime}`), 'function');
+  const names = parts.map((part) => String(part.split('\n', 1)[0]));
+  const files = readdirSync(join(sandboxDir, 'guest', 'parts')).filter((file) => file.endsWith('.ts'));
+  t.strictSame(new Set(names), new Set(files.map((file) => parse(file).name)));
+  for (const part of parts) t.equal(runInNewContext(`typeof ${part.slice(part.indexOf('\n'))}`), 'function');
+});

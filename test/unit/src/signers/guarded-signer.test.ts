@@ -1,0 +1,79 @@
+import t from 'tap';
+import { AppError } from '../../../../src/domain/errors.ts';
+import { guardedSigner } from '../../../../src/signers/guarded-signer.ts';
+import type { Signer } from '../../../../src/signers/signer.ts';
+
+const CREDENTIAL = 'hunter2-token';
+
+/** A signer whose answers the test chooses, behind its guard. */
+function guarded(answers: Partial<Signer> = {}, limitMs: number | null = null) {
+  const inner: Signer = {
+    id: 'vault-1',
+    publicKey: async () => new Uint8Array(32),
+    sign: async () => new Uint8Array(64),
+    close: async () => {},
+    ...answers,
+  };
+  const counted: string[] = [];
+  const signer = guardedSigner(inner, {
+    kind: { type: 'vault', curves: ['ed25519'], limitMs },
+    clock: { now: () => 0, elapsed: () => 5 },
+    metrics: {
+      asked: ({ signer: id, type, outcome, seconds }) => counted.push([id, type, outcome, seconds].join(' ')),
+    },
+    secrets: new Set([CREDENTIAL]),
+  });
+  return { signer, counted };
+}
+
+t.test('a public key is asked for once, and nobody can change the one that is kept', async (t) => {
+  let asks = 0;
+  const publicKey = async () => {
+    asks += 1;
+    if (asks === 1) throw new Error('busy');
+    return new Uint8Array(32);
+  };
+  const { signer, counted } = guarded({ publicKey });
+  await t.rejects(signer.publicKey('ed25519'), { code: 'SIGNER_FAILED', message: 'Signer vault-1 failed: busy' });
+  (await signer.publicKey('ed25519')).fill(7);
+  t.same(await signer.publicKey('ed25519'), new Uint8Array(32));
+  t.equal(asks, 2, 'a failure is not kept');
+  t.strictSame(counted, ['vault-1 vault failed 0', 'vault-1 vault ok 0']);
+});
+
+t.test('a curve that the kind does not have is not asked for', async (t) => {
+  const { signer, counted } = guarded({ sign: () => Promise.reject(new Error('it was asked')) });
+  const message = 'Signer vault-1 failed: a signer of type vault has no key on secp256k1';
+  await t.rejects(signer.sign('secp256k1', new Uint8Array(32)), { code: 'SIGNER_FAILED', message });
+  await t.rejects(signer.publicKey('secp256k1'), { message });
+  t.strictSame(counted, []);
+});
+
+t.test('one that does not answer is waited for no longer than its kind allows', async (t) => {
+  const { signer, counted } = guarded({ sign: () => new Promise<Uint8Array>(() => {}) }, 20);
+  const message = 'Signer vault-1 failed: no answer within 0.02 s';
+  await t.rejects(signer.sign('ed25519', new Uint8Array(1)), { code: 'SIGNER_FAILED', message });
+  t.strictSame(counted, ['vault-1 vault failed 0']);
+});
+
+t.test('no credential shows in an error, nor in its cause', async (t) => {
+  const told = Object.assign(new Error(`403 for Bearer ${CREDENTIAL}`), { headers: { authorization: CREDENTIAL } });
+  const own = new AppError('SIGNER_FAILED', { id: 'vault-1', reason: 'sealed' }, { cause: told });
+  for (const thrown of [told, own]) {
+    const { signer } = guarded({ sign: () => Promise.reject(thrown) });
+    const failure: unknown = await signer.sign('ed25519', new Uint8Array(1)).catch((error: unknown) => error);
+    t.match(failure, { code: 'SIGNER_FAILED' });
+    const { message, stack, cause } = failure as Error & { cause: Error };
+    for (const text of [message, stack, cause.message, cause.stack]) t.notMatch(text, CREDENTIAL);
+    t.notOk('headers' in cause);
+  }
+  const clean = new AppError('SIGNER_FAILED', { id: 'vault-1', reason: 'sealed' });
+  const { signer } = guarded({ sign: () => Promise.reject(clean) });
+  await t.rejects(signer.sign('ed25519', new Uint8Array(1)), clean);
+});
+
+t.test('a closed one signs nothing', async (t) => {
+  const { signer } = guarded();
+  await signer.close();
+  await t.rejects(signer.sign('ed25519', new Uint8Array(1)), { message: 'Signer vault-1 failed: it is closed' });
+});

@@ -1,0 +1,38 @@
+import t from 'tap';
+import { baseline } from '../../../../../src/store/migrations/baseline.ts';
+import { migrations } from '../../../../../src/store/migrations/migrations.ts';
+import { beforeStep } from '../../../../support/migration-stage.ts';
+
+t.test('all steps lead from an empty database to the tables of the schema', async (t) => {
+  const { database, takeAll } = await beforeStep(t, baseline);
+  await takeAll();
+  const tables = database.prepare("select name from sqlite_schema where type = 'table' order by name").all();
+  t.strictSame(
+    tables.map(({ name }) => name),
+    [
+      'attempts',
+      'budgets',
+      'chain_identities',
+      'decisions',
+      'effects',
+      'idempotency_keys',
+      'instances',
+      'intents',
+      'kept_bytes',
+      'lanes',
+      'leases',
+      'meta',
+      'migrations',
+      'notifications',
+      'outbox',
+      'plugin_kv',
+      'plugin_kv_usage',
+      'plugin_locks',
+      'rate_buckets',
+      'relayers',
+      'spending',
+      'transactions',
+    ],
+  );
+  t.equal(new Set(migrations.map(({ name }) => name)).size, migrations.length, 'each step has its own name');
+});

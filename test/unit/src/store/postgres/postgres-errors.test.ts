@@ -1,0 +1,45 @@
+import t from 'tap';
+import {
+  isConnectionTrouble,
+  isSerializationFailure,
+  reasonOf,
+  toldToCaller,
+} from '../../../../../src/store/postgres/postgres-errors.ts';
+
+const coded = (code: string) => Object.assign(new Error(code), { code });
+
+t.test('collisions may run again, and nothing else', async (t) => {
+  for (const code of ['40001', '40P01']) t.equal(isSerializationFailure(coded(code)), true);
+  for (const error of [coded('40002'), coded('23505'), new Error('40001'), '40001', null, { code: '40001' }]) {
+    t.equal(isSerializationFailure(error), false);
+  }
+});
+
+t.test('a database that is away is told as such, with the cause', async (t) => {
+  const away = [
+    ...['08006', '08P01', '57P01', '57P03', '53300', '25006', '25P03', 'ECONNREFUSED', 'EPIPE'].map(coded),
+    new Error('Connection terminated unexpectedly'),
+    new Error('timeout exceeded when trying to connect'),
+    new Error('Query read timeout'),
+  ];
+  for (const error of away) {
+    t.equal(isConnectionTrouble(error), true, error.message);
+    t.match(toldToCaller(error), { code: 'UNAVAILABLE', message: 'The database does not answer', cause: error });
+  }
+});
+
+t.test('other errors are told as they are', async (t) => {
+  for (const error of [coded('23505'), coded('42P01'), new Error('mishap'), 'text', undefined]) {
+    t.equal(isConnectionTrouble(error), false);
+    t.equal(toldToCaller(error), error);
+  }
+});
+
+t.test('a reason is one line, also where each address of a host has its own', async (t) => {
+  const refused = [new Error('connect ECONNREFUSED ::1:5432'), new Error('connect ECONNREFUSED 127.0.0.1:5432')];
+  t.equal(
+    reasonOf(new AggregateError([...refused, refused[0]])),
+    'connect ECONNREFUSED ::1:5432; connect ECONNREFUSED 127.0.0.1:5432',
+  );
+  t.equal(reasonOf('text'), 'text');
+});

@@ -1,0 +1,188 @@
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import t, { type Test } from 'tap';
+import { createLog } from '../../../../../src/observability/log.ts';
+import { Checkpoints, type StartCheckpointThread } from '../../../../../src/store/sqlite/checkpoints.ts';
+import { DurableCommits } from '../../../../../src/store/sqlite/durable-commits.ts';
+import { HeldWal } from '../../../../support/held-wal.ts';
+
+/** Commits over a table of numbers on a real file, with a log whose flushes the test holds. */
+function open(t: Test, start?: StartCheckpointThread) {
+  const path = join(t.testdir(), 'a.db');
+  const writing = new DatabaseSync(path);
+  writing.exec('pragma journal_mode = wal; create table things (id integer primary key) strict');
+  const wal = new HeldWal(path);
+  const reading = new DatabaseSync(path, { readOnly: true });
+  const lines: { level: number; msg: string }[] = [];
+  const log = createLog('debug', { write: (line) => void lines.push(JSON.parse(line)) });
+  const commits = new DurableCommits({ writing, reading, wal, checkpoints: new Checkpoints(path, log, start), log });
+  t.teardown(async () => {
+    await commits.close();
+    reading.close();
+    writing.close();
+  });
+  const ids = (database: DatabaseSync) =>
+    database
+      .prepare('select id from things order by id')
+      .all()
+      .map(({ id }) => id);
+  return {
+    writing,
+    reading,
+    wal,
+    commits,
+    lines,
+    insert: (id: number) => writing.prepare('insert into things values (?)').run(id),
+    seen: () => ids(reading),
+    written: () => ids(writing),
+  };
+}
+
+t.test('what is committed is read when it is on disk, and not before', async (t) => {
+  const { writing, wal, commits, insert, seen, written } = open(t);
+  wal.hold();
+  commits.begin();
+  insert(1);
+  let isDone = false;
+  const commit = commits.commit().then(() => {
+    isDone = true;
+  });
+  await wal.asked();
+  t.equal(writing.isTransaction, false, 'SQLite has committed it');
+  t.strictSame([isDone, written(), seen()], [false, [1], []]);
+  wal.pass();
+  await commit;
+  t.strictSame(seen(), [1]);
+  commits.begin();
+  insert(2);
+  const second = commits.commit();
+  await wal.asked();
+  t.strictSame(seen(), [1], 'readers stay at what is on disk');
+  wal.release();
+  await second;
+  t.strictSame(seen(), [1, 2]);
+});
+
+t.test('the main loop flushes nothing by itself', async (t) => {
+  const { writing } = open(t);
+  const setting = (name: string) => Object.values(writing.prepare(`pragma ${name}`).get() ?? {})[0];
+  t.equal(setting('synchronous'), 1, 'normal');
+  t.equal(setting('wal_autocheckpoint'), 0);
+});
+
+t.test('a group that changed nothing asks for no flush', async (t) => {
+  const { wal, commits, reading, insert, written } = open(t);
+  wal.hold();
+  commits.begin();
+  await commits.commit();
+  t.equal(wal.flushes, 0);
+  wal.release();
+  commits.begin();
+  insert(1);
+  await commits.commit();
+  t.equal(wal.flushes, 1);
+  t.equal(reading.isTransaction, false);
+  t.strictSame(written(), [1]);
+});
+
+t.test('after a flush that failed nothing is written, and readers stay where they are', async (t) => {
+  const { wal, commits, lines, insert, seen } = open(t);
+  commits.begin();
+  insert(1);
+  await commits.commit();
+  commits.assertIntact();
+  wal.hold();
+  commits.begin();
+  insert(2);
+  const commit = commits.commit();
+  await wal.asked();
+  const cause = new Error('EIO');
+  wal.fail(cause);
+  const told = { code: 'UNAVAILABLE', message: /whether it is kept shows after a restart/, cause };
+  await t.rejects(commit, told);
+  commits.undo();
+  await commits.ready();
+  wal.release();
+  for (let again = 0; again < 3; again += 1) {
+    t.throws(() => commits.begin(), { code: 'UNAVAILABLE', message: /nothing is written until .* restarted/ });
+  }
+  t.throws(() => commits.assertIntact(), { cause });
+  t.strictSame(seen(), [1]);
+  t.strictSame(
+    lines.map(({ level, msg }) => [level, msg]),
+    [['error', 'the disk failed while the database was written; restart when it is well']],
+    'said once',
+  );
+});
+
+t.test('after a checkpoint whose flush failed nothing is written, and what was is kept', async (t) => {
+  const program = `
+    const { parentPort } = require('node:worker_threads');
+    parentPort.on('message', (order) => order === 'end' ? parentPort.close()
+      : parentPort.postMessage({ failure: 'disk I/O error', isForGood: true }));`;
+  const threads: Worker[] = [];
+  const { writing, commits, seen } = open(t, () => {
+    const thread = new Worker(program, { eval: true });
+    threads.push(thread);
+    return thread;
+  });
+  writing.exec('create table bytes (bytes blob) strict');
+  commits.begin();
+  writing.exec('insert into things values (1); insert into bytes values (zeroblob(5000000))');
+  await commits.commit();
+  t.equal(commits.isIntact, true);
+  const [thread] = threads;
+  if (thread === undefined) throw new Error('no checkpoint was begun');
+  await once(thread, 'message');
+  await nextTurn();
+  t.equal(commits.isIntact, false);
+  t.throws(() => commits.begin(), { code: 'UNAVAILABLE', cause: { message: 'disk I/O error' } });
+  await commits.ready();
+  t.strictSame(seen(), [1]);
+});
+
+t.test('a commit that SQLite refuses is undone, and holds no reader', async (t) => {
+  const { writing, reading, commits, insert, wal, seen } = open(t);
+  writing.exec(`
+    pragma foreign_keys = on;
+    create table parts (thing integer references things (id) deferrable initially deferred) strict`);
+  commits.begin();
+  insert(1);
+  writing.exec('insert into parts values (99)');
+  await t.rejects(commits.commit(), /FOREIGN KEY/);
+  t.equal(reading.isTransaction, false);
+  commits.undo();
+  t.equal(wal.flushes, 0);
+  commits.begin();
+  insert(2);
+  await commits.commit();
+  t.strictSame(seen(), [2]);
+});
+
+t.test('a reader that cannot be held stops the commit', async (t) => {
+  const { writing, reading, commits, insert, written } = open(t);
+  reading.exec('begin');
+  commits.begin();
+  insert(1);
+  await t.rejects(commits.commit(), /transaction within a transaction/);
+  t.equal(writing.isTransaction, true);
+  commits.undo();
+  reading.exec('commit');
+  t.strictSame(written(), []);
+});
+
+t.test('undo without a transaction does nothing, also when it is closed', async (t) => {
+  const { writing, reading, commits, written } = open(t);
+  commits.undo();
+  t.strictSame(written(), []);
+  await commits.close();
+  await commits.close();
+  reading.close();
+  writing.close();
+  commits.undo();
+  reading.open();
+  writing.open();
+});

@@ -1,0 +1,67 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { lockDataDir } from '../../../../../src/store/sqlite/lock.ts';
+
+// The threat: two services on one folder would sign the same sequence twice.
+const LOCK = new URL('../../../../../src/store/sqlite/lock.ts', import.meta.url).href;
+
+/** A process that locks the folder, says how that went, and stays. */
+async function otherProcess(dataDir: string) {
+  const child = spawn(
+    process.execPath,
+    [
+      '--input-type=module',
+      '-e',
+      `const { lockDataDir } = await import(${JSON.stringify(LOCK)});
+       try { lockDataDir(process.argv[1]); console.log('locked'); setInterval(() => {}, 1000); }
+       catch (error) { console.log(error.message); }`,
+      dataDir,
+    ],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  const [said] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string];
+  return { child, said: said.trim() };
+}
+
+t.test('one process has a folder; kill -9 frees it', async (t) => {
+  const dataDir = join(t.testdir(), 'deep', 'data');
+  const { child, said } = await otherProcess(dataDir);
+  t.teardown(() => child.kill('SIGKILL'));
+  t.equal(said, 'locked');
+  t.throws(() => lockDataDir(dataDir), {
+    message: `The data folder ${dataDir} is in use by another Isolayer. Stop that one, or give this one a folder of its own with DATA_DIR.`,
+  });
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+
+  const lock = lockDataDir(dataDir);
+  const second = await otherProcess(dataDir);
+  t.teardown(() => second.child.kill('SIGKILL'));
+  t.match(second.said, 'is in use by another Isolayer');
+  lock.release();
+  lock.release();
+  lockDataDir(dataDir).release();
+});
+
+t.test('the same process does not get it twice', async (t) => {
+  const dataDir = t.testdir();
+  const lock = lockDataDir(dataDir);
+  t.throws(() => lockDataDir(dataDir), /is in use/);
+  lock.release();
+  lockDataDir(dataDir).release();
+});
+
+t.test('a folder that is made is for its owner only', async (t) => {
+  const dataDir = join(t.testdir(), 'data');
+  lockDataDir(dataDir).release();
+  t.equal(statSync(dataDir).mode & 0o777, 0o700);
+});
+
+t.test('a lock file that is none is not "in use"', async (t) => {
+  const dataDir = t.testdir();
+  writeFileSync(join(dataDir, 'lock.db'), 'no database at all'.repeat(100));
+  t.throws(() => lockDataDir(dataDir), { message: /cannot be locked/ });
+});

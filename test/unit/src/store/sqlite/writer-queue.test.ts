@@ -1,0 +1,217 @@
+import { DatabaseSync } from 'node:sqlite';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { systemClock } from '../../../../../src/domain/clock.ts';
+import { AppError } from '../../../../../src/domain/errors.ts';
+import { BodyGuard } from '../../../../../src/store/body-guard.ts';
+import { type GroupTransactions, WriterQueue } from '../../../../../src/store/sqlite/writer-queue.ts';
+
+/** Transactions of SQLite's own, and what happens on the way to the end of one. */
+function transactionsOf(database: DatabaseSync, onTheWay: () => Promise<void> = async () => {}): GroupTransactions {
+  return {
+    begin: () => database.exec('begin immediate'),
+    async commit() {
+      database.exec('commit');
+      await onTheWay();
+    },
+    undo() {
+      if (database.isOpen && database.isTransaction) database.exec('rollback');
+    },
+    ready: async () => {},
+  };
+}
+
+/** Time stands still, so that a commit takes all that has come, however slow the machine is. */
+const still = { ...systemClock, elapsed: () => 0 };
+
+/** A queue over a table of numbers, whose commits are counted by the database itself. */
+function open(t: Test, clock = still, given: (database: DatabaseSync) => GroupTransactions = transactionsOf) {
+  const database = new DatabaseSync(':memory:');
+  t.teardown(() => {
+    if (database.isOpen) database.close();
+  });
+  database.exec('create table things (id integer primary key) strict');
+  const queue = new WriterQueue(database, given(database), new BodyGuard(), clock);
+  const insert = (id: number) => database.prepare('insert into things values (?)').run(id);
+  const ids = () =>
+    database
+      .prepare('select id from things order by id')
+      .all()
+      .map(({ id }) => id);
+  return { database, queue, insert, ids };
+}
+
+t.test('bodies that come together share a commit, each with its own end', async (t) => {
+  const { database, queue, insert, ids } = open(t);
+  const order: string[] = [];
+  const outcomes = await Promise.allSettled(
+    [1, 2, 3].map((id) =>
+      queue
+        .run(async () => {
+          insert(id);
+          order.push(`in ${id} ${database.isTransaction}`);
+          if (id === 2) throw new Error('two');
+          return id;
+        })
+        .finally(() => order.push(`end ${id} ${database.isTransaction}`)),
+    ),
+  );
+  t.strictSame(order, ['in 1 true', 'in 2 true', 'in 3 true', 'end 1 false', 'end 2 false', 'end 3 false']);
+  t.strictSame(
+    outcomes.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  );
+  t.strictSame(ids(), [1, 3]);
+});
+
+t.test('a group ends after its time, and the loop has its turn', async (t) => {
+  let elapsed = 0;
+  const { queue, insert, ids } = open(t, { now: Date.now, elapsed: () => elapsed });
+  let turns = 0;
+  let counting = true;
+  const count = () => {
+    turns += 1;
+    if (counting) setImmediate(count);
+  };
+  const bodies = Array.from({ length: 20 }, (_, id) =>
+    queue.run(async () => {
+      insert(id);
+      elapsed += 1;
+    }),
+  );
+  setImmediate(count);
+  await Promise.all(bodies);
+  counting = false;
+  t.equal(ids().length, 20);
+  t.ok(turns >= 3, `${turns} turns in 20 ms of bodies`);
+});
+
+t.test('a body that awaits something else is undone, and holds nobody up', async (t) => {
+  const { queue, insert, ids } = open(t);
+  const endless = queue.run(async () => {
+    insert(1);
+    await new Promise(() => {});
+  });
+  const after = queue.run(async () => insert(2));
+  await t.rejects(endless, { message: 'A write body awaited something other than its writer; it was undone' });
+  await after;
+  const slow = queue.run(async () => {
+    insert(3);
+    await nextTurn();
+    await nextTurn();
+  });
+  await t.rejects(slow, /awaited something other/);
+  t.strictSame(ids(), [2]);
+});
+
+t.test('when the database gives a transaction up, nobody of the group is told it was kept', async (t) => {
+  const { database, queue, insert, ids } = open(t);
+  const outcomes = await Promise.allSettled([
+    queue.run(async () => insert(1)),
+    // What a full disk does: SQLite rolls the whole transaction back by itself.
+    queue.run(async () => database.exec('rollback')),
+    queue.run(async () => insert(3)),
+  ]);
+  t.strictSame(
+    outcomes.map((outcome) => (outcome.status === 'rejected' ? outcome.reason.code : 'kept')),
+    ['UNAVAILABLE', 'UNAVAILABLE', 'kept'],
+  );
+  t.strictSame(ids(), [3]);
+});
+
+t.test('a database that cannot be written refuses each body and stays usable', async (t) => {
+  const { database, queue, insert, ids } = open(t);
+  database.exec('pragma query_only = on');
+  await t.rejects(queue.run(async () => insert(1)));
+  database.exec('pragma query_only = off');
+  await queue.run(async () => insert(2));
+  t.strictSame(ids(), [2]);
+  await queue.drained();
+  database.close();
+  await t.rejects(
+    queue.run(async () => insert(3)),
+    { code: 'UNAVAILABLE', message: 'The database cannot be written' },
+  );
+});
+
+t.test('nobody hears of an end before the commit has ended, also not whose body failed', async (t) => {
+  const commits: PromiseWithResolvers<void>[] = [];
+  const order: string[] = [];
+  const { promise: asked, resolve: isAsked } = Promise.withResolvers<void>();
+  const { queue, insert } = open(t, still, (database) =>
+    transactionsOf(database, () => {
+      order.push('commit');
+      const commit = Promise.withResolvers<void>();
+      commits.push(commit);
+      isAsked();
+      return commit.promise;
+    }),
+  );
+  const first = queue.run(async () => insert(1)).then(() => order.push('first'));
+  const failed = queue.run(async () => {
+    insert(2);
+    throw new Error('it saw the first');
+  });
+  const heard = failed.catch(() => order.push('failed'));
+  await asked;
+  const later = [3, 4].map((id) => queue.run(async () => insert(id)).then(() => order.push(`later ${id}`)));
+  for (let turn = 0; turn < 20; turn += 1) await nextTurn();
+  t.strictSame(order, ['commit'], 'and no other group begins meanwhile');
+  commits[0]?.resolve();
+  await Promise.all([first, heard]);
+  t.strictSame(order, ['commit', 'first', 'failed']);
+  for (let turn = 0; turn < 1000 && commits.length < 2; turn += 1) await nextTurn();
+  commits[1]?.resolve();
+  await Promise.all(later);
+  t.strictSame(order.slice(3), ['commit', 'later 3', 'later 4'], 'what came meanwhile shares a commit');
+});
+
+t.test('what a commit fails with is what its bodies fail with, in words of ours', async (t) => {
+  const failures: Error[] = [new AppError('UNAVAILABLE', { reason: 'The disk failed' }), new Error('SQLITE_IOERR')];
+  const { queue, insert } = open(t, still, (database) =>
+    transactionsOf(database, async () => {
+      const failure = failures.shift();
+      if (failure !== undefined) throw failure;
+    }),
+  );
+  const ask = (id: number) => queue.run(async () => insert(id));
+  await t.rejects(ask(1), { code: 'UNAVAILABLE', message: 'The disk failed' });
+  await t.rejects(ask(2), { code: 'UNAVAILABLE', message: 'The database cannot be written', cause: /IOERR/ });
+  await ask(3);
+});
+
+t.test('no body runs before the transactions are ready for its group', async (t) => {
+  let isReady = false;
+  const seen: boolean[] = [];
+  const { queue, insert } = open(t, still, (database) => ({
+    ...transactionsOf(database, async () => {
+      isReady = false;
+    }),
+    async ready() {
+      for (let turn = 0; turn < 5; turn += 1) await nextTurn();
+      isReady = true;
+    },
+  }));
+  for (let id = 0; id < 4; id += 1) {
+    await queue.run(async () => {
+      seen.push(isReady);
+      insert(id);
+    });
+  }
+  t.strictSame(seen, [true, true, true, true]);
+});
+
+t.test('drained means that all have ended', async (t) => {
+  const { queue, insert } = open(t);
+  await queue.drained();
+  let ended = 0;
+  for (let id = 0; id < 50; id += 1) {
+    void queue
+      .run(async () => insert(id))
+      .then(() => {
+        ended += 1;
+      });
+  }
+  await Promise.all([queue.drained(), queue.drained()]);
+  t.equal(ended, 50);
+});

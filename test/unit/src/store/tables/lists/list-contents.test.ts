@@ -1,0 +1,109 @@
+import t from 'tap';
+import { ListContents, type LongList, type Place } from '../../../../../../src/store/tables/lists/list-contents.ts';
+import { fc, runsOf } from '../../../../../support/properties.ts';
+
+/** A list in memory, which notes how long each look into it was. */
+class Entries implements LongList {
+  readonly name = 'entries';
+  readonly looks: number[] = [];
+  #places: Place[];
+
+  constructor(count: number) {
+    this.#places = Array.from({ length: count }, (_, index) => ({ created_at: count - index, id: `id-${index}` }));
+  }
+
+  add(count: number): void {
+    const highest = this.#places[0]?.created_at ?? 0;
+    for (let one = 1; one <= count; one += 1) this.#places.unshift({ created_at: highest + one, id: `new-${one}` });
+  }
+
+  dropOldest(count: number): void {
+    this.#places = this.#places.slice(0, -count);
+  }
+
+  #after(place: Place | undefined): Place[] {
+    return place === undefined ? this.#places : this.#places.filter((one) => one.created_at < place.created_at);
+  }
+
+  async place(after: Place | undefined, count: number) {
+    this.looks.push(count);
+    return this.#after(after)[count - 1];
+  }
+
+  async countAfter(after: Place | undefined, most: number) {
+    this.looks.push(most);
+    return Math.min(most, this.#after(after).length);
+  }
+
+  async countBefore(before: Place, most: number) {
+    this.looks.push(most);
+    return Math.min(most, this.#places.filter((one) => one.created_at > before.created_at).length);
+  }
+
+  /** What an opening leads to. */
+  entryAt({ after, skip }: { after: Place | undefined; skip: number }): string | undefined {
+    return this.#after(after)[skip]?.id;
+  }
+
+  idAt(offset: number): string | undefined {
+    return this.#places[offset]?.id;
+  }
+
+  get size(): number {
+    return this.#places.length;
+  }
+}
+
+t.test('every entry is found where it is, and no look is longer than a stride', async (t) => {
+  const property = fc.asyncProperty(fc.nat(60), fc.nat(70), fc.nat(12), async (count, offset, added) => {
+    const entries = new Entries(count);
+    const contents = new ListContents({ stride: 7 });
+    await contents.open(entries, 0);
+    entries.add(added);
+    const opening = await contents.open(entries, offset);
+    const isShort = entries.looks.every((look) => look <= 8);
+    return isShort && opening.total === entries.size && entries.entryAt(opening) === entries.idAt(offset);
+  });
+  await t.resolves(fc.assert(property, { numRuns: runsOf(500) }));
+});
+
+t.test('beyond one stride the table of contents serves for a minute', async (t) => {
+  let now = 0;
+  const entries = new Entries(1_000);
+  const contents = new ListContents({ stride: 10, elapsed: () => now });
+  const looksFor = async (offset: number) => {
+    const before = entries.looks.length;
+    const opening = await contents.open(entries, offset);
+    return { total: opening.total, entry: entries.entryAt(opening), looks: entries.looks.length - before };
+  };
+  t.ok((await looksFor(0)).looks > 100, 'made at the first need');
+  t.same(await looksFor(777), { total: 1_000, entry: entries.idAt(777), looks: 2 });
+  t.same(await looksFor(5_000), { total: 1_000, entry: undefined, looks: 2 }, 'behind the end');
+  entries.dropOldest(100);
+  t.equal((await looksFor(0)).total, 1_000, 'what went is counted until it is made anew');
+  now = 60_001;
+  t.equal((await looksFor(0)).total, 900);
+  entries.add(11);
+  t.equal((await looksFor(0)).total, 911, 'and so it is when much is new');
+});
+
+t.test('those who ask at once wait for one, and a failure is nobody else’s', async (t) => {
+  const entries = new Entries(100);
+  const contents = new ListContents({ stride: 10 });
+  const all = await Promise.all([contents.open(entries, 0), contents.open(entries, 50)]);
+  t.same(
+    all.map(({ total }) => total),
+    [100, 100],
+  );
+  t.ok(entries.looks.length < 20, 'made once');
+
+  const failing = new Entries(100);
+  const place = failing.place.bind(failing);
+  failing.place = async () => {
+    throw new Error('the store is away');
+  };
+  const fresh = new ListContents({ stride: 10 });
+  await t.rejects(fresh.open(failing, 0), { message: 'the store is away' });
+  failing.place = place;
+  t.equal((await fresh.open(failing, 0)).total, 100);
+});
