@@ -83,14 +83,14 @@ export function createRelayersService({ read, relayers, update }: RelayersDeps):
   };
 }
 
-/** @throws AppError `NOT_SUPPORTED` where accounts have no sequence */
+/** @throws AppError `NOT_AVAILABLE_YET` in a family that cannot act yet */
 function nextOf(
   { sequences }: ChainClient,
   { networkType, address }: Relayer,
   identity: string | undefined,
 ): Promise<bigint> {
   if (sequences !== undefined) return sequences.next(address, identity);
-  throw new AppError('NOT_SUPPORTED', { what: 'Counting transactions', networkType });
+  throw new AppError('NOT_AVAILABLE_YET', { what: 'The sequence', networkType });
 }
 
 /** How long the chain may take: who asks how a relayer stands had better hear what is known than wait. */

@@ -55,6 +55,7 @@ t.test('a database that another program keeps from being written, or has nearly 
   await scene.untilFires('IsolayerStoreSlow', 30, () => send());
   isBusy = false;
   await busy;
+  while ((await service.request('GET', '/api/v1/ready')).status !== 200) await delay(50);
   await scene.minutes(20, ask);
   firesOnly(t, scene, [], ['IsolayerRelayerStalled']);
   firedAll(t, scene, [

@@ -173,7 +173,7 @@ t.test('what they cannot do yet says so, and no endpoint hears of it', async (t)
   ] as const) {
     for (const [method, path, what, body] of [
       ['GET', 'balance', 'The balance'],
-      ['GET', 'status', 'The balance'],
+      ['GET', 'status', type === 'stellar' ? 'The sequence' : 'The balance'],
       ['POST', 'transactions', 'Sending transactions', { transaction: 'AA==' }],
       ['POST', 'sign-transaction', 'Signing transactions', { transaction: 'AA==' }],
       ['POST', 'rpc', 'JSON-RPC', { jsonrpc: '2.0', id: 1, method: 'getHealth', params: [] }],

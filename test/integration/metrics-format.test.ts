@@ -37,6 +37,7 @@ function exercise(metrics: Metrics): void {
   metrics.rpc.endpoints([{ network: 'n', endpoint: 'https://a.test', state: 'ready', concurrency: 16 }]);
   metrics.rpc.endpointChanged('n', { kind: 'paused', endpoint: 'https://a.test' });
   metrics.http.keyed('first');
+  metrics.signers.asked({ signer: 's', type: 'local', outcome: 'answered', seconds: 0.001 });
   metrics.store.stands(true);
   metrics.store.wrote('kept', 0.004);
   metrics.webhooks.tried({ outcome: 'taken', seconds: 0.1 });
