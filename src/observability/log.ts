@@ -20,8 +20,8 @@ export interface LogTarget {
   isColoured?: boolean;
 }
 
-/** Field names whose values never reach a log line, at the first three levels of an entry. */
-const SECRET_FIELDS = [
+/** Field names whose values never reach a log line, at the first levels of an entry. */
+const SECRET_FIELDS: ReadonlySet<string> = new Set([
   'authorization',
   'passphrase',
   'privateKey',
@@ -31,18 +31,23 @@ const SECRET_FIELDS = [
   'signingKey',
   'apiKey',
   'token',
-];
+]);
+
+const SECRET_LEVELS = 3;
 
 /** The service's log: a line for each entry, with the names of levels and ISO times, secrets replaced. */
 export function createLog(level: LogLevelName, target: LogTarget = {}): Logger {
   const { format = 'json', isColoured = false } = target;
   const write = target.write?.bind(target);
-  const paths = SECRET_FIELDS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]);
   const options = {
-    ...{ level, base: null, redact: { paths, censor: '[redacted]' } },
+    ...{ level, base: null },
     timestamp: stdTimeFunctions.isoTime,
-    formatters: { level: (label: string) => ({ level: label }) },
-    serializers: { err: errorFields },
+    formatters: {
+      level: (label: string) => ({ level: label }),
+      // pino's own way to do this reads its paths anew for each line.
+      log: (entry: Record<string, unknown>) => withoutSecrets(entry, SECRET_LEVELS),
+    },
+    serializers: { err: (error: unknown) => withoutSecrets(errorFields(error), SECRET_LEVELS - 1) },
   };
   if (format === 'json') return write === undefined ? pino(options) : pino(options, { write });
   const print = write ?? ((line: string) => void process.stdout.write(line));
@@ -55,4 +60,17 @@ function errorFields(error: unknown) {
   const fields = stdSerializers.err(error);
   if (!(error instanceof AppError) || error.code !== 'UNAVAILABLE') return fields;
   return { type: fields.type, message: fields.message, code: error.code };
+}
+
+/** The same value where nothing in it is secret. */
+function withoutSecrets<T>(value: T, levels: number): T {
+  if (levels === 0 || value === null || typeof value !== 'object' || value instanceof Error) return value;
+  if (Array.isArray(value)) return value.map((held) => withoutSecrets(held, levels - 1)) as T;
+  let shown: Record<string, unknown> | undefined;
+  for (const [name, held] of Object.entries(value)) {
+    const safe = SECRET_FIELDS.has(name) ? '[redacted]' : withoutSecrets(held, levels - 1);
+    if (safe === held) continue;
+    shown = { ...(shown ?? value), [name]: safe };
+  }
+  return (shown ?? value) as T;
 }

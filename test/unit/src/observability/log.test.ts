@@ -24,6 +24,12 @@ t.test('secrets are replaced, down to the third level', (t) => {
   );
   t.notMatch(line, /hunter2/);
   t.match(line, /\[redacted\]/);
+  const error = Object.assign(new Error('mishap'), { secret: 'hunter2', config: { token: 'hunter2' } });
+  const held = [{ apiKey: 'hunter2', id: 1 }];
+  const other = logged((log) => log.error({ err: error, held }, 'x'));
+  t.notMatch(other, /hunter2/);
+  t.match(JSON.parse(other), { err: { message: 'mishap', config: {} }, held: [{ id: 1 }] });
+  t.equal(held[0]?.apiKey, 'hunter2', 'what is logged stays as it is');
   t.end();
 });
 
