@@ -51,8 +51,8 @@ export interface EngineTiming {
 
 /** The pace of the service. `recheckMs` is the reference's. */
 export const defaultTiming: EngineTiming = {
-  batch: 32,
-  inFlight: 256,
+  batch: 128,
+  inFlight: 512,
   lookMs: 100,
   lookCapMs: 4_000,
   retryMs: 500,

@@ -1,13 +1,13 @@
-import type { CompiledQuery, Kysely, RawBuilder } from 'kysely';
+import type { CompiledQuery, Kysely, QueryResult, RawBuilder } from 'kysely';
 import type { Tables } from './schema.ts';
 import type { Sealer } from './sealing.ts';
 
 /** What the queries need of a database. */
 export interface Connection {
   db: Kysely<Tables>;
-  /** Answers a query that is compiled already; what holds for queries of `db` holds for it. */
-  rows: <Row>(query: CompiledQuery<Row>) => Promise<Row[]>;
-  /** The time as an expression of the database's, in milliseconds; within a write body it stands still. */
+  /** Runs a query that is compiled already; what holds for queries of `db` holds for it. */
+  run: <Row>(query: CompiledQuery<Row>) => Promise<QueryResult<Row>>;
+  /** The time as an expression of the database's, in milliseconds; within a write body it stands still. Never a value. */
   now: () => RawBuilder<number>;
   /** Whether others may write meanwhile, so that what a body read has to be held until its commit. */
   hasOtherWriters?: boolean;

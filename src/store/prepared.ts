@@ -1,4 +1,5 @@
 import type { Compilable, CompiledQuery } from 'kysely';
+import { bindable } from './bindable.ts';
 import type { Connection } from './connection.ts';
 
 /** What takes the place of a mark; both databases keep it as it is. */
@@ -15,27 +16,54 @@ interface Plan<Row> {
  * SQLite takes to answer it. `build` gets marks, which it may only hand on as values of its query.
  */
 export function prepared<Parameters extends readonly Parameter[], Row>(
-  connection: Pick<Connection, 'rows'>,
+  connection: Pick<Connection, 'run'>,
   build: (...marks: Parameters) => Compilable<Row>,
 ): (...values: Parameters) => Promise<Row[]> {
   let plan: Plan<Row> | undefined;
-  return (...values) => {
-    plan ??= planOf(build);
-    const { query, argumentOf } = plan;
-    const parameters = argumentOf.map((argument, at) =>
-      argument === undefined ? query.parameters[at] : values[argument],
-    );
-    return connection.rows({ ...query, parameters });
+  return async (...values) => {
+    plan ??= planOf(build.length, (marks) => build(...(marks as readonly Parameter[] as Parameters)));
+    return (await connection.run(bound(plan, values))).rows;
   };
 }
 
+/**
+ * The same for a write of columns: it is compiled once for each set of columns that it is made with. `build` gets marks
+ * for the values of the columns as well.
+ * @returns how many rows were written
+ */
+export function preparedWrite<Columns extends object, Parameters extends readonly Parameter[]>(
+  connection: Pick<Connection, 'run'>,
+  build: (columns: Columns, ...marks: Parameters) => Compilable<unknown>,
+): (columns: Columns, ...values: Parameters) => Promise<number> {
+  const plans = new Map<string, Plan<unknown>>();
+  return async (columns, ...values) => {
+    const names = Object.keys(columns);
+    const key = names.join();
+    let plan = plans.get(key);
+    if (plan === undefined) {
+      plan = planOf(names.length + values.length, (marks) => {
+        const marked = Object.fromEntries(names.map((name, at) => [name, marks[at]])) as Columns;
+        return build(marked, ...(marks.slice(names.length) as readonly Parameter[] as Parameters));
+      });
+      plans.set(key, plan);
+    }
+    const { numAffectedRows } = await connection.run(bound(plan, [...Object.values(columns), ...values]));
+    return Number(numAffectedRows ?? 0);
+  };
+}
+
+function bound<Row>({ query, argumentOf }: Plan<Row>, values: readonly unknown[]): CompiledQuery<Row> {
+  const parameters = argumentOf.map((argument, at) =>
+    argument === undefined ? query.parameters[at] : bindable(values[argument]),
+  );
+  return { ...query, parameters };
+}
+
 /** @throws Error when a parameter is no value of the query, and every call would be answered as the first */
-function planOf<Parameters extends readonly Parameter[], Row>(
-  build: (...marks: Parameters) => Compilable<Row>,
-): Plan<Row> {
+function planOf<Row>(count: number, build: (marks: readonly string[]) => Compilable<Row>): Plan<Row> {
   // No text that is ever stored has a NUL, so no constant of a query is taken for a mark.
-  const marks = Array.from({ length: build.length }, (_, argument) => `\0${argument}`);
-  const query = build(...(marks as readonly Parameter[] as Parameters)).compile();
+  const marks = Array.from({ length: count }, (_, argument) => `\0${argument}`);
+  const query = build(marks).compile();
   const argumentOf = query.parameters.map((parameter) => {
     const argument = marks.findIndex((mark) => mark === parameter);
     return argument === -1 ? undefined : argument;

@@ -72,7 +72,7 @@ export function createEvmChain(clock: Clock): Chain {
 }
 
 /** Nodes drop what exceeds their own bounds. */
-const MOST_IN_FLIGHT = 256;
+const MOST_IN_FLIGHT = 512;
 
 /** That of the reference: a price, a signature's purpose or a client's patience seldom lasts longer. */
 const LIFETIME_MS = 8 * 3_600_000;

@@ -89,6 +89,7 @@ export function bySequence(entries: readonly OpenEntry[]): OpenEntry[] {
  */
 export async function applyToOpen(step: LaneStep, changes: readonly Change[]): Promise<Map<string, Transaction>> {
   const applied = await step.ledger.apply(changes);
+  const changeOf = new Map(changes.map((change) => [change.transaction.id, change]));
   for (const [id, transaction] of applied) {
     const entry = step.open.entries.get(id);
     if (isFinal(transaction.status)) {
@@ -99,7 +100,7 @@ export async function applyToOpen(step: LaneStep, changes: readonly Change[]): P
       step.open.entries.delete(id);
       step.memory.offers.forget(id);
     } else if (entry !== undefined) {
-      step.open.entries.set(id, { transaction, attempts: withNews(entry.attempts, changes, id) });
+      step.open.entries.set(id, { transaction, attempts: withNews(entry.attempts, changeOf.get(id)) });
     }
   }
   return applied;
@@ -156,8 +157,7 @@ export async function observedOf(step: LaneStep, entry: OpenEntry): Promise<Obse
   return { ...entry, account: sender.account, sender };
 }
 
-function withNews(attempts: Attempt[], changes: readonly Change[], transactionId: string): Attempt[] {
-  const { accepted, died } = changes.find(({ transaction }) => transaction.id === transactionId) ?? {};
+function withNews(attempts: Attempt[], { accepted, died }: Pick<Change, 'accepted' | 'died'> = {}): Attempt[] {
   if (accepted === undefined && died === undefined) return attempts;
   return attempts.map((attempt) => ({
     ...attempt,

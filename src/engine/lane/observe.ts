@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Chain } from '../../chains/chain.ts';
 import type { ChainClient, Observation, ObservedEntry } from '../../chains/client.ts';
 import { messageOf } from '../../domain/errors.ts';
@@ -23,7 +24,9 @@ export async function look(step: LaneStep, entries: readonly OpenEntry[]): Promi
     try {
       const { sender, ...observed } = await observedOf(step, entry);
       const { chain, client } = sender;
-      groups.set(client, { chain, entries: [...(groups.get(client)?.entries ?? []), observed] });
+      const group = groups.get(client) ?? { chain, entries: [] };
+      group.entries.push(observed);
+      groups.set(client, group);
     } catch (error) {
       step.log.warn({ err: error, transaction: entry.transaction.id, lane: step.key }, 'network not reached');
       unreachable.push(lookAgain(step, entry.transaction));
@@ -124,7 +127,7 @@ function takeBack(step: LaneStep, chain: Chain, entry: OpenEntry): Change {
   step.log.warn({ transaction: transaction.id, lane: step.key }, 'no longer in a block');
   step.memory.offers.forget(transaction.id);
   const latest = latestOf(entry);
-  const content = latest === undefined ? {} : contentOf(latest);
+  const content = latest === undefined ? {} : { ...contentOf(transaction, latest), fields: latest.fields };
   const statusReason = transaction.noopEnd === null ? null : transaction.statusReason;
   return {
     transaction,
@@ -186,10 +189,9 @@ function include(step: LaneStep, chain: Chain, { transaction, attempts }: OpenEn
   }
   const now = step.clock.now();
   if (transaction.status !== 'mined') step.memory.pool.moved(step.clock.elapsed());
-  const content = contentOf(attempt);
   const seen = {
-    ...content,
-    fields: { ...content.fields, ...observation.fields },
+    ...contentOf(transaction, attempt),
+    fields: { ...attempt.fields, ...observation.fields },
     statusReason: reasonFor(transaction, attempt, observation),
     sentAt: transaction.sentAt ?? now,
   };
@@ -213,13 +215,9 @@ function include(step: LaneStep, chain: Chain, { transaction, attempts }: OpenEn
   };
 }
 
-/** What the API shows of a transaction is what the version does that counts. */
-function contentOf({
-  hash,
-  request,
-  fields,
-}: Attempt): Required<Pick<TransactionChange, 'hash' | 'request' | 'fields'>> {
-  return { hash, request, fields };
+/** What the API shows of a transaction is what the version does that counts. Most were never replaced. */
+function contentOf({ request }: Transaction, attempt: Attempt): Pick<TransactionChange, 'hash' | 'request'> {
+  return { hash: attempt.hash, ...(isDeepStrictEqual(attempt.request, request) ? {} : { request: attempt.request }) };
 }
 
 function reasonFor(

@@ -15,8 +15,11 @@ export async function leaveRestartedChain(step: LaneStep, pending: () => Promise
   const identity = chainOfLane(step.key);
   if (step.chain.restartable?.(identity) === undefined) return 0;
   const changes: Change[] = [];
+  const lanes = new Map<string, Promise<string | undefined>>();
   for (const transaction of [...step.open.entries.values()].map((entry) => entry.transaction).concat(await pending())) {
-    const now = await currentLane(step, transaction, identity);
+    const { relayerId } = transaction;
+    lanes.set(relayerId, lanes.get(relayerId) ?? currentLane(step, transaction, identity));
+    const now = await lanes.get(relayerId);
     if (now === undefined) continue;
     const { status } = transaction;
     const failed = { status: 'failed', statusReason: REASON, sequence: null, nextActionAt: null } as const;

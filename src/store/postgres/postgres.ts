@@ -176,9 +176,9 @@ function compose(
 
   const over = (db: Kysely<Tables>, place: QueryPlace): Connection => ({
     db: db.withPlugin(guard[place]),
-    async rows<Row>(query: CompiledQuery<Row>) {
+    async run<Row>(query: CompiledQuery<Row>) {
       guard.assert(place);
-      return (await db.executeQuery(query)).rows;
+      return await db.executeQuery(query);
     },
     now,
     hasOtherWriters: true,

@@ -1,6 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { type CompiledQuery, Kysely, type RawBuilder, sql } from 'kysely';
+import { type CompiledQuery, Kysely, sql } from 'kysely';
 import type { Clock } from '../../domain/clock.ts';
 import type { Log } from '../../observability/log.ts';
 import { BodyGuard, type QueryPlace } from '../body-guard.ts';
@@ -80,20 +80,22 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 function compose({ writing, reading, commits, clock, sealer }: Parts): Store {
   const guard = new BodyGuard();
   const queue = new WriterQueue(writing, commits, guard, clock);
-  const over = (database: DatabaseSync, place: QueryPlace, now: () => RawBuilder<number>): Connection => {
+  const over = (database: DatabaseSync, place: QueryPlace, now: () => number): Connection => {
     const statements = new SqliteStatements(database);
+    // As a function it is no value of a query that is compiled once. Within a statement it stands still.
+    database.function('now_ms', { deterministic: true }, () => BigInt(now()));
     return {
       db: new Kysely<Tables>({ dialect: sqliteDialect(database, statements), plugins: [guard[place]] }),
-      async rows<Row>(query: CompiledQuery<Row>) {
+      async run<Row>(query: CompiledQuery<Row>) {
         guard.assert(place);
-        return statements.run<Row>(query).rows;
+        return statements.run<Row>(query);
       },
-      now,
+      now: () => sql<number>`now_ms()`,
       sealer,
     };
   };
   let bodyBegan = 0;
-  const writer = createWriter(over(writing, 'inside', () => sql.val(bodyBegan)));
+  const writer = createWriter(over(writing, 'inside', () => bodyBegan));
   const leases = new ProcessLeases();
   const run = async <T>(body: (writer: Writer) => Promise<T>) => {
     guard.assertOutside();
@@ -104,7 +106,7 @@ function compose({ writing, reading, commits, clock, sealer }: Parts): Store {
   };
 
   return {
-    read: createReader(over(reading, 'outside', () => sql.val(clock.now()))),
+    read: createReader(over(reading, 'outside', () => clock.now())),
     write: run,
     writeUnder: (lease, body) =>
       run((writer) => {

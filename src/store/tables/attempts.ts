@@ -1,8 +1,9 @@
-import type { Kysely } from 'kysely';
+import type { Insertable, Kysely } from 'kysely';
 import { z } from 'zod';
 import { type Attempt, attemptPurposeSchema } from '../../domain/transaction/attempt.ts';
+import type { Timestamp } from '../../domain/transaction/transaction.ts';
 import type { Connection } from '../connection.ts';
-import { prepared } from '../prepared.ts';
+import { prepared, preparedWrite } from '../prepared.ts';
 import type { AttemptTable, Tables } from '../schema.ts';
 import type { Reader, Writer } from '../store.ts';
 import { anchorText, anchorTextSchema } from './anchor-text.ts';
@@ -89,6 +90,25 @@ export function attemptWrites(
       .where('transaction_id', '=', transactionId)
       .where('dead_at', 'is', null),
   );
+  const insert = preparedWrite(connection, (row: Insertable<AttemptTable>) =>
+    db
+      .insertInto('attempts')
+      .values(row)
+      .onConflict((on) => on.doNothing()),
+  );
+  const accept = preparedWrite(
+    connection,
+    ({ at, by }: { at: Timestamp; by: string | null }, transactionId: string, ordinal: number) =>
+      db
+        .updateTable('attempts')
+        // What counts is the first time.
+        .set((on) => ({
+          accepted_at: on.fn.coalesce('accepted_at', on.val(at)),
+          accepted_by: on.case().when('accepted_at', 'is', null).then(by).else(on.ref('accepted_by')).end(),
+        }))
+        .where('transaction_id', '=', transactionId)
+        .where('ordinal', '=', ordinal),
+  );
 
   return {
     async insertAttempt(attempt) {
@@ -111,28 +131,14 @@ export function attemptWrites(
       const rivals = await living(attempt.transactionId);
       const rival = rivals.find((one) => one.anchor === null || one.anchor !== anchor);
       if (rival !== undefined) throw new NoConflict(attempt.transactionId, attempt.ordinal, rival.ordinal);
-      const { numInsertedOrUpdatedRows } = await db
-        .insertInto('attempts')
-        .values(row)
-        .onConflict((on) => on.doNothing())
-        .executeTakeFirstOrThrow();
-      if (numInsertedOrUpdatedRows === 0n) {
+      if ((await insert(row)) === 0) {
         throw new DuplicateRecord('attempts', `${attempt.transactionId}/${attempt.ordinal} or hash ${attempt.hash}`);
       }
     },
 
     async attemptAccepted(transactionId, ordinal, { at, by = null }) {
-      const { numUpdatedRows } = await db
-        .updateTable('attempts')
-        // What counts is the first time.
-        .set((on) => ({
-          accepted_at: on.fn.coalesce('accepted_at', on.val(at)),
-          accepted_by: on.case().when('accepted_at', 'is', null).then(by).else(on.ref('accepted_by')).end(),
-        }))
-        .where('transaction_id', '=', transactionId)
-        .where('ordinal', '=', ordinal)
-        .executeTakeFirstOrThrow();
-      if (numUpdatedRows === 0n) throw new Error(`There is no attempt ${transactionId}/${ordinal}`);
+      if ((await accept({ at, by }, transactionId, ordinal)) === 0)
+        throw new Error(`There is no attempt ${transactionId}/${ordinal}`);
     },
 
     async attemptDied(transactionId, ordinal, at) {

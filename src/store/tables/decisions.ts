@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { type Decision, decisionKindSchema } from '../../domain/transaction/decision.ts';
+import { type Decision, type DecisionKind, decisionKindSchema } from '../../domain/transaction/decision.ts';
 import type { Connection } from '../connection.ts';
+import { prepared } from '../prepared.ts';
 import type { Reader, Writer } from '../store.ts';
 import { readRecord, storableText, timestampSchema } from './stored-record.ts';
 
@@ -23,13 +24,14 @@ export function decisionReads({ db }: Connection): Pick<Reader, 'decisions'> {
 }
 
 /** Writes of the table `decisions`. */
-export function decisionWrites({ db, now }: Connection): Pick<Writer, 'insertDecision'> {
+export function decisionWrites(connection: Connection): Pick<Writer, 'insertDecision'> {
+  const { db, now } = connection;
+  const insert = prepared(connection, (transaction_id: string, kind: string, text: string) =>
+    db.insertInto('decisions').values({ transaction_id, at: now(), kind: kind as DecisionKind, text }),
+  );
   return {
     async insertDecision(transactionId, { kind, text }) {
-      await db
-        .insertInto('decisions')
-        .values({ transaction_id: transactionId, at: now(), kind, text: storableText(text) })
-        .execute();
+      await insert(transactionId, kind, storableText(text));
     },
   };
 }

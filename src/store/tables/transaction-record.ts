@@ -65,8 +65,12 @@ export function transactionOfRow(row: Selectable<TransactionTable>): Transaction
   return readRecord(rowSchema, 'transactions', row.id, row);
 }
 
+export type TransactionRow = Insertable<TransactionTable>;
+
+export type ChangedColumns = Updateable<TransactionTable>;
+
 /** The row of a transaction; its place in the order of acceptance is the database's to give. */
-export function transactionRow(transaction: Transaction): Insertable<TransactionTable> {
+export function transactionRow(transaction: Transaction): TransactionRow {
   return {
     id: transaction.id,
     relayer_id: transaction.relayerId,
@@ -96,8 +100,8 @@ export const isNotCanceled = (on: ExpressionBuilder<Tables, 'transactions'>) =>
   on.or([on('noop_end', 'is', null), on('noop_end', '<>', 'canceled')]);
 
 /** The columns of a change. A final transaction is never looked at again, so becoming final clears its next action. */
-export function changedColumns(change: TransactionChange): Updateable<TransactionTable> {
-  const columns: Updateable<TransactionTable> = {};
+export function changedColumns(change: TransactionChange): ChangedColumns {
+  const columns: ChangedColumns = {};
   if (change.lane !== undefined) columns.lane = change.lane;
   if (change.contentKey !== undefined) columns.content_key = change.contentKey;
   if (change.statusReason !== undefined)

@@ -10,7 +10,7 @@ import {
   transactionStatusSchema,
 } from '../../domain/transaction/transaction-state.ts';
 import type { Connection } from '../connection.ts';
-import { prepared } from '../prepared.ts';
+import { prepared, preparedWrite } from '../prepared.ts';
 import type { Tables } from '../schema.ts';
 import type { Reader, Writer } from '../store.ts';
 import { attemptsOf } from './attempts.ts';
@@ -18,7 +18,14 @@ import { totalOf } from './lists/paging.ts';
 import { transactionList } from './lists/transaction-list.ts';
 import { sequenceText } from './sequence-text.ts';
 import { DuplicateRecord } from './stored-record.ts';
-import { changedColumns, isNotCanceled, transactionOfRow, transactionRow } from './transaction-record.ts';
+import {
+  type ChangedColumns,
+  changedColumns,
+  isNotCanceled,
+  type TransactionRow,
+  transactionOfRow,
+  transactionRow,
+} from './transaction-record.ts';
 
 /** The statuses that name work still to do; an index on status finds them, whatever has become final since. */
 const OPEN_STATUSES = transactionStatusSchema.options.filter((status) => !FINAL_STATUSES.includes(status));
@@ -270,31 +277,46 @@ export function transactionReads(connection: Connection): Pick<Reader, Transacti
 }
 
 /** Writes of the table `transactions`. */
-export function transactionWrites({ db, now }: Connection): Pick<Writer, 'insertTransaction' | 'updateTransaction'> {
+export function transactionWrites(connection: Connection): Pick<Writer, 'insertTransaction' | 'updateTransaction'> {
+  const { db, now } = connection;
+  const insert = preparedWrite(connection, (row: TransactionRow) =>
+    db
+      .insertInto('transactions')
+      .values(row)
+      .onConflict((on) => on.doNothing()),
+  );
+  const insertEnded = preparedWrite(connection, (row: TransactionRow) =>
+    db
+      .insertInto('transactions')
+      .values({ ...row, ended_at: now() })
+      .onConflict((on) => on.doNothing()),
+  );
+  const change = preparedWrite(connection, (columns: ChangedColumns, id: string, seen: string) =>
+    db
+      .updateTable('transactions')
+      .set(columns)
+      .where('id', '=', id)
+      .where('status', '=', seen as TransactionStatus),
+  );
+  const end = preparedWrite(connection, (columns: ChangedColumns, id: string, seen: string) =>
+    db
+      .updateTable('transactions')
+      .set({ ...columns, ended_at: now() })
+      .where('id', '=', id)
+      .where('status', '=', seen as TransactionStatus),
+  );
+
   return {
     async insertTransaction(transaction) {
-      const { numInsertedOrUpdatedRows } = await db
-        .insertInto('transactions')
-        .values({ ...transactionRow(transaction), ended_at: isFinal(transaction.status) ? now() : null })
-        .onConflict((on) => on.doNothing())
-        .executeTakeFirstOrThrow();
-      if (numInsertedOrUpdatedRows === 0n) throw new DuplicateRecord('transactions', transaction.id);
+      const write = isFinal(transaction.status) ? insertEnded : insert;
+      if ((await write(transactionRow(transaction))) === 0) throw new DuplicateRecord('transactions', transaction.id);
     },
 
-    async updateTransaction(id, seen, change) {
-      assertStep(id, seen, change.status);
-      const { numUpdatedRows } = await db
-        .updateTable('transactions')
-        // A change of nothing still answers whether the status is the one seen.
-        .set({
-          status: seen,
-          ...changedColumns(change),
-          ...(change.status !== undefined && isFinal(change.status) ? { ended_at: now() } : {}),
-        })
-        .where('id', '=', id)
-        .where('status', '=', seen)
-        .executeTakeFirstOrThrow();
-      return numUpdatedRows === 1n;
+    async updateTransaction(id, seen, wanted) {
+      assertStep(id, seen, wanted.status);
+      const write = wanted.status !== undefined && isFinal(wanted.status) ? end : change;
+      // A change of nothing still answers whether the status is the one seen.
+      return (await write({ status: seen, ...changedColumns(wanted) }, id, seen)) === 1;
     },
   };
 }

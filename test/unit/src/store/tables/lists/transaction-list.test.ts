@@ -1,6 +1,6 @@
 /** A page of a long list is the right one, and no query for it passes over more than a stride of the list. */
 import { DatabaseSync } from 'node:sqlite';
-import { Kysely, sql } from 'kysely';
+import { type CompiledQuery, Kysely, sql } from 'kysely';
 import t from 'tap';
 import type { TransactionStatus } from '../../../../../../src/domain/transaction/transaction-state.ts';
 import { createLog } from '../../../../../../src/observability/log.ts';
@@ -36,9 +36,8 @@ t.test('pages from everywhere in the list', async (t) => {
       for (const { detail } of steps) plans.add(String(detail));
     },
   });
-  const rows = async <Row>(query: { sql: string; parameters: readonly unknown[] }) =>
-    (await explained.executeQuery(query as never)).rows as Row[];
-  const list = transactionList({ db: explained, rows, now: () => sql`5` });
+  const run = <Row>(query: CompiledQuery<Row>) => explained.executeQuery(query);
+  const list = transactionList({ db: explained, run, now: () => sql`5` });
 
   const idsOf = (where: string) =>
     database
