@@ -1,0 +1,178 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { Asked, Command, SvmOptions, Told } from './svm/control.ts';
+import type { RpcFault } from './svm/rpc-faults.ts';
+
+/** A real SVM behind Solana's JSON-RPC, in a process of its own. All its endpoints share one ledger. */
+export interface Svm extends SvmEndpoint {
+  /** Adds lamports at once and at every commitment, without a transaction. */
+  airdrop(key: string, lamports: bigint): Promise<void>;
+  /** Sets an account at once, at every commitment and past all programs. */
+  setAccount(key: string, account: { lamports: bigint; data: Uint8Array; owner: string }): Promise<void>;
+  /** Puts a program (an ELF file's bytes) on the chain. */
+  addProgram(key: string, bytes: Uint8Array): Promise<void>;
+  /** No blocks by the timer until `resume`. */
+  pause(): Promise<void>;
+  resume(): Promise<void>;
+  /** So many blocks at once; the first takes up all that waits. */
+  tick(blocks?: number): Promise<void>;
+  /** So many slots without a block, so that heights and slots differ more. */
+  skipSlots(slots: number): Promise<void>;
+  /** As many blocks as it takes until no blockhash that was ever given is valid. */
+  expireBlockhashes(): Promise<void>;
+  /** The next transactions are accepted and never reach a block. */
+  dropNext(count: number): Promise<void>;
+  /** From now on an accepted transaction waits for so many blocks more than the next. */
+  landLater(blocks: number): Promise<void>;
+  /**
+   * The newest blocks vanish with all they did, as those of a fork that lost; a new one follows. Not those that are final.
+   * @param options `again`: their transactions wait for the next block
+   */
+  fork(blocks: number, options?: { again?: boolean }): Promise<void>;
+  /** What `getRecentPrioritizationFees` tells of every slot: micro-lamports a unit. */
+  setPrioritizationFee(microLamports: number): Promise<void>;
+  /** A further endpoint over the same ledger, so many blocks behind. */
+  endpoint(options?: { behind?: number }): Promise<SvmEndpoint>;
+  /** Safe to call twice. */
+  stop(): Promise<void>;
+}
+
+/** One node of the chain. */
+export interface SvmEndpoint {
+  readonly url: string;
+  /** One call, past all faults but those of the endpoint. @throws Error with the node's text */
+  rpc(method: string, params?: readonly unknown[]): Promise<unknown>;
+  /** How often a method was called. */
+  calls(method: string): Promise<number>;
+  /** The node sees only what is so many blocks old. */
+  setBehind(blocks: number): Promise<void>;
+  /** `getHealth` and preflights answer -32005: with the number of slots behind, or without one. */
+  setIll(illness: number | 'unknown' | null): Promise<void>;
+  /** All that is final now leaves the node's history: statuses, transactions, blocks. */
+  pruneHistory(): Promise<void>;
+  /** Makes calls fail, lie or wait; faults are taken in the order in which they were given. */
+  fault(fault: RpcFault): Promise<void>;
+  clearFaults(): Promise<void>;
+}
+
+/** Starts it on a free port of loopback; it ends with this process. */
+export async function startSvm(options: SvmOptions = {}): Promise<Svm> {
+  const child = fork(join(import.meta.dirname, 'svm', 'server-main.ts'), [JSON.stringify(options)], {
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    serialization: 'advanced',
+    execArgv: [],
+  });
+  const control = new Control(child);
+  await control.ready;
+  // A test that forgot to stop it can end all the same.
+  child.unref();
+  child.channel?.unref();
+  const first = await endpointAt(control, 0, 0);
+  let opened = 1;
+  const life = options.blockhashLife ?? 150;
+  return {
+    ...first,
+    airdrop: (key, lamports) => control.do({ kind: 'fund', key, lamports: String(lamports) }),
+    setAccount: (key, { lamports, data, owner }) =>
+      control.do({ kind: 'write', key, lamports: String(lamports), data: base64(data), owner }),
+    addProgram: (key, bytes) => control.do({ kind: 'program', key, bytes: base64(bytes) }),
+    pause: () => control.do({ kind: 'pause' }),
+    resume: () => control.do({ kind: 'resume' }),
+    tick: (blocks = 1) => control.do({ kind: 'tick', blocks }),
+    skipSlots: (slots) => control.do({ kind: 'skip', slots }),
+    expireBlockhashes: () => control.do({ kind: 'tick', blocks: life + 1 }),
+    dropNext: (count) => control.do({ kind: 'drop', count }),
+    landLater: (blocks) => control.do({ kind: 'delay', blocks }),
+    fork: (blocks, { again = false } = {}) => control.do({ kind: 'fork', blocks, again }),
+    setPrioritizationFee: (microLamports) => control.do({ kind: 'prioritization-fee', microLamports }),
+    endpoint: ({ behind = 0 } = {}) => endpointAt(control, opened++, behind),
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.ref();
+      const exit = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exit;
+    },
+  };
+}
+
+async function endpointAt(control: Control, endpoint: number, behind: number): Promise<SvmEndpoint> {
+  const url = String(await control.ask({ kind: 'open', behind }));
+  return {
+    url,
+    rpc: (method, params = []) => call(url, method, params),
+    async calls(method) {
+      const counts = (await control.ask({ kind: 'calls', endpoint })) as Record<string, number>;
+      return counts[method] ?? 0;
+    },
+    setBehind: (blocks) => control.do({ kind: 'behind', endpoint, blocks }),
+    setIll: (illness) => control.do({ kind: 'illness', endpoint, illness }),
+    pruneHistory: () => control.do({ kind: 'prune', endpoint }),
+    fault: (fault) => control.do({ kind: 'fault', endpoint, fault }),
+    clearFaults: () => control.do({ kind: 'clear-faults', endpoint }),
+  };
+}
+
+/** The way to the server's process. */
+class Control {
+  readonly ready: Promise<void>;
+  readonly #child: ChildProcess;
+  readonly #open = new Map<number, PromiseWithResolvers<unknown>>();
+  #last = 0;
+  #said = '';
+
+  constructor(child: ChildProcess) {
+    this.#child = child;
+    const ready = Promise.withResolvers<void>();
+    this.ready = ready.promise;
+    child.stderr?.on('data', (chunk: Buffer) => {
+      this.#said = `${this.#said}${chunk.toString('utf8')}`.slice(-2000);
+    });
+    child.on('message', (message) => (message === 'ready' ? ready.resolve() : this.#settle(message as Told)));
+    child.once('exit', (code, signal) => {
+      const ended = new Error(`The SVM's process ended (${code ?? signal}).\n${this.#said}`);
+      ready.reject(ended);
+      for (const { reject } of this.#open.values()) reject(ended);
+      this.#open.clear();
+    });
+  }
+
+  async do(command: Command): Promise<void> {
+    await this.ask(command);
+  }
+
+  /** @throws Error with what the process says */
+  ask(command: Command): Promise<unknown> {
+    if (!this.#child.connected) throw new Error(`The SVM's process has ended.\n${this.#said}`);
+    this.#last += 1;
+    const asked: Asked = { id: this.#last, command };
+    const answer = Promise.withResolvers<unknown>();
+    this.#open.set(asked.id, answer);
+    // An answer that is waited for keeps this process alive.
+    this.#child.channel?.ref();
+    this.#child.send(asked);
+    return answer.promise;
+  }
+
+  #settle(told: Told): void {
+    const answer = this.#open.get(told.id);
+    this.#open.delete(told.id);
+    if (this.#open.size === 0) this.#child.channel?.unref();
+    if ('error' in told) answer?.reject(new Error(told.error));
+    else answer?.resolve(told.result);
+  }
+}
+
+const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
+
+async function call(url: string, method: string, params: readonly unknown[]): Promise<unknown> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  });
+  const answer = (await response.json()) as { result?: unknown; error?: { message: string } };
+  if (answer.error !== undefined) throw new Error(`${method}: ${answer.error.message}`);
+  return answer.result;
+}

@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto';
+import { toBase58 } from './base58.ts';
+
+export type Commitment = 'processed' | 'confirmed' | 'finalized';
+
+/** A finished block; the runtime speaks of a frozen bank. */
+export interface Block {
+  readonly slot: number;
+  readonly height: number;
+  readonly hash: string;
+  readonly parent: { slot: number; hash: string };
+  /** Unix seconds. */
+  readonly time: number;
+  /** In their order. */
+  readonly signatures: string[];
+}
+
+/** How many blocks above it make a block confirmed and final, and how long its hash lives. */
+export interface Depths {
+  confirmed: number;
+  finalized: number;
+  blockhash: number;
+}
+
+/** Heights and slots must never be taken for each other, so they lie as far apart as on mainnet. */
+const SKIPPED_BEFORE = 21_000_000;
+
+/** The blocks of the chain, without what is in the accounts. Slots only grow; heights fall in a fork. */
+export class Blocks {
+  readonly depths: Depths;
+  readonly #list: Block[] = [];
+  readonly #byHash = new Map<string, Block>();
+  #slot: number;
+
+  /** Begins with as many empty blocks as make the first of them final. */
+  constructor(slot: number, depths: Depths) {
+    this.depths = depths;
+    this.#slot = slot;
+    const first = { slot: slot - 1, hash: toBase58(randomBytes(32)) };
+    this.#add({ ...first, height: slot - 1 - SKIPPED_BEFORE, parent: first, time: now(), signatures: [] });
+    for (let index = 0; index < depths.finalized; index += 1) this.add([]);
+  }
+
+  get newest(): Block {
+    return this.#list.at(-1) as Block;
+  }
+
+  get oldest(): Block {
+    return this.#list[0] as Block;
+  }
+
+  get count(): number {
+    return this.#list.length;
+  }
+
+  /** The slot of the block that comes next. */
+  get nextSlot(): number {
+    return this.#slot;
+  }
+
+  /** The next block. */
+  add(signatures: string[]): Block {
+    const { slot, hash, height } = this.newest;
+    const block = { height: height + 1, hash: toBase58(randomBytes(32)), parent: { slot, hash } };
+    return this.#add({ ...block, slot: this.#slot, time: now(), signatures });
+  }
+
+  #add(block: Block): Block {
+    this.#list.push(block);
+    this.#byHash.set(block.hash, block);
+    this.#slot = block.slot + 1;
+    return block;
+  }
+
+  /** Slots without a block. */
+  skip(slots: number): void {
+    this.#slot += slots;
+  }
+
+  /** Takes the newest blocks away; they were never on the chain. */
+  removeNewest(count: number): Block[] {
+    const removed = this.#list.splice(-count, count);
+    for (const block of removed) this.#byHash.delete(block.hash);
+    return removed;
+  }
+
+  /** The block that a node which is some blocks behind takes for the newest of a commitment. */
+  at(commitment: Commitment, behind: number): Block {
+    const depth = commitment === 'processed' ? 0 : this.depths[commitment];
+    return this.#list[Math.max(this.#list.length - 1 - depth - behind, 0)] as Block;
+  }
+
+  /** Undefined for a slot without a block. */
+  ofSlot(slot: number): Block | undefined {
+    return this.#list.find((block) => block.slot === slot);
+  }
+
+  between(from: number, to: number): Block[] {
+    return this.#list.filter(({ slot }) => slot >= from && slot <= to);
+  }
+
+  /** The newest ones, newest first. */
+  latest(count: number): Block[] {
+    return this.#list.slice(-count).reverse();
+  }
+
+  ofHash(hash: string): Block | undefined {
+    return this.#byHash.get(hash);
+  }
+
+  /** Whether the child of a block may hold a transaction with this blockhash. */
+  isAlive(hash: string, above: Block): boolean {
+    const block = this.#byHash.get(hash);
+    if (block === undefined || block.height > above.height) return false;
+    return above.height - block.height <= this.depths.blockhash;
+  }
+
+  lastValidHeight(block: Block): number {
+    return block.height + this.depths.blockhash;
+  }
+}
+
+const now = () => Math.floor(Date.now() / 1000);

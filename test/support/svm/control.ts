@@ -1,0 +1,48 @@
+import type { RpcFault } from './rpc-faults.ts';
+
+/** How the chain is made. Absent: the value in brackets. */
+export interface SvmOptions {
+  /** From one block to the next [100]; 0 stands still until it is told to go on. */
+  slotMs?: number;
+  /** Blocks that must follow for `confirmed` [1] and `finalized` [6]; mainnet has about 2 and 32. */
+  confirmedAfter?: number;
+  finalizedAfter?: number;
+  /** Blocks that a blockhash is good for [150]. */
+  blockhashLife?: number;
+}
+
+export const SVM_DEFAULTS: Required<SvmOptions> = {
+  slotMs: 100,
+  confirmedAfter: 1,
+  finalizedAfter: 6,
+  blockhashLife: 150,
+};
+
+/** What the handle asks of the server's process. `endpoint` is a place in the order in which endpoints were opened. */
+export type Command =
+  | { kind: 'fund'; key: string; lamports: string }
+  | { kind: 'write'; key: string; lamports: string; data: string; owner: string }
+  | { kind: 'program'; key: string; bytes: string }
+  | { kind: 'pause' }
+  | { kind: 'resume' }
+  | { kind: 'tick'; blocks: number }
+  | { kind: 'skip'; slots: number }
+  | { kind: 'drop'; count: number }
+  | { kind: 'delay'; blocks: number }
+  | { kind: 'fork'; blocks: number; again: boolean }
+  | { kind: 'prioritization-fee'; microLamports: number }
+  | { kind: 'open'; behind: number }
+  | { kind: 'behind'; endpoint: number; blocks: number }
+  | { kind: 'illness'; endpoint: number; illness: number | 'unknown' | null }
+  | { kind: 'prune'; endpoint: number }
+  | { kind: 'fault'; endpoint: number; fault: RpcFault }
+  | { kind: 'clear-faults'; endpoint: number }
+  | { kind: 'calls'; endpoint: number };
+
+/** A command on its way, and the answer to it. */
+export interface Asked {
+  id: number;
+  command: Command;
+}
+
+export type Told = { id: number; result: unknown } | { id: number; error: string };

@@ -1,0 +1,204 @@
+import { randomBytes } from 'node:crypto';
+import { AccountVersions } from './account-versions.ts';
+import { toBase58 } from './base58.ts';
+import { type Block, Blocks, type Depths } from './blocks.ts';
+import { durableNonce, nonceOf, nonceUseOf, withNonce } from './durable-nonce.ts';
+import { feeOf } from './fee.ts';
+import { keysOf, type MessageKeys } from './message-keys.ts';
+import type { NativeAccount } from './native.ts';
+import { keyBytes, type Outcome, Runtime, type Simulated, SYSTEM } from './runtime.ts';
+import { type TokenBalance, tokenBalances } from './token-account.ts';
+import type { TransactionError } from './transaction-error.ts';
+import { isSigned, type WireMessage, type WireTransaction } from './wire-transaction.ts';
+
+/** A transaction that is in a block. */
+export interface Landed {
+  transaction: WireTransaction;
+  block: { slot: number; height: number; time: number };
+  outcome: Outcome;
+  keys: MessageKeys;
+  fee: bigint;
+  before: Balances;
+  after: Balances;
+}
+
+/** By the index of the account. */
+interface Balances {
+  lamports: bigint[];
+  tokens: TokenBalance[];
+}
+
+interface Waiting {
+  transaction: WireTransaction;
+  /** The first block that may take it. */
+  height: number;
+}
+
+/** The sysvar holds as many. */
+const SLOT_HASHES = 512;
+
+/** A chain of one node: accepted transactions wait for the next block, which executes them in the order of arrival. */
+export class Ledger {
+  readonly runtime = new Runtime();
+  readonly blocks: Blocks;
+  readonly accounts = new AccountVersions(this.runtime);
+  /** Every transaction on the chain, by signature. */
+  readonly landed = new Map<string, Landed>();
+  readonly genesis = toBase58(randomBytes(32));
+  /** Micro-lamports a unit, as `getRecentPrioritizationFees` tells of every slot. */
+  prioritizationFee = 0;
+  #waiting: Waiting[] = [];
+  #drops = 0;
+  #delay = 0;
+  #hashedAt: Block | undefined;
+
+  constructor(depths: Depths) {
+    this.blocks = new Blocks(this.runtime.slot, depths);
+    this.runtime.setTime(this.blocks.nextSlot, seconds());
+  }
+
+  /** The next transactions that are accepted never reach a block. */
+  dropNext(count: number): void {
+    this.#drops = count;
+  }
+
+  /** From now on transactions wait for so many blocks more than the next. */
+  delay(blocks: number): void {
+    this.#delay = blocks;
+  }
+
+  accept(transaction: WireTransaction): void {
+    if (this.#drops > 0) {
+      this.#drops -= 1;
+      return;
+    }
+    if (this.#waiting.some((one) => one.transaction.signature === transaction.signature)) return;
+    this.#waiting.push({ transaction, height: this.blocks.newest.height + 1 + this.#delay });
+  }
+
+  /** The next block, with all that waits for it. */
+  tick(): Block {
+    const height = this.blocks.newest.height + 1;
+    this.runtime.setTime(this.blocks.nextSlot, seconds());
+    const due = this.#waiting.filter((one) => one.height <= height);
+    this.#waiting = this.#waiting.filter((one) => one.height > height);
+    const signatures = due.filter(({ transaction }) => this.#land(transaction, height));
+    const block = this.blocks.add(signatures.map(({ transaction }) => transaction.signature));
+    this.accounts.prune(this.blocks.at('finalized', SLOT_HASHES).height);
+    return block;
+  }
+
+  #land(transaction: WireTransaction, height: number): boolean {
+    const parent = this.blocks.newest;
+    if (this.admission(transaction, parent) !== null || !this.isSigned(transaction)) return false;
+    const keys = keysOf(transaction.message, (key) => this.runtime.read(key));
+    for (const [index, key] of keys.all.entries()) if (keys.writable[index] === true) this.accounts.keep(key, height);
+    this.#provideSlotHashes();
+    const before = this.#balances(keys);
+    const nonces = keys.all.map((key) => this.runtime.read(key));
+    const outcome = this.runtime.execute(transaction.bytes);
+    const payer = this.runtime.read(String(keys.all[0]));
+    // What cannot pay its fee is in no block.
+    if (outcome.err !== null && (payer?.lamports() ?? 0n) === before.lamports[0]) return false;
+    for (const [index, key] of keys.all.entries())
+      this.#correctNonce(key, nonces[index] ?? null, durableNonce(parent.hash));
+    if (outcome.err !== null) this.#advanceNonce(transaction, durableNonce(parent.hash));
+    const block = { slot: this.blocks.nextSlot, height, time: seconds() };
+    const fee = feeOf(transaction.message);
+    const after = this.#balances(keys);
+    this.landed.set(transaction.signature, { transaction, block, outcome, keys, fee, before, after });
+    return true;
+  }
+
+  /** The runtime derives a new value from the transaction's own blockhash; the network takes the parent block's. */
+  #correctNonce(key: string, before: NativeAccount | null, value: string): void {
+    const account = this.runtime.read(key);
+    const nonce = nonceOf(account);
+    if (account === null || nonce === undefined || nonce.value === nonceOf(before)?.value) return;
+    this.#writeNonce(key, account, value);
+  }
+
+  /** A transaction that failed has used its nonce up all the same. */
+  #advanceNonce({ message }: WireTransaction, value: string): void {
+    const use = nonceUseOf(message);
+    const account = use === undefined ? null : this.runtime.read(use.account);
+    if (use === undefined || account === null || nonceOf(account)?.value !== message.blockhash) return;
+    this.#writeNonce(use.account, account, value);
+  }
+
+  #writeNonce(key: string, account: NativeAccount, value: string): void {
+    this.runtime.write(key, this.runtime.account(account.lamports(), withNonce(account, value), SYSTEM));
+  }
+
+  /** Why the child of a block would not take a transaction up: known already, or its blockhash is not valid. */
+  admission(transaction: WireTransaction, above: Block): TransactionError | null {
+    const known = this.landed.get(transaction.signature);
+    if (known !== undefined && known.block.height <= above.height) return 'AlreadyProcessed';
+    return this.isAlive(transaction.message, above) ? null : 'BlockhashNotFound';
+  }
+
+  /** Whether the child of a block takes a message's blockhash for valid: a recent one or a nonce that is stored. */
+  isAlive(message: WireMessage, above: Block): boolean {
+    if (this.blocks.isAlive(message.blockhash, above)) return true;
+    const use = nonceUseOf(message);
+    const nonce = use === undefined ? undefined : nonceOf(this.accounts.at(use.account, above.height));
+    const isStored = nonce?.value === message.blockhash && durableNonce(above.hash) !== message.blockhash;
+    return isStored && use?.signers.includes(nonce.authority) === true;
+  }
+
+  /** Executes without effect, on the accounts as they were after a block. */
+  simulate(transaction: WireTransaction, after: Block): Simulated {
+    const { all } = keysOf(transaction.message, (key) => this.accounts.at(key, after.height));
+    this.#provideSlotHashes();
+    const touched = [...all, ...transaction.message.lookups.map(({ table }) => table)];
+    return this.accounts.during(touched, after.height, () => this.runtime.simulate(transaction.bytes));
+  }
+
+  isSigned(transaction: WireTransaction): boolean {
+    const { keys, signers } = transaction.message;
+    return isSigned(transaction, keys.slice(0, signers).map(keyBytes));
+  }
+
+  /**
+   * The newest blocks were on a fork that lost: slots go on, heights fall, and what the blocks did is undone.
+   * @param again whether their transactions wait for the next block, as when a node offers them anew
+   */
+  fork(count: number, again: boolean): void {
+    if (count > this.blocks.depths.finalized) throw new Error(`Final blocks stay: ${count} are too many to take away.`);
+    const lost = this.blocks.removeNewest(count).flatMap(({ signatures }) => signatures);
+    this.accounts.rollBack(this.blocks.newest.height);
+    const transactions = lost.flatMap((signature) => this.landed.get(signature)?.transaction ?? []);
+    for (const signature of lost) this.landed.delete(signature);
+    if (again) for (const transaction of transactions) this.accept(transaction);
+    this.tick();
+  }
+
+  /** Writes an account at every commitment at once, past all transactions. */
+  write(key: string, account: NativeAccount): void {
+    this.runtime.write(key, account);
+    this.accounts.forget(key);
+  }
+
+  /** Adds lamports at every commitment at once, past all transactions. */
+  fund(key: string, lamports: bigint): void {
+    const known = this.runtime.read(key);
+    const data = known?.data() ?? new Uint8Array();
+    const owner = known === null ? SYSTEM : toBase58(known.owner());
+    this.write(key, this.runtime.account((known?.lamports() ?? 0n) + lamports, data, owner));
+  }
+
+  /** Programs read them from a sysvar that the runtime does not keep up. */
+  #provideSlotHashes(): void {
+    if (this.#hashedAt === this.blocks.newest) return;
+    this.#hashedAt = this.blocks.newest;
+    const latest = this.blocks.latest(SLOT_HASHES);
+    this.runtime.setSlotHashes(latest.map(({ slot, hash }) => ({ slot: BigInt(slot), hash })));
+  }
+
+  #balances({ all }: MessageKeys): Balances {
+    const read = (key: string) => this.runtime.read(key);
+    return { lamports: all.map((key) => read(key)?.lamports() ?? 0n), tokens: tokenBalances(all, read) };
+  }
+}
+
+const seconds = () => Math.floor(Date.now() / 1000);
