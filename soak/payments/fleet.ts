@@ -18,7 +18,7 @@ export interface Deaths {
 }
 
 /** What `server.ts` says before it ends itself. */
-const END = /ends at step (\w+)/;
+const END = /ends at step ([\w-]+)/;
 /** How often an instance is started before it counts as unable to. */
 const STARTS = 10;
 const START_AGAIN_MS = 1_000;
