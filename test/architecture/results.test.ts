@@ -115,6 +115,60 @@ t.test('a suite is judged by more than what its files say of themselves', async 
   t.notMatch(text, /never ran/, 'a file that hangs costs no other file its turn');
 });
 
+t.test('files that share a process are told apart, and one that fails is its last', async (t) => {
+  const suite = { name: 'sample', folder: 'test/unit', secondsPerFile: 3 };
+  const file = (code: string) => `import t from 'tap';\nconsole.error('in', process.pid, process.argv[1]);\n${code}`;
+  const sleeper = "spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)'], { stdio: 'ignore' }).unref();";
+  const root = t.testdir({
+    'package.json': '{"type":"module"}',
+    test: {
+      unit: {
+        '1.test.ts': file("t.test('one', async (t) => t.ok(true));\n"),
+        '2.test.ts': file(
+          "t.teardown(() => console.error('closed'));\nt.ok(true);\nt.equal(t.name, 'test/unit/2.test.ts');\n",
+        ),
+        '3.test.ts': file('t.ok(true);\nsetImmediate(() => process.exit(0));\n'),
+        '4.test.ts': file("t.test('waits', () => new Promise((r) => setTimeout(r, 30_000)));\n"),
+        '5.test.ts': file('t.ok(true);\nsetImmediate(() => { throw new Error("late"); });\n'),
+        '6.test.ts': `import { spawn } from 'node:child_process';\n${file(`t.ok(true);\n${sleeper}\n`)}`,
+        '7.test.ts': file("t.test('never', () => new Promise(() => {}));\n"),
+        '8.test.ts': file('t.ok(true);\n'),
+      },
+    },
+  });
+  const files = [1, 2, 3, 4, 5, 6, 7, 8].map((number) => `test/unit/${number}.test.ts`);
+  for await (const { each } of runSuites([{ suite, files }], { root, filesAtOnce: 1, library })) {
+    const failures = each.map(({ failures }) =>
+      failures.map(({ path, details }) => [...path.slice(1), details['message'] ?? ''].join(': ')).join('; '),
+    );
+    t.match(failures, [
+      /^$/,
+      /^$/,
+      /ended with 0/,
+      /waits: timeout!.*took more than 3 s/,
+      /^late/,
+      /^left a process running$/,
+      /never: test unfinished/,
+      /^$/,
+    ]);
+    t.ok(each.every(({ failures, file }) => failures.every(({ path }) => path[0] === file)));
+    t.strictSame(
+      each.map(({ passed }) => passed),
+      [1, 2, 1, 0, 1, 1, 0, 1],
+    );
+    const pids = each.map(({ output }) => /in (\d+)/.exec(output)?.[1]);
+    t.ok(pids.every((pid) => pid !== undefined));
+    t.equal(pids[0], pids[1]);
+    t.equal(pids[1], pids[2]);
+    t.equal(new Set(pids.slice(2)).size, 6, 'a new process after each that failed');
+    for (const [index, { output, file }] of each.entries()) {
+      t.match(output, `in ${pids[index]} ${join(root, file)}`);
+      t.equal(output.match(/^in /gm)?.length, 1);
+    }
+    t.match(each[1]?.output, /closed/);
+  }
+});
+
 t.test('a file that leaves a process running has failed, and the process is ended', async (t) => {
   const suite = { name: 'sample', folder: 'test/sample', secondsPerFile: 20 };
   const root = t.testdir({

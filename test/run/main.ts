@@ -47,9 +47,9 @@ if (values.times === true) console.log(describeTimes(ran));
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
 
-/** One more than there are processors, as a file also waits; beyond eight the memory of a machine comes first. */
+/** Two more than there are processors, as a file also waits; beyond eight the memory of a machine comes first. */
 function filesAtOnce(): number {
-  return Math.min(availableParallelism() + 1, 8);
+  return Math.min(availableParallelism() + 2, 8);
 }
 
 function readArguments() {

@@ -1,28 +1,37 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Whether any process of a group still runs. The group has the id of the process that it began with. */
-export function isGroupAlive(group: number): boolean {
-  if (!signalGroup(group, 0)) return false;
-  if (process.platform !== 'linux') return true;
+/** Of a group: every process, or all but the one that it began with, which its id is that of. */
+export type Whom = 'all' | 'others';
+
+/** Whether any process of a group still runs. */
+export function isGroupAlive(group: number, whom: Whom = 'all'): boolean {
+  if (!signal(-group, 0)) return false;
+  if (process.platform !== 'linux') return whom === 'all';
   // Where nobody collects orphans, the dead stay in the process table: those do not count.
-  return readdirSync('/proc').some((entry) => /^\d+$/.test(entry) && isLivingMember(entry, group));
+  return livingMembers(group, whom).length > 0;
 }
 
-/** Ends every process of a group. */
-export function killGroup(group: number): void {
-  signalGroup(group, 'SIGKILL');
+/** Ends processes of a group. */
+export function killGroup(group: number, whom: Whom = 'all'): void {
+  if (whom === 'all') signal(-group, 'SIGKILL');
+  else for (const pid of livingMembers(group, whom)) signal(pid, 'SIGKILL');
 }
 
-function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
+function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   try {
-    return process.kill(-group, signal);
+    return process.kill(pid, name);
   } catch {
-    // The group is gone.
+    // It is gone.
     return false;
   }
 }
 
-function isLivingMember(pid: string, group: number): boolean {
+function livingMembers(group: number, whom: Whom): number[] {
+  const all = readdirSync('/proc').flatMap((entry) => (/^\d+$/.test(entry) ? [Number(entry)] : []));
+  return all.filter((pid) => !(whom === 'others' && pid === group) && isLivingMember(pid, group));
+}
+
+function isLivingMember(pid: number, group: number): boolean {
   try {
     // pid (name) state parent group …; the name may hold anything, even a closing bracket.
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

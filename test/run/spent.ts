@@ -4,15 +4,15 @@ import { readFileSync } from 'node:fs';
 const TICKS_PER_SECOND = 100;
 
 /**
- * The seconds of processor time that all ended children of this process took, with theirs that they waited for; absent
- * where the system does not tell.
+ * The seconds of processor time that this process took, and all its ended children with theirs that they waited for;
+ * absent where the system does not tell.
  */
-export function spentByChildren(): number | undefined {
+export function spentByProcess(): number | undefined {
   try {
-    // pid (name) state … ; the 16th and 17th figures are those of children, in user and system mode.
+    // pid (name) state … ; the 14th to 17th figures are its own and those of children, in user and system mode.
     const stat = readFileSync('/proc/self/stat', 'utf8');
     const figures = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return (Number(figures[13]) + Number(figures[14])) / TICKS_PER_SECOND;
+    return figures.slice(11, 15).reduce((sum, figure) => sum + Number(figure), 0) / TICKS_PER_SECOND;
   } catch {
     return undefined;
   }

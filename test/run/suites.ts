@@ -23,6 +23,16 @@ export function suiteOf(file: string): Suite | undefined {
 }
 
 /**
+ * Whether a file is run in a process in which others were run before it. It is not where it starts services, and where
+ * it looks at its process as a whole: what is loaded, or what the global objects are.
+ */
+export function sharesProcess(file: string): boolean {
+  return file.startsWith('test/unit/') && !ALONE.has(file);
+}
+
+const ALONE: ReadonlySet<string> = new Set(['test/unit/src/http/schema-compilers.test.ts']);
+
+/**
  * What Node is given to run a test file: isolated-vm asks for a heap that begins without Node's snapshot, which takes
  * longer to start; the unit tests of `src/` have no isolate in their own process.
  */

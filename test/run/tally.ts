@@ -25,6 +25,7 @@ interface Counts {
 /** Reads TAP until its end. More is wrong than failed assertions: a crash, a test that asserts nothing or is left out. */
 export class TapReader {
   readonly #parser = new Parser();
+  readonly #path: readonly string[];
   readonly #failures: Failure[] = [];
   readonly #files: string[] = [];
   #passed = 0;
@@ -32,7 +33,8 @@ export class TapReader {
 
   /** Reads the results of one file, or, without its name, those of a runner with one test per file. */
   constructor(file?: string) {
-    this.#watch(this.#parser, file === undefined ? [] : [file]);
+    this.#path = file === undefined ? [] : [file];
+    this.#watch(this.#parser, this.#path);
     this.#parser.on('extra', (text: string) => {
       this.#extra += text;
     });
@@ -48,7 +50,7 @@ export class TapReader {
   end(): Tally {
     this.#parser.end();
     if (this.#parser.results?.ok === false && this.#failures.length === 0) {
-      this.#add(['the stream of results'], { message: tapErrors(this.#parser) || 'is broken' });
+      this.#add([...this.#path, 'the stream of results'], { message: tapErrors(this.#parser) || 'is broken' });
     }
     return { passed: this.#passed, failures: this.#failures, files: this.#files, extra: this.#extra };
   }

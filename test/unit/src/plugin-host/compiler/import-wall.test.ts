@@ -4,10 +4,12 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { build } from 'esbuild';
+import { build, stop } from 'esbuild';
 import t from 'tap';
 import { importWall, unresolvedReason } from '../../../../../src/plugin-host/compiler/import-wall.ts';
 import { PluginFolder } from '../../../../support/plugin-host.ts';
+
+t.teardown(() => stop());
 
 t.test('imports stay inside the plugins folder, its packages and the guest modules', async (t) => {
   const place = new PluginFolder({

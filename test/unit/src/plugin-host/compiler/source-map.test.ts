@@ -1,8 +1,10 @@
 import { SourceMap } from 'node:module';
 import { resolve } from 'node:path';
-import { build } from 'esbuild';
+import { build, stop } from 'esbuild';
 import t from 'tap';
 import { readSourceMap } from '../../../../../src/plugin-host/compiler/source-map.ts';
+
+t.teardown(() => stop());
 
 t.test('every position of a bundle is found as by the reader that Node has', async (t) => {
   const { outputFiles } = await build({

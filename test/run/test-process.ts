@@ -1,0 +1,159 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import type { Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { toolEnvironment } from '../check/command.ts';
+import type { FileOutcome, RunOptions, TimedFile } from './outcome.ts';
+import { isGroupAlive, killGroup, type Whom } from './process-group.ts';
+import { type Failure, TapReader } from './tally.ts';
+
+const entry = join(import.meta.dirname, 'test-files.ts');
+
+/** A file that is out of time first gets the chance to say which test hung. */
+const GRACE_MS = 2_000;
+
+/** How long what a file started may take to be gone after it. */
+const LEFTOVER_MS = 1_000;
+
+/** How long it may take to be gone once it is killed. */
+const KILLED_MS = 10_000;
+
+const POLL_MS = 50;
+
+/** How long the output may take to end after that; what holds it longer has left the process's group. */
+const OUTPUT_MS = 5_000;
+
+/** A process that runs test files, and the group of all that they start. */
+export class TestProcess {
+  readonly #mark = `end-${randomUUID()}`;
+  readonly #child: ChildProcess;
+  readonly #group: number;
+  readonly #exited: Promise<number | string>;
+  readonly #closed: Promise<unknown>;
+  #stdout = '';
+  #stderr = '';
+  #onOutput: () => void = () => {};
+
+  constructor(nodeOptions: readonly string[], { root, library }: RunOptions) {
+    this.#child = spawn(process.execPath, [...nodeOptions, entry, library, this.#mark], {
+      cwd: root,
+      // The library's own main test runs nothing here.
+      env: { ...toolEnvironment(), TAP: '1', TAP_TIMEOUT: '0' },
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+      detached: true,
+    });
+    const { pid, stdout, stderr } = this.#child;
+    if (pid === undefined) throw new Error('A process for tests could not be started.');
+    this.#group = pid;
+    this.#exited = new Promise((resolve) =>
+      this.#child.on('exit', (code, signal) => resolve(code ?? signal ?? 'no exit code')),
+    );
+    this.#closed = new Promise((resolve) => this.#child.once('close', resolve));
+    stdout?.setEncoding('utf8').on('data', (text: string) => {
+      this.#stdout += text;
+      this.#onOutput();
+    });
+    stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.#stderr += text;
+      this.#onOutput();
+    });
+    // It may have ended by itself.
+    this.#files.on('error', () => {});
+  }
+
+  /** Runs one file. With `isLast` the process is over as well afterwards. */
+  async run({ file, seconds }: TimedFile, { isLast }: { isLast: boolean }): Promise<FileOutcome> {
+    const began = performance.now();
+    this.#files.write(`${seconds} ${file}\n`);
+    if (isLast) this.#files.end();
+    let isLate = false;
+    const outOfTime = setTimeout(
+      () => {
+        isLate = true;
+        this.kill();
+      },
+      seconds * 1000 + GRACE_MS,
+    );
+    const exit = await (isLast ? this.#exited : Promise.race([this.#exited, this.#fileEnded()]));
+    clearTimeout(outOfTime);
+    const leftover = await this.#endLeftover(exit === undefined ? 'others' : 'all');
+    const isHeld = exit !== undefined && !(await this.#outputEnds());
+
+    const [results, spent] = this.#take();
+    const reader = new TapReader(file);
+    reader.write(results.stdout);
+    const { passed, failures, extra } = reader.end();
+    const found: Failure[] = [...failures];
+    const add = (message: string) => found.push({ path: [file], details: { message } });
+    if (isLate) add(`took more than ${seconds} s`);
+    else if (exit !== undefined && (exit !== 0 || !isLast)) add(`ended with ${exit}`);
+    if (passed === 0 && found.length === 0) add('asserts nothing');
+    if (leftover) add('left a process running');
+    if (isHeld) add('left a process running that holds its output');
+    const output = `${file} printed:\n${results.stderr}${extra}\n`;
+    return { file, passed, failures: found, output, began, ended: performance.now(), spent };
+  }
+
+  /** Ends it when it waits for a file. */
+  async end(): Promise<void> {
+    this.#files.end();
+    await this.#exited;
+  }
+
+  kill(): void {
+    killGroup(this.#group);
+  }
+
+  get #files(): Writable {
+    return this.#child.stdio[3] as Writable;
+  }
+
+  async #fileEnded(): Promise<undefined> {
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    const line = `\n${this.#mark}`;
+    this.#onOutput = () => {
+      const at = this.#stdout.indexOf(line);
+      if (at !== -1 && this.#stdout.includes('\n', at + 1) && this.#stderr.includes(`${line}\n`)) resolve(undefined);
+    };
+    return promise;
+  }
+
+  /** What the last file printed, and the processor seconds that it took, where that is known. */
+  #take(): [{ stdout: string; stderr: string }, number | undefined] {
+    const [stdout = '', end = ''] = this.#stdout.split(`\n${this.#mark}`, 2);
+    const [stderr = ''] = this.#stderr.split(`\n${this.#mark}`, 1);
+    this.#stdout = '';
+    this.#stderr = '';
+    return [{ stdout: `${stdout}\n`, stderr }, end.trim() === '' ? undefined : Number(end)];
+  }
+
+  /** Whether something of the group outlived the file; it does not any more. */
+  async #endLeftover(whom: Whom): Promise<boolean> {
+    if (await this.#isGone(whom, LEFTOVER_MS)) return false;
+    killGroup(this.#group, whom);
+    // Its output ends before it does: a process that is killed gives its files back first, and its memory last.
+    await this.#isGone(whom, KILLED_MS);
+    return true;
+  }
+
+  async #isGone(whom: Whom, withinMs: number): Promise<boolean> {
+    for (let waited = 0; waited < withinMs; waited += POLL_MS) {
+      if (!isGroupAlive(this.#group, whom)) return true;
+      await sleep(POLL_MS);
+    }
+    return !isGroupAlive(this.#group, whom);
+  }
+
+  /** Waits for the end of the output, which what the file started may have held until now. */
+  async #outputEnds(): Promise<boolean> {
+    const { stdout, stderr } = this.#child;
+    const held = setTimeout(() => {
+      stdout?.destroy();
+      stderr?.destroy();
+    }, OUTPUT_MS);
+    await this.#closed;
+    clearTimeout(held);
+    return stdout?.readableEnded === true && stderr?.readableEnded === true;
+  }
+}
