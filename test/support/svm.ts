@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import type { Asked, Command, SvmOptions, Told } from './svm/control.ts';
+import type { Asked, Command, OnChain, SvmOptions, Told } from './svm/control.ts';
 import type { RpcFault } from './svm/rpc-faults.ts';
 
 /** A real SVM behind Solana's JSON-RPC, in a process of its own. All its endpoints share one ledger. */
@@ -30,8 +30,10 @@ export interface Svm extends SvmEndpoint {
    * @param options `again`: their transactions wait for the next block
    */
   fork(blocks: number, options?: { again?: boolean }): Promise<void>;
-  /** What `getRecentPrioritizationFees` tells of every slot: micro-lamports a unit. */
-  setPrioritizationFee(microLamports: number): Promise<void>;
+  /** What `getRecentPrioritizationFees` tells of every slot, for an account or at least: micro-lamports a unit. */
+  setPrioritizationFee(microLamports: number, key?: string): Promise<void>;
+  /** Every transaction on the chain, in its order: the judge of what was executed. */
+  landed(): Promise<OnChain[]>;
   /** A further endpoint over the same ledger, so many blocks behind. */
   endpoint(options?: { behind?: number }): Promise<SvmEndpoint>;
   /** Safe to call twice. */
@@ -45,6 +47,8 @@ export interface SvmEndpoint {
   rpc(method: string, params?: readonly unknown[]): Promise<unknown>;
   /** How often a method was called. */
   calls(method: string): Promise<number>;
+  /** The signatures of all transactions that were offered here, in the order of arrival, whatever became of them. */
+  offers(): Promise<string[]>;
   /** The node sees only what is so many blocks old. */
   setBehind(blocks: number): Promise<void>;
   /** `getHealth` and preflights answer -32005: with the number of slots behind, or without one. */
@@ -85,7 +89,9 @@ export async function startSvm(options: SvmOptions = {}): Promise<Svm> {
     dropNext: (count) => control.do({ kind: 'drop', count }),
     landLater: (blocks) => control.do({ kind: 'delay', blocks }),
     fork: (blocks, { again = false } = {}) => control.do({ kind: 'fork', blocks, again }),
-    setPrioritizationFee: (microLamports) => control.do({ kind: 'prioritization-fee', microLamports }),
+    setPrioritizationFee: (microLamports, key) =>
+      control.do({ kind: 'prioritization-fee', microLamports, ...(key === undefined ? {} : { key }) }),
+    landed: async () => (await control.ask({ kind: 'landed' })) as OnChain[],
     endpoint: ({ behind = 0 } = {}) => endpointAt(control, opened++, behind),
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return;
@@ -106,6 +112,7 @@ async function endpointAt(control: Control, endpoint: number, behind: number): P
       const counts = (await control.ask({ kind: 'calls', endpoint })) as Record<string, number>;
       return counts[method] ?? 0;
     },
+    offers: async () => (await control.ask({ kind: 'offers', endpoint })) as string[],
     setBehind: (blocks) => control.do({ kind: 'behind', endpoint, blocks }),
     setIll: (illness) => control.do({ kind: 'illness', endpoint, illness }),
     pruneHistory: () => control.do({ kind: 'prune', endpoint }),

@@ -36,6 +36,11 @@ export class AccountVersions {
     return next === undefined ? this.#current.read(key) : next.account;
   }
 
+  /** Every account that had another state at some commitment. */
+  changed(): string[] {
+    return [...this.#versions.keys()];
+  }
+
   /** Runs with accounts as they were after a block. */
   during<T>(keys: readonly string[], height: number, run: () => T): T {
     const changed = keys.filter((key) => this.#versions.get(key)?.some((version) => version.height > height));

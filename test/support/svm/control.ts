@@ -18,6 +18,14 @@ export const SVM_DEFAULTS: Required<SvmOptions> = {
   blockhashLife: 150,
 };
 
+/** A transaction that is on the chain. */
+export interface OnChain {
+  signature: string;
+  slot: number;
+  /** Null for one that did what it says. */
+  err: unknown;
+}
+
 /** What the handle asks of the server's process. `endpoint` is a place in the order in which endpoints were opened. */
 export type Command =
   | { kind: 'fund'; key: string; lamports: string }
@@ -30,13 +38,15 @@ export type Command =
   | { kind: 'drop'; count: number }
   | { kind: 'delay'; blocks: number }
   | { kind: 'fork'; blocks: number; again: boolean }
-  | { kind: 'prioritization-fee'; microLamports: number }
+  | { kind: 'prioritization-fee'; microLamports: number; key?: string }
   | { kind: 'open'; behind: number }
   | { kind: 'behind'; endpoint: number; blocks: number }
   | { kind: 'illness'; endpoint: number; illness: number | 'unknown' | null }
   | { kind: 'prune'; endpoint: number }
   | { kind: 'fault'; endpoint: number; fault: RpcFault }
   | { kind: 'clear-faults'; endpoint: number }
+  | { kind: 'landed' }
+  | { kind: 'offers'; endpoint: number }
   | { kind: 'calls'; endpoint: number };
 
 /** A command on its way, and the answer to it. */

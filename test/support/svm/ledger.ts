@@ -3,6 +3,7 @@ import { AccountVersions } from './account-versions.ts';
 import { toBase58 } from './base58.ts';
 import { type Block, Blocks, type Depths } from './blocks.ts';
 import { durableNonce, nonceOf, nonceUseOf, withNonce } from './durable-nonce.ts';
+import { Faucet } from './faucet.ts';
 import { feeOf } from './fee.ts';
 import { keysOf, type MessageKeys } from './message-keys.ts';
 import type { NativeAccount } from './native.ts';
@@ -37,6 +38,13 @@ interface Waiting {
 /** The sysvar holds as many. */
 const SLOT_HASHES = 512;
 
+/** What cannot be loaded is charged too (SIMD-0191); the runtime leaves that to its callers. */
+const FEES_ONLY = new Set([
+  'ProgramAccountNotFound',
+  'InvalidProgramForExecution',
+  'MaxLoadedAccountsDataSizeExceeded',
+]);
+
 /** A chain of one node: accepted transactions wait for the next block, which executes them in the order of arrival. */
 export class Ledger {
   readonly runtime = new Runtime();
@@ -45,8 +53,9 @@ export class Ledger {
   /** Every transaction on the chain, by signature. */
   readonly landed = new Map<string, Landed>();
   readonly genesis = toBase58(randomBytes(32));
-  /** Micro-lamports a unit, as `getRecentPrioritizationFees` tells of every slot. */
-  prioritizationFee = 0;
+  /** What `getRecentPrioritizationFees` tells of every slot: micro-lamports a unit, for an account or for none. */
+  readonly prioritizationFees = new Map<string | undefined, number>();
+  readonly #faucet: Faucet;
   #waiting: Waiting[] = [];
   #drops = 0;
   #delay = 0;
@@ -55,6 +64,14 @@ export class Ledger {
   constructor(depths: Depths) {
     this.blocks = new Blocks(this.runtime.slot, depths);
     this.runtime.setTime(this.blocks.nextSlot, seconds());
+    this.#faucet = new Faucet(this);
+  }
+
+  /** Sends a transfer from the faucet; resolves with its signature. */
+  requestAirdrop(key: string, lamports: bigint): string {
+    const transaction = this.#faucet.transfer(key, lamports);
+    this.accept(transaction);
+    return transaction.signature;
   }
 
   /** The next transactions that are accepted never reach a block. */
@@ -97,16 +114,26 @@ export class Ledger {
     const before = this.#balances(keys);
     const nonces = keys.all.map((key) => this.runtime.read(key));
     const outcome = this.runtime.execute(transaction.bytes);
-    const payer = this.runtime.read(String(keys.all[0]));
-    // What cannot pay its fee is in no block.
-    if (outcome.err !== null && (payer?.lamports() ?? 0n) === before.lamports[0]) return false;
-    for (const [index, key] of keys.all.entries())
-      this.#correctNonce(key, nonces[index] ?? null, durableNonce(parent.hash));
-    if (outcome.err !== null) this.#advanceNonce(transaction, durableNonce(parent.hash));
+    if (outcome.err !== null && !this.#isCharged(transaction, before, outcome.err)) return false;
+    const value = durableNonce(parent.hash);
+    for (const [index, key] of keys.all.entries()) this.#correctNonce(key, nonces[index] ?? null, value);
+    if (outcome.err !== null) this.#advanceNonce(transaction, value);
     const block = { slot: this.blocks.nextSlot, height, time: seconds() };
     const fee = feeOf(transaction.message);
     const after = this.#balances(keys);
     this.landed.set(transaction.signature, { transaction, block, outcome, keys, fee, before, after });
+    return true;
+  }
+
+  /** Whether what failed has paid its fee; what cannot is in no block. */
+  #isCharged({ message }: WireTransaction, before: Balances, err: TransactionError): boolean {
+    const payer = String(message.keys[0]);
+    const account = this.runtime.read(payer);
+    const [lamports = 0n] = before.lamports;
+    if ((account?.lamports() ?? 0n) < lamports) return true;
+    if (account === null || !FEES_ONLY.has(String(err)) || lamports < feeOf(message)) return false;
+    const owner = toBase58(account.owner());
+    this.runtime.write(payer, this.runtime.account(lamports - feeOf(message), account.data(), owner));
     return true;
   }
 

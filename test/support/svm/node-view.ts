@@ -17,6 +17,8 @@ export class NodeView {
   illness: number | 'unknown' | null = null;
   /** Blocks below this height have left the node's history. */
   historyFrom = 0;
+  /** The signature of every transaction that was offered, whatever became of it. */
+  readonly offers: string[] = [];
 
   constructor(ledger: Ledger) {
     this.ledger = ledger;

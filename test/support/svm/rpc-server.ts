@@ -5,13 +5,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { JsonTextError, parseJson, writeJson } from '../../../src/domain/json/json-text.ts';
 import { accountMethods } from './methods/account-methods.ts';
 import { chainMethods } from './methods/chain-methods.ts';
+import { historyMethods } from './methods/history-methods.ts';
 import type { Methods } from './methods/method.ts';
+import { tokenMethods } from './methods/token-methods.ts';
 import { transactionMethods } from './methods/transaction-methods.ts';
 import type { NodeView } from './node-view.ts';
 import { CODES, RpcError } from './rpc-error.ts';
 import { RpcFaults } from './rpc-faults.ts';
 
-const METHODS: Methods = { ...chainMethods, ...accountMethods, ...transactionMethods };
+const METHODS: Methods = {
+  ...chainMethods,
+  ...accountMethods,
+  ...tokenMethods,
+  ...transactionMethods,
+  ...historyMethods,
+};
 
 /** What goes out instead of JSON. */
 type Broken =
@@ -100,10 +108,13 @@ export class RpcServer {
     const act = fault?.act;
     if (act?.kind === 'error') throw new RpcError(act.code, act.message, act.data);
     if (act?.kind === 'hang' || act?.kind === 'http') throw new BrokenAnswer(act);
-    const result = act?.kind === 'result' ? act.result : this.#call(name, params);
+    const perform = async () => (act?.kind === 'result' ? act.result : this.#call(name, params));
+    const [result] = await Promise.allSettled([perform()]);
     if (fault?.afterMs !== undefined) await sleep(fault.afterMs);
+    // Whatever the call came to, nobody is told.
     if (act?.kind === 'cut') throw new BrokenAnswer(act);
-    return result;
+    if (result.status === 'rejected') throw result.reason;
+    return result.value;
   }
 
   #call(name: string, params: unknown): unknown {

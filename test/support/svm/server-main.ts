@@ -1,6 +1,6 @@
 /** The process of a counterpart for Solana: native code may end it, and no test ends with it. */
-import { type Asked, type Command, SVM_DEFAULTS, type SvmOptions, type Told } from './control.ts';
-import { Ledger } from './ledger.ts';
+import { type Asked, type Command, type OnChain, SVM_DEFAULTS, type SvmOptions, type Told } from './control.ts';
+import { type Landed, Ledger } from './ledger.ts';
 import { NodeView } from './node-view.ts';
 import { RpcServer } from './rpc-server.ts';
 
@@ -57,14 +57,22 @@ function perform(command: Command): unknown {
     case 'fork':
       return ledger.fork(command.blocks, command.again);
     case 'prioritization-fee':
-      ledger.prioritizationFee = command.microLamports;
+      ledger.prioritizationFees.set(command.key, command.microLamports);
       return undefined;
+    case 'landed':
+      return [...ledger.landed.values()].map(onChain);
     case 'open':
       return open(command.behind);
     default:
       return performAt(endpoint(command.endpoint), command);
   }
 }
+
+const onChain = ({ transaction, block, outcome }: Landed): OnChain => ({
+  signature: transaction.signature,
+  slot: block.slot,
+  err: outcome.err,
+});
 
 function performAt({ view, faults, calls }: RpcServer, command: Extract<Command, { endpoint: number }>): unknown {
   switch (command.kind) {
@@ -81,6 +89,8 @@ function performAt({ view, faults, calls }: RpcServer, command: Extract<Command,
       return faults.add(command.fault);
     case 'clear-faults':
       return faults.clear();
+    case 'offers':
+      return view.offers;
     case 'calls':
       return Object.fromEntries(calls);
     default:

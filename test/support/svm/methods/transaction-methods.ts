@@ -3,7 +3,7 @@ import type { Block } from '../blocks.ts';
 import { messageIn, transactionIn } from '../encoded-transaction.ts';
 import { feeOf } from '../fee.ts';
 import type { NodeView } from '../node-view.ts';
-import { type Fields, fields, flagIn, keyIn, signatureIn, textAt, textsAt } from '../params.ts';
+import { type Fields, fields, flagIn, keyIn, numberIn, signatureIn, textAt, textsAt } from '../params.ts';
 import { CODES, invalidParams, RpcError } from '../rpc-error.ts';
 import type { Simulated } from '../runtime.ts';
 import { textOf } from '../transaction-error.ts';
@@ -11,12 +11,15 @@ import type { WireTransaction } from '../wire-transaction.ts';
 import type { Methods } from './method.ts';
 
 const MOST_SIGNATURES = 256;
+const MOST_LOCKS = 128;
+const FEE_SLOTS = 150;
 
 /** Of what is sent. */
 export const transactionMethods: Methods = {
   sendTransaction(view, params) {
     const options = fields(params[1]);
     const transaction = transactionIn(textAt(params, 0), options);
+    view.offers.push(transaction.signature);
     const skips = flagIn(options['skipPreflight']);
     const block = view.block(options, skips ? 'processed' : 'finalized', 'preflightCommitment');
     if (!skips) preflight(view, transaction, block);
@@ -60,9 +63,20 @@ export const transactionMethods: Methods = {
     );
   },
   getRecentPrioritizationFees(view, params) {
-    for (const key of params.length === 0 ? [] : textsAt(params, 0)) keyIn(key);
-    const { blocks, prioritizationFee } = view.ledger;
-    return blocks.latest(150).map(({ slot }) => ({ slot, prioritizationFee }));
+    const keys = params.length === 0 ? [] : textsAt(params, 0).map(keyIn);
+    if (keys.length > MOST_LOCKS) throw invalidParams(`Too many inputs provided; max ${MOST_LOCKS}`);
+    const { blocks, prioritizationFees: known } = view.ledger;
+    const prioritizationFee = Math.max(...[undefined, ...keys].map((key) => known.get(key) ?? 0));
+    return blocks
+      .latest(FEE_SLOTS)
+      .reverse()
+      .map(({ slot }) => ({ slot, prioritizationFee }));
+  },
+  requestAirdrop(view, params) {
+    const key = keyIn(textAt(params, 0));
+    const lamports = numberIn(params[1], 'u64');
+    if (lamports === undefined) throw invalidParams('`params` should have at least 2 argument(s)');
+    return view.ledger.requestAirdrop(key, BigInt(lamports));
   },
 };
 

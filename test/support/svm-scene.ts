@@ -1,0 +1,73 @@
+import {
+  Connection,
+  Keypair,
+  LAMPORTS_PER_SOL,
+  type PublicKey,
+  type SignatureStatus,
+  type Signer,
+  SystemProgram,
+  Transaction,
+  type TransactionInstruction,
+} from '@solana/web3.js';
+import { type Svm, startSvm } from './svm.ts';
+
+/** An SVM that stands still between ticks, with Solana's public client at it. */
+export interface SvmScene {
+  readonly svm: Svm;
+  /** At commitment `confirmed`. */
+  readonly connection: Connection;
+  /** An account with 10 SOL. */
+  funded(): Promise<Keypair>;
+  /** A legacy transaction under the newest confirmed blockhash; the first signer pays. */
+  signed(signers: readonly [Signer, ...Signer[]], ...instructions: TransactionInstruction[]): Promise<Buffer>;
+  /** Sends and goes on until it is confirmed; resolves with the signature. */
+  land(raw: Uint8Array): Promise<string>;
+  /** Without a search in the history. */
+  statusOf(signature: string): Promise<SignatureStatus | null>;
+  /** The whole answer to one call, error included. */
+  answerTo(method: string, ...params: unknown[]): Promise<Record<string, unknown>>;
+}
+
+/** Final are blocks with three above them. */
+export async function startSvmScene(): Promise<SvmScene> {
+  const svm = await startSvm({ slotMs: 0, finalizedAfter: 3 });
+  const connection = new Connection(svm.url, 'confirmed');
+  return {
+    svm,
+    connection,
+    async funded() {
+      const payer = Keypair.generate();
+      await svm.airdrop(payer.publicKey.toBase58(), 10n * BigInt(LAMPORTS_PER_SOL));
+      return payer;
+    },
+    async signed(signers, ...instructions) {
+      const [{ publicKey: feePayer }] = signers;
+      const transaction = new Transaction({ feePayer, ...(await connection.getLatestBlockhash()) });
+      transaction.add(...instructions).sign(...signers);
+      return transaction.serialize();
+    },
+    async land(raw) {
+      const signature = await connection.sendRawTransaction(raw);
+      await svm.tick(2);
+      return signature;
+    },
+    statusOf: async (signature) => (await connection.getSignatureStatus(signature)).value,
+    async answerTo(method, ...params) {
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 7, method, params });
+      const response = await fetch(svm.url, { method: 'POST', body });
+      return (await response.json()) as Record<string, unknown>;
+    },
+  };
+}
+
+/** For raw calls of `sendTransaction`. */
+export const CONFIRMED = { encoding: 'base64', preflightCommitment: 'confirmed' };
+
+export const transfer = (from: Keypair, to: PublicKey, lamports: number) =>
+  SystemProgram.transfer({ fromPubkey: from.publicKey, toPubkey: to, lamports });
+
+/** An account that nobody has the key of. */
+export const anyone = (): PublicKey => Keypair.generate().publicKey;
+
+/** What a promise is refused with, as text. */
+export const refusalOf = (promise: Promise<unknown>): Promise<string> => promise.then(() => 'taken', String);
