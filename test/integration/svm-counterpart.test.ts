@@ -1,6 +1,7 @@
 /**
  * The promise: the SVM that other tests judge by speaks Solana's own protocol. Solana's public client drives it.
  */
+import { createPrivateKey, sign } from 'node:crypto';
 import {
   createAssociatedTokenAccountIdempotentInstruction,
   createInitializeMint2Instruction,
@@ -20,7 +21,7 @@ import {
   LAMPORTS_PER_SOL,
   NONCE_ACCOUNT_LENGTH,
   NonceAccount,
-  type PublicKey,
+  PublicKey,
   SendTransactionError,
   SystemProgram,
   Transaction,
@@ -29,7 +30,10 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js';
 import t from 'tap';
-import { anyone, CONFIRMED, refusalOf, startSvmScene, transfer } from '../support/svm-scene.ts';
+import { anyone, CONFIRMED, post, refusalOf, startSvmScene, transfer } from '../support/svm-scene.ts';
+
+/** What precedes the seed in a private key of Node's. */
+const PKCS8_OF_ED25519 = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 const scene = await startSvmScene();
 t.teardown(() => scene.svm.stop());
@@ -204,6 +208,42 @@ t.test('version 0 loads accounts from a lookup table', async (t) => {
   t.match(await answerTo('getTransaction', signature, { commitment: 'confirmed' }), { error: { code: -32015 } });
 });
 
+/** A transfer in the form of SIMD-0385, which no client of npm writes yet. */
+async function versionOne(payer: Keypair, to: PublicKey, lamports: number, priorityFee: bigint): Promise<Buffer> {
+  const { blockhash } = await connection.getLatestBlockhash();
+  const instruction = transfer(payer, to, lamports);
+  const keys = [payer.publicKey, to, SystemProgram.programId].map((key) => key.toBuffer());
+  const settings = Buffer.alloc(16);
+  settings.writeBigUInt64LE(priorityFee);
+  settings.writeUInt32LE(10_000, 8);
+  settings.writeUInt32LE(65_536, 12);
+  const message = Buffer.concat([
+    Buffer.from([0x81, 1, 0, 1, 0b1111, 0, 0, 0]),
+    new PublicKey(blockhash).toBuffer(),
+    Buffer.from([1, keys.length]),
+    ...keys,
+    settings,
+    Buffer.from([2, 2, instruction.data.length, 0, 0, 1]),
+    instruction.data,
+  ]);
+  const key = {
+    key: Buffer.concat([PKCS8_OF_ED25519, payer.secretKey.subarray(0, 32)]),
+    format: 'der',
+    type: 'pkcs8',
+  } as const;
+  return Buffer.concat([message, sign(null, message, createPrivateKey(key))]);
+}
+
+t.test('version 1 carries its fee in the message', async (t) => {
+  const [payer, to] = [await funded(), anyone()];
+  const raw = await versionOne(payer, to, 5_000_000, 777n);
+  const signature = await land(raw);
+  t.equal(await connection.getBalance(to), 5_000_000);
+  t.equal(await connection.getBalance(payer.publicKey), 10 * LAMPORTS_PER_SOL - 5_000_000 - 5777);
+  const told = await connection.getTransaction(signature, { maxSupportedTransactionVersion: 1 });
+  t.match(told, { version: 1, meta: { fee: 5777 } });
+});
+
 t.test('a durable nonce outlives blockhashes and is good for one transaction, well or not', async (t) => {
   const [payer, nonce] = [await funded(), Keypair.generate()];
   const account = { noncePubkey: nonce.publicKey, authorizedPubkey: payer.publicKey };
@@ -225,7 +265,7 @@ t.test('a durable nonce outlives blockhashes and is good for one transaction, we
   };
   const first = await stored();
   const raw = withNonce(first, 1);
-  await svm.tick(200);
+  await svm.expireBlockhashes();
   t.match(await statusOf(await land(raw)), { err: null });
   const second = await stored();
   t.not(second, first);
@@ -306,12 +346,35 @@ const anySignature = () => '1'.repeat(64);
 
 t.test('calls in one array are answered in their order', async (t) => {
   const calls = ['getSlot', 'getWeather', 'getHealth'].map((method, id) => ({ jsonrpc: '2.0', id, method }));
-  const response = await fetch(svm.url, { method: 'POST', body: JSON.stringify(calls) });
+  const response = await post(svm.url, calls);
   t.match(await response.json(), [
     { id: 0, result: Number },
     { id: 1, error: { code: -32601 } },
     { id: 2, result: 'ok' },
   ]);
+});
+
+t.test('a body that is too large or of another type is no call', async (t) => {
+  t.equal((await post(svm.url, 'x'.repeat(50 * 1024))).status, 413);
+  t.equal((await fetch(svm.url, { method: 'POST', body: '{}' })).status, 415);
+});
+
+t.test('fees and accounts are what they are set to', async (t) => {
+  const [busy, quiet] = [anyone(), anyone()];
+  await svm.setPrioritizationFee(10);
+  await svm.setPrioritizationFee(700, busy.toBase58());
+  const feesOf = async (...keys: PublicKey[]) => {
+    const fees = await connection.getRecentPrioritizationFees({ lockedWritableAccounts: keys });
+    return [...new Set(fees.map(({ prioritizationFee }) => prioritizationFee))];
+  };
+  t.same(await feesOf(quiet), [10]);
+  t.same(await feesOf(quiet, busy), [700]);
+  await svm.setPrioritizationFee(0);
+  const owner = TOKEN_PROGRAM_ID.toBase58();
+  await svm.setAccount(quiet.toBase58(), { lamports: 2n ** 60n, data: new Uint8Array([1, 2]), owner });
+  t.match(await connection.getAccountInfo(quiet, 'finalized'), { data: Buffer.from([1, 2]), owner: TOKEN_PROGRAM_ID });
+  const raw = await post(svm.url, { jsonrpc: '2.0', id: 1, method: 'getBalance', params: [quiet.toBase58()] });
+  t.match(await raw.text(), '"value":1152921504606846976', 'all digits are told');
 });
 
 t.test('the faucet pays by a transaction', async (t) => {

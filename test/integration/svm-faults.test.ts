@@ -5,7 +5,7 @@
 import { Connection, LAMPORTS_PER_SOL } from '@solana/web3.js';
 import t from 'tap';
 import { startSvm } from '../support/svm.ts';
-import { anyone, CONFIRMED, refusalOf, startSvmScene, transfer } from '../support/svm-scene.ts';
+import { anyone, CONFIRMED, post, refusalOf, startSvmScene, transfer } from '../support/svm-scene.ts';
 
 const scene = await startSvmScene();
 t.teardown(() => scene.svm.stop());
@@ -81,7 +81,7 @@ t.test('calls fail, lie and go unanswered as they are told', async (t) => {
   await svm.fault({ methods: ['sendTransaction'], times: 1, afterMs: 5, act: { kind: 'cut' } });
   t.match(await answerTo('getSlot'), { result: 5 });
   t.match(await answerTo('getSlot'), { error: { code: -32005 } });
-  t.equal((await fetch(svm.url, { method: 'POST', body: '{"jsonrpc":"2.0","id":1,"method":"getSlot"}' })).status, 429);
+  t.equal((await post(svm.url, { jsonrpc: '2.0', id: 1, method: 'getSlot' })).status, 429);
   const raw = await signed([payer], transfer(payer, payer.publicKey, 1));
   await t.rejects(answerTo('sendTransaction', raw.toString('base64'), CONFIRMED), 'no answer comes');
   await svm.tick();

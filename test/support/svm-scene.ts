@@ -53,12 +53,15 @@ export async function startSvmScene(): Promise<SvmScene> {
     },
     statusOf: async (signature) => (await connection.getSignatureStatus(signature)).value,
     async answerTo(method, ...params) {
-      const body = JSON.stringify({ jsonrpc: '2.0', id: 7, method, params });
-      const response = await fetch(svm.url, { method: 'POST', body });
+      const response = await post(svm.url, { jsonrpc: '2.0', id: 7, method, params });
       return (await response.json()) as Record<string, unknown>;
     },
   };
 }
+
+/** One HTTP request with a body in JSON. */
+export const post = (url: string, body: unknown): Promise<Response> =>
+  fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
 
 /** For raw calls of `sendTransaction`. */
 export const CONFIRMED = { encoding: 'base64', preflightCommitment: 'confirmed' };

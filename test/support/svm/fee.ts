@@ -36,7 +36,7 @@ export function feeOf(message: WireMessage): bigint {
 }
 
 function priorityOf(message: WireMessage): bigint {
-  if (message.version === 1) return message.priorityFee;
+  if (message.config !== null) return message.config.priorityFee ?? 0n;
   const programs = message.instructions.map(({ program }) => String(message.keys[program]));
   const asked = message.instructions.filter((_, index) => programs[index] === COMPUTE_BUDGET);
   const limit = asked.find(({ data }) => data[0] === 2 && data.length >= 5);

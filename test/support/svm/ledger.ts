@@ -56,6 +56,7 @@ export class Ledger {
   /** What `getRecentPrioritizationFees` tells of every slot: micro-lamports a unit, for an account or for none. */
   readonly prioritizationFees = new Map<string | undefined, number>();
   readonly #faucet: Faucet;
+  readonly #signed = new WeakSet<WireTransaction>();
   #waiting: Waiting[] = [];
   #drops = 0;
   #delay = 0;
@@ -182,8 +183,11 @@ export class Ledger {
   }
 
   isSigned(transaction: WireTransaction): boolean {
+    if (this.#signed.has(transaction)) return true;
     const { keys, signers } = transaction.message;
-    return isSigned(transaction, keys.slice(0, signers).map(keyBytes));
+    const isOne = isSigned(transaction, keys.slice(0, signers).map(keyBytes));
+    if (isOne) this.#signed.add(transaction);
+    return isOne;
   }
 
   /**

@@ -27,6 +27,14 @@ type Broken =
   | { kind: 'cut' }
   | { kind: 'hang' };
 
+/** Of a request; a node started without `--rpc-max-request-body-size` takes no more. */
+const MOST_BYTES = 50 * 1024;
+const OTHER_TYPE = {
+  kind: 'http',
+  status: 415,
+  body: 'Supplied content type is not allowed. Content-Type: application/json is required\n',
+} as const;
+
 class BrokenAnswer extends Error {
   readonly broken: Broken;
 
@@ -59,9 +67,11 @@ export class RpcServer {
     try {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk as Buffer);
-      const answer = await this.#answer(Buffer.concat(chunks).toString('utf8'));
-      const body = writeJson(answer);
-      response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' }).end(body);
+      const body = Buffer.concat(chunks);
+      if (!request.headers['content-type']?.startsWith('application/json')) throw new BrokenAnswer(OTHER_TYPE);
+      if (body.length > MOST_BYTES) throw new BrokenAnswer({ kind: 'http', status: 413 });
+      const answer = await this.#answer(body.toString('utf8'));
+      response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' }).end(writeJson(answer));
     } catch (error) {
       this.#break(response, error);
     }

@@ -49,7 +49,11 @@ function encoded({ transaction, keys }: Landed, encoding: Encoding) {
     writableIndexes: writable,
     readonlyIndexes: readonly,
   }));
-  const tables = message.version === 0 ? { addressTableLookups: lookups } : {};
+  const { config } = message;
+  const extra = {
+    ...(message.version === 0 ? { addressTableLookups: lookups } : {}),
+    ...(config === null ? {} : { transactionConfig: config }),
+  };
   if (encoding === 'json') {
     const header = {
       numRequiredSignatures: message.signers,
@@ -63,7 +67,7 @@ function encoded({ transaction, keys }: Landed, encoding: Encoding) {
       stackHeight: 1,
     }));
     const { blockhash: recentBlockhash, keys: accountKeys } = message;
-    return { signatures, message: { header, accountKeys, recentBlockhash, instructions, ...tables } };
+    return { signatures, message: { header, accountKeys, recentBlockhash, instructions, ...extra } };
   }
   const accountKeys = keys.all.map((pubkey, index) => ({
     pubkey,
@@ -72,7 +76,7 @@ function encoded({ transaction, keys }: Landed, encoding: Encoding) {
     source: index < message.keys.length ? 'transaction' : 'lookupTable',
   }));
   const instructions = message.instructions.map((instruction) => named(instruction, keys.all, 1));
-  return { signatures, message: { accountKeys, recentBlockhash: message.blockhash, instructions, ...tables } };
+  return { signatures, message: { accountKeys, recentBlockhash: message.blockhash, instructions, ...extra } };
 }
 
 /** The form of `jsonParsed` for programs that a node cannot parse; this one parses none. */

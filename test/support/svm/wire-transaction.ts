@@ -15,6 +15,15 @@ export interface WireLookup {
   readonly: number[];
 }
 
+/** What version 1 says in the message; null is not said. */
+export interface WireConfig {
+  /** Lamports beyond those for signatures. */
+  priorityFee: bigint | null;
+  computeUnitLimit: number | null;
+  loadedAccountsDataSizeLimit: number | null;
+  heapSize: number | null;
+}
+
 export interface WireMessage {
   version: Version;
   /** The signed bytes. */
@@ -26,8 +35,8 @@ export interface WireMessage {
   blockhash: string;
   instructions: WireInstruction[];
   lookups: WireLookup[];
-  /** Of version 1 alone: the fee beyond the signatures', in lamports. */
-  priorityFee: bigint;
+  /** Of version 1 alone. */
+  config: WireConfig | null;
 }
 
 export interface WireTransaction {
@@ -141,7 +150,7 @@ function readClassic(reader: Reader, bytes: Uint8Array, version: 'legacy' | 0): 
           writable: reader.bytesOf(reader.short()),
           readonly: reader.bytesOf(reader.short()),
         }));
-  const head = { version, signers, readonlySigners, readonlyOthers, keys, blockhash, priorityFee: 0n };
+  const head = { version, signers, readonlySigners, readonlyOthers, keys, blockhash, config: null };
   return { ...head, instructions, lookups, bytes: bytes.subarray(0, reader.place) };
 }
 
@@ -152,8 +161,13 @@ function readOne(reader: Reader, bytes: Uint8Array): WireMessage {
   const blockhash = reader.key();
   const [instructionCount = 0, keyCount = 0] = reader.bytesOf(2);
   const keys = reader.many(keyCount, () => reader.key());
-  const priorityFee = (mask & 0b11) === 0b11 ? reader.number(8) : 0n;
-  for (const bit of [0b100, 0b1000, 0b10000]) if ((mask & bit) !== 0) reader.take(4);
+  const size = (bit: number) => ((mask & bit) === 0 ? null : Number(reader.number(4)));
+  const config = {
+    priorityFee: (mask & 0b11) === 0b11 ? reader.number(8) : null,
+    computeUnitLimit: size(0b100),
+    loadedAccountsDataSizeLimit: size(0b1000),
+    heapSize: size(0b10000),
+  };
   const sizes = reader.many(instructionCount, () => {
     const [program = 0, accounts = 0] = reader.bytesOf(2);
     return { program, accounts, data: Number(reader.number(2)) };
@@ -163,7 +177,7 @@ function readOne(reader: Reader, bytes: Uint8Array): WireMessage {
     accounts: reader.bytesOf(accounts),
     data: reader.take(data),
   }));
-  const head = { version: 1 as const, signers, readonlySigners, readonlyOthers, keys, blockhash, priorityFee };
+  const head = { version: 1 as const, signers, readonlySigners, readonlyOthers, keys, blockhash, config };
   return { ...head, instructions, lookups: [], bytes: bytes.subarray(0, reader.place) };
 }
 
