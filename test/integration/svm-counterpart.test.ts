@@ -90,6 +90,13 @@ t.test('a preflight that fails says why and sends nothing', async (t) => {
       data: { err: { InstructionError: [0, { Custom: 1 }] }, logs: [/invoke/, /insufficient lamports/, /failed/] },
     },
   });
+  const tiny = await signed([payer], transfer(payer, anyone(), 1));
+  t.match(await answerTo('sendTransaction', tiny.toString('base64'), CONFIRMED), {
+    error: {
+      message: 'Transaction simulation failed: Transaction results in an account (1) with insufficient funds for rent',
+      data: { err: { InsufficientFundsForRent: { account_index: 1 } } },
+    },
+  });
   await svm.tick();
   t.equal(await connection.getBalance(payer.publicKey, 'processed'), 10 * LAMPORTS_PER_SOL);
 });
@@ -274,7 +281,15 @@ t.test('a durable nonce outlives blockhashes and is good for one transaction, we
   const signature = await connection.sendRawTransaction(withNonce(second, 50), { skipPreflight: true });
   await svm.tick(2);
   t.match(await statusOf(signature), { err: { InstructionError: [1, { Custom: 1 }] } });
-  t.not(await stored(), second);
+  const third = await stored();
+  t.not(third, second);
+
+  const rivals = [withNonce(third, 1), withNonce(third, 2)];
+  const signatures: string[] = [];
+  for (const rival of rivals) signatures.push(await connection.sendRawTransaction(rival));
+  await svm.tick(2);
+  const statuses = await Promise.all(signatures.map(statusOf));
+  t.match(statuses, [{ err: null }, null], 'one block takes one of two with the same value');
 });
 
 t.test('a simulation shows what would be', async (t) => {
@@ -357,24 +372,6 @@ t.test('calls in one array are answered in their order', async (t) => {
 t.test('a body that is too large or of another type is no call', async (t) => {
   t.equal((await post(svm.url, 'x'.repeat(50 * 1024))).status, 413);
   t.equal((await fetch(svm.url, { method: 'POST', body: '{}' })).status, 415);
-});
-
-t.test('fees and accounts are what they are set to', async (t) => {
-  const [busy, quiet] = [anyone(), anyone()];
-  await svm.setPrioritizationFee(10);
-  await svm.setPrioritizationFee(700, busy.toBase58());
-  const feesOf = async (...keys: PublicKey[]) => {
-    const fees = await connection.getRecentPrioritizationFees({ lockedWritableAccounts: keys });
-    return [...new Set(fees.map(({ prioritizationFee }) => prioritizationFee))];
-  };
-  t.same(await feesOf(quiet), [10]);
-  t.same(await feesOf(quiet, busy), [700]);
-  await svm.setPrioritizationFee(0);
-  const owner = TOKEN_PROGRAM_ID.toBase58();
-  await svm.setAccount(quiet.toBase58(), { lamports: 2n ** 60n, data: new Uint8Array([1, 2]), owner });
-  t.match(await connection.getAccountInfo(quiet, 'finalized'), { data: Buffer.from([1, 2]), owner: TOKEN_PROGRAM_ID });
-  const raw = await post(svm.url, { jsonrpc: '2.0', id: 1, method: 'getBalance', params: [quiet.toBase58()] });
-  t.match(await raw.text(), '"value":1152921504606846976', 'all digits are told');
 });
 
 t.test('the faucet pays by a transaction', async (t) => {

@@ -2,7 +2,8 @@
  * The promise: what can go wrong on Solana can be made to go wrong on the SVM that other tests judge by. Solana's public
  * client sees it.
  */
-import { Connection, LAMPORTS_PER_SOL } from '@solana/web3.js';
+import { TOKEN_PROGRAM_ID } from '@solana/spl-token';
+import { Connection, LAMPORTS_PER_SOL, type PublicKey } from '@solana/web3.js';
 import t from 'tap';
 import { startSvm } from '../support/svm.ts';
 import { anyone, CONFIRMED, post, refusalOf, startSvmScene, transfer } from '../support/svm-scene.ts';
@@ -17,10 +18,11 @@ t.test('a fork takes back what was confirmed', async (t) => {
   const slot = await connection.getSlot('processed');
   const signature = await land(raw);
   t.match(await statusOf(signature), { confirmationStatus: 'confirmed' });
+  await svm.airdrop(payer.publicKey.toBase58(), 7n);
   await svm.fork(2);
   t.equal(await statusOf(signature), null);
   t.equal(await connection.getBalance(to, 'processed'), 0);
-  t.equal(await connection.getBalance(payer.publicKey, 'processed'), 10 * LAMPORTS_PER_SOL);
+  t.equal(await connection.getBalance(payer.publicKey, 'processed'), 10 * LAMPORTS_PER_SOL + 7, 'all but the gift');
   t.ok((await connection.getSlot('processed')) > slot + 2, 'slots go on');
   t.equal(await land(raw), signature, 'the same bytes are good again');
   await svm.fork(2, { again: true });
@@ -88,6 +90,24 @@ t.test('calls fail, lie and go unanswered as they are told', async (t) => {
   const [signature] = (await svm.landed()).slice(-1);
   t.match(await statusOf(signature?.signature ?? ''), { confirmationStatus: 'processed' }, 'it was done');
   t.equal((await svm.calls('sendTransaction')) > 0, true);
+});
+
+t.test('fees and accounts are what they are set to', async (t) => {
+  const [busy, quiet] = [anyone(), anyone()];
+  await svm.setPrioritizationFee(10);
+  await svm.setPrioritizationFee(700, busy.toBase58());
+  const feesOf = async (...keys: PublicKey[]) => {
+    const fees = await connection.getRecentPrioritizationFees({ lockedWritableAccounts: keys });
+    return [...new Set(fees.map(({ prioritizationFee }) => prioritizationFee))];
+  };
+  t.same(await feesOf(quiet), [10]);
+  t.same(await feesOf(quiet, busy), [700]);
+  await svm.setPrioritizationFee(0);
+  const owner = TOKEN_PROGRAM_ID.toBase58();
+  await svm.setAccount(quiet.toBase58(), { lamports: 2n ** 60n, data: new Uint8Array([1, 2]), owner });
+  t.match(await connection.getAccountInfo(quiet, 'finalized'), { data: Buffer.from([1, 2]), owner: TOKEN_PROGRAM_ID });
+  const raw = await post(svm.url, { jsonrpc: '2.0', id: 1, method: 'getBalance', params: [quiet.toBase58()] });
+  t.match(await raw.text(), '"value":1152921504606846976', 'all digits are told');
 });
 
 t.test('blocks come by themselves', async (t) => {

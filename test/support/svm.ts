@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Asked, Command, OnChain, SvmOptions, Told } from './svm/control.ts';
 import type { RpcFault } from './svm/rpc-faults.ts';
@@ -72,6 +73,7 @@ export async function startSvm(options: SvmOptions = {}): Promise<Svm> {
   // A test that forgot to stop it can end all the same.
   child.unref();
   child.channel?.unref();
+  (child.stderr as Socket | null)?.unref();
   const first = await endpointAt(control, 0, 0);
   let opened = 1;
   const life = options.blockhashLife ?? 150;

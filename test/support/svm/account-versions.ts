@@ -63,9 +63,14 @@ export class AccountVersions {
     }
   }
 
-  /** The account was written from outside: no commitment shall remember another one. */
-  forget(key: string): void {
-    this.#versions.delete(key);
+  /** Changes the account from outside, now and at every earlier block. */
+  edit(key: string, change: (account: NativeAccount | null) => NativeAccount): void {
+    this.#current.write(key, change(this.#current.read(key)));
+    const versions = this.#versions.get(key) ?? [];
+    this.#versions.set(
+      key,
+      versions.map(({ height, account }) => ({ height, account: change(account) })),
+    );
   }
 
   /** Drops what no commitment reads any more. */

@@ -35,6 +35,8 @@ interface Waiting {
   height: number;
 }
 
+type Read = (key: string) => NativeAccount | null;
+
 /** The sysvar holds as many. */
 const SLOT_HASHES = 512;
 
@@ -108,17 +110,21 @@ export class Ledger {
 
   #land(transaction: WireTransaction, height: number): boolean {
     const parent = this.blocks.newest;
-    if (this.admission(transaction, parent) !== null || !this.isSigned(transaction)) return false;
-    const keys = keysOf(transaction.message, (key) => this.runtime.read(key));
+    const read: Read = (key) => this.runtime.read(key);
+    if (this.admission(transaction, parent, read) !== null || !this.isSigned(transaction)) return false;
+    const keys = keysOf(transaction.message, read);
     for (const [index, key] of keys.all.entries()) if (keys.writable[index] === true) this.accounts.keep(key, height);
     this.#provideSlotHashes();
     const before = this.#balances(keys);
-    const nonces = keys.all.map((key) => this.runtime.read(key));
+    const earlier = keys.all.map(read);
     const outcome = this.runtime.execute(transaction.bytes);
     if (outcome.err !== null && !this.#isCharged(transaction, before, outcome.err)) return false;
-    const value = durableNonce(parent.hash);
-    for (const [index, key] of keys.all.entries()) this.#correctNonce(key, nonces[index] ?? null, value);
-    if (outcome.err !== null) this.#advanceNonce(transaction, value);
+    for (const [index, key] of keys.all.entries()) {
+      const account = this.runtime.read(key);
+      const corrected = account && this.#withNetworkNonce(account, earlier[index] ?? null, durableNonce(parent.hash));
+      if (corrected !== account) this.runtime.write(key, corrected);
+    }
+    if (outcome.err !== null) this.#advanceNonce(transaction.message, durableNonce(parent.hash));
     const block = { slot: this.blocks.nextSlot, height, time: seconds() };
     const fee = feeOf(transaction.message);
     const after = this.#balances(keys);
@@ -139,37 +145,36 @@ export class Ledger {
   }
 
   /** The runtime derives a new value from the transaction's own blockhash; the network takes the parent block's. */
-  #correctNonce(key: string, before: NativeAccount | null, value: string): void {
-    const account = this.runtime.read(key);
+  #withNetworkNonce(account: NativeAccount, earlier: NativeAccount | null, value: string): NativeAccount {
     const nonce = nonceOf(account);
-    if (account === null || nonce === undefined || nonce.value === nonceOf(before)?.value) return;
-    this.#writeNonce(key, account, value);
+    const isKept = nonce === undefined || nonce.value === nonceOf(earlier)?.value;
+    return isKept ? account : this.#withNonce(account, value);
   }
 
   /** A transaction that failed has used its nonce up all the same. */
-  #advanceNonce({ message }: WireTransaction, value: string): void {
-    const use = nonceUseOf(message);
-    const account = use === undefined ? null : this.runtime.read(use.account);
-    if (use === undefined || account === null || nonceOf(account)?.value !== message.blockhash) return;
-    this.#writeNonce(use.account, account, value);
+  #advanceNonce(message: WireMessage, value: string): void {
+    const key = nonceUseOf(message)?.account;
+    const account = key === undefined ? null : this.runtime.read(key);
+    if (key === undefined || account === null || nonceOf(account)?.value !== message.blockhash) return;
+    this.runtime.write(key, this.#withNonce(account, value));
   }
 
-  #writeNonce(key: string, account: NativeAccount, value: string): void {
-    this.runtime.write(key, this.runtime.account(account.lamports(), withNonce(account, value), SYSTEM));
+  #withNonce(account: NativeAccount, value: string): NativeAccount {
+    return this.runtime.account(account.lamports(), withNonce(account, value), SYSTEM);
   }
 
   /** Why the child of a block would not take a transaction up: known already, or its blockhash is not valid. */
-  admission(transaction: WireTransaction, above: Block): TransactionError | null {
+  admission(transaction: WireTransaction, above: Block, read?: Read): TransactionError | null {
     const known = this.landed.get(transaction.signature);
     if (known !== undefined && known.block.height <= above.height) return 'AlreadyProcessed';
-    return this.isAlive(transaction.message, above) ? null : 'BlockhashNotFound';
+    return this.isAlive(transaction.message, above, read) ? null : 'BlockhashNotFound';
   }
 
   /** Whether the child of a block takes a message's blockhash for valid: a recent one or a nonce that is stored. */
-  isAlive(message: WireMessage, above: Block): boolean {
+  isAlive(message: WireMessage, above: Block, read: Read = (key) => this.accounts.at(key, above.height)): boolean {
     if (this.blocks.isAlive(message.blockhash, above)) return true;
     const use = nonceUseOf(message);
-    const nonce = use === undefined ? undefined : nonceOf(this.accounts.at(use.account, above.height));
+    const nonce = use === undefined ? undefined : nonceOf(read(use.account));
     const isStored = nonce?.value === message.blockhash && durableNonce(above.hash) !== message.blockhash;
     return isStored && use?.signers.includes(nonce.authority) === true;
   }
@@ -179,7 +184,13 @@ export class Ledger {
     const { all } = keysOf(transaction.message, (key) => this.accounts.at(key, after.height));
     this.#provideSlotHashes();
     const touched = [...all, ...transaction.message.lookups.map(({ table }) => table)];
-    return this.accounts.during(touched, after.height, () => this.runtime.simulate(transaction.bytes));
+    return this.accounts.during(touched, after.height, () => {
+      const result = this.runtime.simulate(transaction.bytes);
+      for (const [key, account] of result.accounts) {
+        result.accounts.set(key, this.#withNetworkNonce(account, this.runtime.read(key), durableNonce(after.hash)));
+      }
+      return result;
+    });
   }
 
   isSigned(transaction: WireTransaction): boolean {
@@ -206,16 +217,15 @@ export class Ledger {
 
   /** Writes an account at every commitment at once, past all transactions. */
   write(key: string, account: NativeAccount): void {
-    this.runtime.write(key, account);
-    this.accounts.forget(key);
+    this.accounts.edit(key, () => account);
   }
 
   /** Adds lamports at every commitment at once, past all transactions. */
   fund(key: string, lamports: bigint): void {
-    const known = this.runtime.read(key);
-    const data = known?.data() ?? new Uint8Array();
-    const owner = known === null ? SYSTEM : toBase58(known.owner());
-    this.write(key, this.runtime.account((known?.lamports() ?? 0n) + lamports, data, owner));
+    this.accounts.edit(key, (known) => {
+      const owner = known === null ? SYSTEM : toBase58(known.owner());
+      return this.runtime.account((known?.lamports() ?? 0n) + lamports, known?.data() ?? new Uint8Array(), owner);
+    });
   }
 
   /** Programs read them from a sysvar that the runtime does not keep up. */

@@ -100,7 +100,7 @@ function simulate({ ledger }: NodeView, transaction: WireTransaction, block: Blo
 }
 
 function answerOf({ err, logs, unitsConsumed, returnData }: Simulated) {
-  return { err, logs, unitsConsumed, returnData, loadedAccountsDataSize: 0 };
+  return { err, logs, unitsConsumed, returnData };
 }
 
 function accountsAfter({ ledger }: NodeView, block: Block, result: Simulated, asked: Fields) {
