@@ -1,29 +1,34 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { toBase58 } from './base58.ts';
-import type { Ledger } from './ledger.ts';
 import { keyBytes, SYSTEM } from './runtime.ts';
 import { readTransaction, type WireTransaction } from './wire-transaction.ts';
 
 const TRANSFER = 2;
 const RICHES = 10n ** 18n;
 
+/** What the faucet needs of the chain. */
+export interface Funded {
+  readonly blocks: { readonly newest: { readonly hash: string } };
+  fund(key: string, lamports: bigint): void;
+}
+
 /** The account behind `requestAirdrop`: it pays with transactions like any other. */
 export class Faucet {
-  readonly #ledger: Ledger;
+  readonly #chain: Funded;
   readonly #pair = generateKeyPairSync('ed25519');
   readonly #key = this.#pair.publicKey.export({ format: 'der', type: 'spki' }).subarray(-32);
   /** Makes each transaction another one. */
   #paid = 0n;
 
-  constructor(ledger: Ledger) {
-    this.#ledger = ledger;
-    ledger.fund(toBase58(this.#key), RICHES);
+  constructor(chain: Funded) {
+    this.#chain = chain;
+    chain.fund(toBase58(this.#key), RICHES);
   }
 
   /** A transfer that is signed and not sent. */
   transfer(to: string, lamports: bigint): WireTransaction {
     this.#paid += 1n;
-    const { hash } = this.#ledger.blocks.newest;
+    const { hash } = this.#chain.blocks.newest;
     const keys = [this.#key, keyBytes(to), keyBytes(SYSTEM), keyBytes('Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo')];
     const data = Buffer.alloc(12);
     data.writeUInt32LE(TRANSFER);
