@@ -56,6 +56,22 @@ export async function figureOfAll(
   return middleOf(await answersInTime(rpc.onAll(use)), side);
 }
 
+/**
+ * An account's balance by one endpoint. When that one fails, or tells less than the least, all are asked: a node that
+ * lags or lies, or is not there, must not make an account poor.
+ */
+export async function balanceOfAll(
+  rpc: Pick<RpcClient, 'onOne' | 'onAll'>,
+  ask: (read: ReadOne) => Promise<bigint>,
+  least: bigint | undefined,
+): Promise<bigint> {
+  const one = rpc.onOne(ask);
+  if (least === undefined) return one;
+  const told = await one.catch(() => undefined);
+  if (told !== undefined && told >= least) return told;
+  return (await figureOfAll(rpc, ask, 'higher')) ?? one;
+}
+
 /** `same`: the endpoint shows the same. `other`: by its own chain that cannot be. `none`: it cannot tell. */
 export type Opinion = 'same' | 'other' | 'none';
 

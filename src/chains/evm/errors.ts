@@ -1,6 +1,7 @@
 import type { Json } from '../../domain/json/json.ts';
 import type { RpcError } from '../../egress/rpc/rpc-client.ts';
 import type { BroadcastOutcome } from '../client.ts';
+import type { Verdict } from '../offering.ts';
 import { printable } from '../printable.ts';
 
 /** `absent`: the endpoint has not looked at the bytes, or is not one to ask. */
@@ -123,13 +124,6 @@ const FIGURES = [
 /** So much of a text is read, and shown. No node has more to say. */
 const LONGEST_TEXT = 2_000;
 const LONGEST_REASON = 500;
-
-/** What one endpoint made of the bytes. */
-export interface Verdict {
-  outcome: BroadcastOutcome;
-  /** Whether a node looked at the bytes and spoke of them; without that it has no voice in what becomes of them. */
-  isWord: boolean;
-}
 
 /**
  * What a failed `eth_sendRawTransaction` means. A text that nobody knows says nothing: the node may have the bytes.

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../../domain/json/json.ts';
-import { EndpointUnfit, isNodeError, type ReadOne, type RpcClient } from '../../egress/rpc/rpc-client.ts';
+import { isNodeError, type ReadOne, type RpcClient } from '../../egress/rpc/rpc-client.ts';
+import { onlyServing } from '../only-serving.ts';
 
 /** Requests and policies know no higher price. */
 const HIGHEST_PRICE = 1n << 128n;
@@ -60,32 +61,9 @@ export interface ShownBlock {
   transactions: ReadonlySet<string> | undefined;
 }
 
-/** How long an endpoint of another chain is left alone before it is asked once more. */
-const STRAY_MS = 60_000;
-
-/**
- * The same endpoints, where only a node that says meanwhile that it serves the chain is believed, and nothing is offered
- * to each that says otherwise. An endpoint can be moved to another chain at any time, and the account's figures there
- * look like true ones. Offers to one endpoint alone go out unchecked: what it makes of them is asked of all.
- */
+/** The same endpoints, where only those that serve the chain are believed. */
 export function onlyOn(chain: bigint, rpc: RpcClient): RpcClient {
-  const isOurs = (answer: Json) => {
-    const served = quantity(answer);
-    if (served !== chain) throw new EndpointUnfit(`it serves chain ${served}, not ${chain}`, { pauseMs: STRAY_MS });
-  };
-  const check = (read: ReadOne) => read('eth_chainId', [], isOurs);
-  const checked = async <T>(read: ReadOne, use: (read: ReadOne) => Promise<T>) => {
-    const [result] = await Promise.all([use(read), check(read)]);
-    return result;
-  };
-  return {
-    ...rpc,
-    onOne: (use, options) => rpc.onOne((read) => checked(read, use), options),
-    onOthers: (read, use) => rpc.onOthers(read, (other) => checked(other, use)),
-    onAll: (use) => rpc.onAll((read) => checked(read, use)),
-    offerEach: (method, params) => rpc.offerEach(method, params, check),
-    each: (method, params) => rpc.each(method, params, check),
-  };
+  return onlyServing(rpc, { method: 'eth_chainId', chain, served: quantity });
 }
 
 export function blockNumber(read: ReadOne): Promise<bigint> {

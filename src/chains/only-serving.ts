@@ -1,0 +1,39 @@
+import { EndpointUnfit, type ParseAnswer, type ReadOne, type RpcClient } from '../egress/rpc/rpc-client.ts';
+
+/** How long an endpoint of another chain is left alone before it is asked once more. */
+const STRAY_MS = 60_000;
+
+/** How a node is asked which chain it serves. */
+export interface ChainQuestion<T extends bigint | string> {
+  /** Without parameters. */
+  method: string;
+  served: ParseAnswer<T>;
+  /** The one that is meant. */
+  chain: T;
+}
+
+/**
+ * The same endpoints, where only a node that says meanwhile that it serves the chain is believed, and nothing is offered
+ * to each that says otherwise. An endpoint can be moved to another chain at any time, and the account's figures there
+ * look like true ones. Offers to one endpoint alone go out unchecked: what it makes of them is asked of all.
+ */
+export function onlyServing<T extends bigint | string>(rpc: RpcClient, question: ChainQuestion<T>): RpcClient {
+  const { method, chain, served } = question;
+  const check = (read: ReadOne) =>
+    read(method, [], (answer) => {
+      const other = served(answer);
+      if (other !== chain) throw new EndpointUnfit(`it serves chain ${other}, not ${chain}`, { pauseMs: STRAY_MS });
+    });
+  const checked = async <R>(read: ReadOne, use: (read: ReadOne) => Promise<R>) => {
+    const [result] = await Promise.all([use(read), check(read)]);
+    return result;
+  };
+  return {
+    ...rpc,
+    onOne: (use, options) => rpc.onOne((read) => checked(read, use), options),
+    onOthers: (read, use) => rpc.onOthers(read, (other) => checked(other, use)),
+    onAll: (use) => rpc.onAll((read) => checked(read, use)),
+    offerEach: (offered, params) => rpc.offerEach(offered, params, check),
+    each: (asked, params) => rpc.each(asked, params, check),
+  };
+}
