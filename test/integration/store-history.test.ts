@@ -4,7 +4,7 @@
  */
 import { DatabaseSync } from 'node:sqlite';
 import { type CompiledQuery, Kysely, sql } from 'kysely';
-import pg from 'pg';
+import type pg from 'pg';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/domain/clock.ts';
 import { createLog } from '../../src/observability/log.ts';
@@ -16,6 +16,7 @@ import { sqliteDialect } from '../../src/store/sqlite/sqlite-dialect.ts';
 import type { Reader } from '../../src/store/store.ts';
 import { engineReads, fillSqlite, historyOf } from '../support/history.ts';
 import { startPostgres } from '../support/postgres.ts';
+import { PostgresPool } from '../support/postgres-pool.ts';
 import { temporaryStore } from '../support/store.ts';
 
 /** Makes the engine's reads one after the other, each with the queries that it made. */
@@ -111,7 +112,7 @@ t.test('on PostgreSQL', async (t) => {
     await t.test(what, async (t) => {
       const url = await postgres.createDatabase();
       await (await openPostgresStore({ url, log: createLog('silent') })).close();
-      const pool = new pg.Pool({ connectionString: url, types: typeParsers, max: 1 });
+      const pool = new PostgresPool({ connectionString: url, types: typeParsers, max: 1 });
       t.teardown(() => pool.end());
       // Else it counts them when it likes.
       for (const table of ['transactions', 'attempts', 'decisions', 'intents']) {

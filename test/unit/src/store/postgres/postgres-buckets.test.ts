@@ -1,5 +1,4 @@
 import { Kysely } from 'kysely';
-import pg from 'pg';
 import t, { type Test } from 'tap';
 import { createLog } from '../../../../../src/observability/log.ts';
 import { openPostgresStore } from '../../../../../src/store/postgres/postgres.ts';
@@ -7,6 +6,7 @@ import { PostgresBuckets } from '../../../../../src/store/postgres/postgres-buck
 import { postgresDialect, typeParsers } from '../../../../../src/store/postgres/postgres-dialect.ts';
 import type { Tables } from '../../../../../src/store/schema.ts';
 import { startPostgres } from '../../../../support/postgres.ts';
+import { PostgresPool } from '../../../../support/postgres-pool.ts';
 
 const postgres = await startPostgres();
 t.teardown(() => postgres.stop());
@@ -16,9 +16,7 @@ await (await openPostgresStore({ url, log: createLog('silent') })).close();
 /** What each of three instances has of one database. */
 function instancesFor(t: Test): [PostgresBuckets, PostgresBuckets, PostgresBuckets] {
   const open = () => {
-    const pool = new pg.Pool({ connectionString: url, types: typeParsers, max: 4 });
-    // The server may end before the last of its connections has been closed.
-    pool.on('error', () => {});
+    const pool = new PostgresPool({ connectionString: url, types: typeParsers, max: 4 });
     const db = new Kysely<Tables>({ dialect: postgresDialect(pool) });
     t.teardown(() => db.destroy());
     return new PostgresBuckets(db);

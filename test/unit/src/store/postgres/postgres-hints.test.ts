@@ -1,16 +1,16 @@
-import pg from 'pg';
 import t, { type Test } from 'tap';
 import { createLog } from '../../../../../src/observability/log.ts';
 import type { Hint } from '../../../../../src/store/hints.ts';
 import { PostgresHints } from '../../../../../src/store/postgres/postgres-hints.ts';
 import { startPostgres } from '../../../../support/postgres.ts';
+import { PostgresPool } from '../../../../support/postgres-pool.ts';
 
 const postgres = await startPostgres();
 t.teardown(() => postgres.stop());
 
 /** One instance: its hints, what it heard, and what it logged. */
 async function instanceFor(t: Test, url: string, instance: string) {
-  const pool = new pg.Pool({ connectionString: url });
+  const pool = new PostgresPool({ connectionString: url });
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
   const lines: string[] = [];
@@ -93,7 +93,7 @@ t.test('a lost connection is made anew, and what may have been missed is told', 
 });
 
 t.test('closed before it could connect, and closed twice', async (t) => {
-  const pool = new pg.Pool({ connectionString: 'postgres://nobody@127.0.0.1:1/none' });
+  const pool = new PostgresPool({ connectionString: 'postgres://nobody@127.0.0.1:1/none' });
   t.teardown(() => pool.end());
   const hints = new PostgresHints({ pool, instance: 'one', log: createLog('silent') });
   hints.start();
@@ -104,7 +104,7 @@ t.test('closed before it could connect, and closed twice', async (t) => {
 t.test('closing sends what was gathered', async (t) => {
   const url = await postgres.createDatabase();
   const two = await instanceFor(t, url, 'two');
-  const pool = new pg.Pool({ connectionString: url });
+  const pool = new PostgresPool({ connectionString: url });
   const hints = new PostgresHints({ pool, instance: 'one', log: createLog('silent') });
   hints.send({ topic: 'lane', id: 'last words' });
   await hints.close();

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Kysely } from 'kysely';
-import pg from 'pg';
 import t from 'tap';
 import { createLog } from '../../../../../src/observability/log.ts';
 import { openPostgresStore } from '../../../../../src/store/postgres/postgres.ts';
@@ -8,6 +7,7 @@ import { postgresDialect, typeParsers } from '../../../../../src/store/postgres/
 import { PostgresInstances } from '../../../../../src/store/postgres/postgres-instances.ts';
 import type { Tables } from '../../../../../src/store/schema.ts';
 import { startPostgres } from '../../../../support/postgres.ts';
+import { PostgresPool } from '../../../../support/postgres-pool.ts';
 
 const postgres = await startPostgres();
 t.teardown(() => postgres.stop());
@@ -16,7 +16,7 @@ t.test('each hears what the others that are there said last', async (t) => {
   const url = await postgres.createDatabase();
   await (await openPostgresStore({ url, log: createLog('silent') })).close();
   const db = new Kysely<Tables>({
-    dialect: postgresDialect(new pg.Pool({ connectionString: url, types: typeParsers })),
+    dialect: postgresDialect(new PostgresPool({ connectionString: url, types: typeParsers })),
   });
   t.teardown(() => db.destroy());
   const [one, two] = [new PostgresInstances(db, 'one', 60_000), new PostgresInstances(db, 'two', 60_000)];

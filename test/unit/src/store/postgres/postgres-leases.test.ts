@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Kysely } from 'kysely';
-import pg from 'pg';
 import t, { type Test } from 'tap';
 import { createLog } from '../../../../../src/observability/log.ts';
 import { openPostgresStore } from '../../../../../src/store/postgres/postgres.ts';
@@ -8,6 +7,7 @@ import { postgresDialect, typeParsers } from '../../../../../src/store/postgres/
 import { PostgresLeases } from '../../../../../src/store/postgres/postgres-leases.ts';
 import type { Tables } from '../../../../../src/store/schema.ts';
 import { startPostgres } from '../../../../support/postgres.ts';
+import { PostgresPool } from '../../../../support/postgres-pool.ts';
 
 const postgres = await startPostgres();
 t.teardown(() => postgres.stop());
@@ -20,7 +20,7 @@ async function ownersFor(
   const url = await postgres.createDatabase();
   await (await openPostgresStore({ url, log: createLog('silent') })).close();
   const db = new Kysely<Tables>({
-    dialect: postgresDialect(new pg.Pool({ connectionString: url, types: typeParsers })),
+    dialect: postgresDialect(new PostgresPool({ connectionString: url, types: typeParsers })),
   });
   t.teardown(() => db.destroy());
   return { db, one: new PostgresLeases(db, 'one', lastsMs), two: new PostgresLeases(db, 'two', lastsMs) };
