@@ -6,6 +6,7 @@ const REQUIRED = ['address.ts', 'index.ts', 'networks.json', 'policy.ts', 'schem
 /** What else a family may have, under these names only. */
 const KNOWN = new Set([
   ...REQUIRED,
+  'base58.ts',
   'broadcast.ts',
   'chain-identity.ts',
   'confirm.ts',
@@ -15,6 +16,7 @@ const KNOWN = new Set([
   'fees.ts',
   'identity.ts',
   'prepare.ts',
+  'programs.ts',
   'provider.ts',
   'replace.ts',
   'request.ts',
@@ -27,8 +29,8 @@ const KNOWN = new Set([
   'view.ts',
 ]);
 
-/** Where a family keeps the parts of one of these: of a request, of prices, of what is in a block. */
-const ROOMS = new Set(['form', 'inclusion', 'price']);
+/** Where a family keeps the parts of one of these: of a request, of prices, of what is in a block, of what is signed. */
+const ROOMS = new Set(['form', 'inclusion', 'message', 'price']);
 
 /** The same thing has the same name in all chains, so that whoever knows one knows all; none has empty places. */
 export const chainFolders: Rule = (files) => {

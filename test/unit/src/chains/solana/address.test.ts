@@ -1,6 +1,6 @@
 import { encodeBase58 } from 'ethers';
 import t from 'tap';
-import { addressOf, isAddress } from '../../../../../src/chains/solana/address.ts';
+import { addressOf, isAddress, keyOf } from '../../../../../src/chains/solana/address.ts';
 import { fc } from '../../../../support/properties.ts';
 
 /** The public key of RFC 8032 section 7.1, test 1. */
@@ -44,4 +44,13 @@ t.test('an address is 32 bytes, not just letters of the alphabet', async (t) => 
   ]) {
     t.notOk(isAddress(bad), bad.slice(0, 50));
   }
+});
+
+t.test('an address is its key, and what is no address has none', async (t) => {
+  t.same(keyOf('FVen3X669xLzsi6N2V91DoiyzHzg1uAgqiT8jZ9nS96Z'), RFC_8032_KEY);
+  t.throws(
+    () => keyOf('So1111111111111111111111111111111111111111O'),
+    new TypeError('not an address: "So1111111111111111111111111111111111111111O"'),
+  );
+  t.throws(() => keyOf('z'.repeat(1_000_000)), { name: 'TypeError', message: /^.{68}$/ });
 });

@@ -1,0 +1,85 @@
+import { createPublicKey, verify } from 'node:crypto';
+import { keyOf } from '../address.ts';
+import { ByteReader, ByteWriter } from './bytes.ts';
+import { decodeMessage, MalformedTransaction, type Message, versionOf } from './message.ts';
+
+/** Bytes, as many as a packet carries: of a legacy transaction and one of version 0. */
+export const LARGEST_TRANSACTION = 1232;
+
+export const SIGNATURE_LENGTH = 64;
+
+/** Bytes of a transaction of any version that there is (SIMD-0385): what is longer is not even looked at. */
+const LARGEST_OF_ALL = 4096;
+
+/** DER of an ed25519 public key up to the key (RFC 8410 section 4). */
+const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
+
+/** A transaction as it travels. */
+export interface WireTransaction {
+  /** As many as the message has signers, in their order; 64 zero bytes are of one who has not signed yet. */
+  signatures: readonly Buffer[];
+  message: Message;
+  /** What is signed. */
+  messageBytes: Buffer;
+}
+
+/**
+ * Reads a transaction of a client: standard base64 with its padding.
+ * @throws MalformedTransaction
+ */
+export function decodeTransaction(base64: string): WireTransaction {
+  const bytes = bytesOf(base64);
+  const reader = new ByteReader(bytes, MalformedTransaction);
+  const count = reader.shortvec();
+  const signatures = reader.list(count, () => reader.take(SIGNATURE_LENGTH));
+  const messageBytes = reader.rest();
+  const message = decodeMessage(messageBytes);
+  if (count === message.signers) return { signatures, message, messageBytes };
+  throw new MalformedTransaction(`it has ${count} signatures, and ${message.signers} are to sign it`);
+}
+
+/**
+ * A transaction in base64, with one signature for each signer of its message.
+ * @throws MalformedTransaction when it does not fit into a packet
+ * @throws RangeError for a signature that is not 64 bytes
+ */
+export function encodeTransaction(signatures: readonly Uint8Array[], messageBytes: Uint8Array): string {
+  const writer = new ByteWriter().shortvec(signatures.length);
+  for (const signature of signatures) {
+    if (signature.length !== SIGNATURE_LENGTH) throw new RangeError(`a signature has ${signature.length} bytes`);
+    writer.bytes(signature);
+  }
+  const bytes = writer.bytes(messageBytes).finish();
+  assertFits(bytes.length);
+  return bytes.toString('base64');
+}
+
+/** Whether a place for a signature is empty. */
+export function isUnsigned(signature: Uint8Array): boolean {
+  return signature.every((byte) => byte === 0);
+}
+
+/** Whether the chain takes this as the account's signature of the message. */
+export function isSignatureOf(account: string, signature: Uint8Array, message: Uint8Array): boolean {
+  const spki = createPublicKey({ key: Buffer.concat([SPKI_PREFIX, keyOf(account)]), format: 'der', type: 'spki' });
+  return verify(null, message, spki, signature);
+}
+
+/** Only what comes out again as it went in is canonical base64. */
+function bytesOf(base64: string): Buffer {
+  if (base64.length > Math.ceil(LARGEST_OF_ALL / 3) * 4) {
+    throw new MalformedTransaction(`it is too large, ${LARGEST_TRANSACTION} bytes are the most`);
+  }
+  const bytes = Buffer.from(base64, 'base64');
+  if (bytes.toString('base64') !== base64) throw new MalformedTransaction('it is not standard base64 with padding');
+  // A count of signatures that begins like a version is of more than a packet carries. Version 1 begins with it.
+  const first = bytes[0] ?? 0;
+  if (first >= 0x80 && versionOf(first) === 0) throw new MalformedTransaction('it has no room for signatures');
+  assertFits(bytes.length);
+  return bytes;
+}
+
+function assertFits(length: number): void {
+  if (length <= LARGEST_TRANSACTION) return;
+  throw new MalformedTransaction(`it is too large, it has ${length} bytes and ${LARGEST_TRANSACTION} are the most`);
+}
