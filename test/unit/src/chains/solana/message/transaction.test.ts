@@ -9,6 +9,7 @@ import {
   isSignatureOf,
   isUnsigned,
   LARGEST_TRANSACTION,
+  SIGNATURE_LENGTH,
 } from '../../../../../../src/chains/solana/message/transaction.ts';
 import { SYSTEM_PROGRAM } from '../../../../../../src/chains/solana/programs.ts';
 import { ed25519Pair } from '../../../../../../src/signers/ed25519.ts';
@@ -194,7 +195,7 @@ t.test('a signature is of one account over one message', async (t) => {
   t.ok(isSignatureOf(account, signature, message));
   t.notOk(isSignatureOf(keypair(9).publicKey.toBase58(), signature, message));
   t.notOk(isSignatureOf(account, signature, Buffer.from('massage')));
-  t.notOk(isSignatureOf(account, Buffer.alloc(64), message));
+  t.notOk(isSignatureOf(account, Buffer.alloc(SIGNATURE_LENGTH), message));
   t.notOk(isSignatureOf(account, signature.subarray(1), message));
   t.notOk(isSignatureOf(addressOf(Buffer.alloc(32, 2)), signature, message), 'no point of the curve');
   t.throws(() => isSignatureOf('x', signature, message), TypeError);
