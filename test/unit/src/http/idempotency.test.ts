@@ -135,32 +135,50 @@ t.test('a failure after an effect runs again under the same claim', async (t) =>
   t.same(second, { ...first, claim: { id: first?.claim.id, token: 2 } });
 });
 
+/**
+ * A keyed request whose handler has begun. The time limit counts from before its key is claimed, and on a busy machine it
+ * may be over by then: so another request is tried.
+ */
+async function begunRequest({ post }: Awaited<ReturnType<typeof startHttp>>, hasBegun: Promise<void>) {
+  for (let attempt = 1; ; attempt += 1) {
+    const key = `k-${attempt}`;
+    const answer = post(SEND, '{}', keyed(key));
+    const early = await Promise.race([hasBegun, answer]);
+    if (early === undefined) return { key, answer };
+    if (early.status !== 504) throw new Error(`answered with ${early.status} before its handler began`);
+  }
+}
+
 t.test('a handler that is given up can have no effect any more', async (t) => {
-  const { post, services, store } = await startHttp(t, { limits: { handlerSeconds: 0.05 } });
+  const http = await startHttp(t, { limits: { handlerSeconds: 0.1 } });
+  const { services, store } = http;
+  const running = Promise.withResolvers<void>();
   const late = Promise.withResolvers<void>();
   const noted = Promise.withResolvers<PromiseSettledResult<void>[]>();
   services.transactions.onSend = async () => {
+    running.resolve();
     await late.promise;
     const effect = services.transactions.effects[0];
     if (effect === undefined) throw new Error('no key');
     noted.resolve(await Promise.allSettled([store.write((writer) => writer.insertEffect(effect, { outcome: 1 }))]));
     return {};
   };
-  t.equal((await post(SEND, '{}', keyed('k'))).status, 504);
+  const { answer } = await begunRequest(http, running.promise);
+  t.equal((await answer).status, 504);
   late.resolve();
   t.match(await noted.promise, [{ status: 'rejected', reason: { code: 'IDEMPOTENCY_RUNNING' } }]);
 });
 
 t.test('a time limit that ends the wait for another run lets nothing begin', async (t) => {
-  const { post, services } = await startHttp(t, { limits: { handlerSeconds: 0.3 } });
+  const http = await startHttp(t, { limits: { handlerSeconds: 0.3 } });
+  const { post, services } = http;
   const running = Promise.withResolvers<void>();
   services.transactions.onSend = () => {
     running.resolve();
     return new Promise(() => {});
   };
-  const first = post(SEND, '{}', keyed('k'));
-  await running.promise;
-  const second = post(SEND, '{}', keyed('k'));
+  const { key, answer: first } = await begunRequest(http, running.promise);
+  const second = post(SEND, '{}', keyed(key));
   const statuses = [(await first).status, (await second).status];
   t.equal(statuses[0], 504);
   t.equal(statuses[1], 504);
