@@ -123,9 +123,9 @@ t.test('files that share a process are told apart, and one that fails is its las
     'package.json': '{"type":"module"}',
     test: {
       unit: {
-        '1.test.ts': file("t.test('one', async (t) => t.ok(true));\n"),
+        '1.test.ts': file("globalThis.first = t;\nt.test('one', async (t) => t.ok(true));\n"),
         '2.test.ts': file(
-          "t.teardown(() => console.error('closed'));\nt.ok(true);\nt.equal(t.name, 'test/unit/2.test.ts');\n",
+          "t.teardown(() => console.error('closed'));\nt.ok(true);\nt.equal(t.name, 'test/unit/2.test.ts');\nt.equal(globalThis.first.timer, undefined);\n",
         ),
         '3.test.ts': file('t.ok(true);\nsetImmediate(() => process.exit(0));\n'),
         '4.test.ts': file("t.test('waits', () => new Promise((r) => setTimeout(r, 30_000)));\n"),
@@ -154,7 +154,7 @@ t.test('files that share a process are told apart, and one that fails is its las
     t.ok(each.every(({ failures, file }) => failures.every(({ path }) => path[0] === file)));
     t.strictSame(
       each.map(({ passed }) => passed),
-      [1, 2, 1, 0, 1, 1, 0, 1],
+      [1, 3, 1, 0, 1, 1, 0, 1],
     );
     const pids = each.map(({ output }) => /in (\d+)/.exec(output)?.[1]);
     t.ok(pids.every((pid) => pid !== undefined));
