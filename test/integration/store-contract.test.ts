@@ -14,11 +14,14 @@ t.teardown(() => postgres.stop());
 const made = await postgres.createDatabase();
 await (await openPostgresStore({ url: made, log: createLog('silent') })).close();
 
+/** Where a test has hundreds of writers, the last one's turn comes when that of all others has, on any machine. */
+const CONNECT_MS = 120_000;
+
 t.test('on PostgreSQL', { jobs: 3 }, async (t) => {
   storeContract(t, async (test: Test) => {
     const url = await postgres.copyDatabase(made);
     const sealer = createSealer([randomBytes(32)], randomBytes);
-    const store = await openPostgresStore({ url, log: createLog('silent'), sealer });
+    const store = await openPostgresStore({ url, log: createLog('silent'), sealer, connectMs: CONNECT_MS });
     test.teardown(() => store.close());
     return store;
   });

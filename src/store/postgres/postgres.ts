@@ -25,7 +25,7 @@ import { PostgresSockets } from './postgres-sockets.ts';
 
 /** One of them hears the other instances. */
 const CONNECTIONS = 11;
-/** Also how long a query waits for one of the connections. */
+/** For a new connection, and for one that others use. */
 const CONNECT_MS = 5_000;
 /** Far above what any query of the store takes; below what a client waits for an answer. */
 const STATEMENT_MS = 5_000;
@@ -48,6 +48,8 @@ export interface PostgresStoreOptions {
   sealer?: Sealer;
   /** How long to wait for a server that does not answer yet; default 0. */
   patienceMs?: number;
+  /** How long a query waits for one of the connections; default 5 s. */
+  connectMs?: number;
   /** How long a body may leave its transaction alone; default 5 s. */
   idleInTransactionMs?: number;
   /** How long a lease lasts without renewal, longer than `idleInTransactionMs`; default 10 s. */
@@ -70,6 +72,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     log,
     sealer,
     patienceMs = 0,
+    connectMs = CONNECT_MS,
     idleInTransactionMs = IDLE_IN_TRANSACTION_MS,
     leaseMs = LEASE_MS,
     cut = new AbortController().signal,
@@ -81,6 +84,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const pool = createPool(url, log, {
     stream: sockets.make,
     max: CONNECTIONS,
+    connectionTimeoutMillis: connectMs,
     statement_timeout: STATEMENT_MS,
     query_timeout: STATEMENT_MS + 1_000,
     idle_in_transaction_session_timeout: idleInTransactionMs,
