@@ -1,10 +1,12 @@
 /** The contract of the store on PostgreSQL; on SQLite the unit tests of its queries keep it. */
 import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { createLog } from '../../src/observability/log.ts';
 import { openPostgresStore } from '../../src/store/postgres/postgres.ts';
 import { createSealer } from '../../src/store/sealing.ts';
 import { startPostgres } from '../support/postgres.ts';
+import { PostgresPool } from '../support/postgres-pool.ts';
 import { storeContract } from '../support/store-contract/contract.ts';
 
 const postgres = await startPostgres();
@@ -25,4 +27,14 @@ t.test('on PostgreSQL', { jobs: 3 }, async (t) => {
     test.teardown(() => store.close());
     return store;
   });
+});
+
+t.test('no writers ever waited for each other in a ring, which costs each of them a second', async (t) => {
+  const pool = new PostgresPool({ connectionString: made, max: 1 });
+  t.teardown(() => pool.end());
+  // A connection's figures are complete when it has ended.
+  const others = `select from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()`;
+  while ((await pool.query(others)).rowCount !== 0) await delay(20);
+  const { rows } = await pool.query('select sum(deadlocks)::int as deadlocks from pg_stat_database');
+  t.strictSame(rows, [{ deadlocks: 0 }]);
 });

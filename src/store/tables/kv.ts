@@ -11,6 +11,15 @@ const AFTER_ALL_KEYS = '~';
 const CLEARED_KEYS = 500;
 const CLEARED_BYTES = 2 * 1_048_576;
 
+/** A value that is there, and what it counts. */
+interface FoundRow {
+  plugin_id: string;
+  key: string;
+  size: number;
+}
+
+const bytesOf = (rows: readonly { size: number }[]) => rows.reduce((sum, { size }) => sum + size, 0);
+
 const isLive = (now: RawBuilder<number>) => (on: ExpressionBuilder<Tables, 'plugin_kv'>) =>
   on.or([on('expires_at', 'is', null), on('expires_at', '>', now)]);
 
@@ -57,29 +66,25 @@ export function kvReads(connection: Connection): Pick<Reader, 'kvGet' | 'kvHas' 
   };
 }
 
-/** Writes of the table `plugin_kv`, each with its count. */
+/**
+ * Writes of the table `plugin_kv`, each with its count. The counters of a plugin come first, and its values after them: of
+ * two writers that took them in different orders each would wait for the other, until PostgreSQL ends one a second later.
+ */
 export function kvWrites(
   connection: Connection,
 ): Pick<Writer, 'kvSet' | 'kvDelete' | 'kvClear' | 'kvReclaim' | 'kvPrune'> {
   const { db, now } = connection;
   const counters = new UsageCounters(connection);
 
-  /** Deletes those of the given values that have expired; resolves with their number. */
-  async function deleteExpired(rows: readonly { plugin_id: string; key: string }[]): Promise<number> {
-    let deleted = 0;
-    for (const { plugin_id, key } of rows) {
-      const row = await db
-        .deleteFrom('plugin_kv')
-        .where('plugin_id', '=', plugin_id)
-        .where('key', '=', key)
-        .where('expires_at', '<=', now())
-        .returning(sizeOfRow.as('size'))
-        .executeTakeFirst();
-      if (row === undefined) continue;
-      await counters.subtract(plugin_id, { keys: 1, bytes: row.size });
-      deleted += 1;
+  /** Deletes values that were found in this body, of one plugin after the other. */
+  async function deleteFound(rows: readonly FoundRow[]): Promise<void> {
+    const byPlugin = Map.groupBy(rows, (row) => row.plugin_id);
+    for (const [pluginId, found] of [...byPlugin].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
+      await counters.subtract(pluginId, { keys: found.length, bytes: bytesOf(found) });
+      for (const { key } of found) {
+        await db.deleteFrom('plugin_kv').where('plugin_id', '=', pluginId).where('key', '=', key).execute();
+      }
     }
-    return deleted;
   }
 
   return {
@@ -107,21 +112,25 @@ export function kvWrites(
     async kvDelete(pluginId, key) {
       // An expired value was not there any more, so it stays for the next pruning.
       const row = await db
-        .deleteFrom('plugin_kv')
+        .selectFrom('plugin_kv')
+        .select(['plugin_id', 'key', sizeOfRow.as('size')])
         .where('plugin_id', '=', pluginId)
         .where('key', '=', key)
         .where(isLive(now()))
-        .returning(sizeOfRow.as('size'))
         .executeTakeFirst();
       if (row === undefined) return false;
-      await counters.subtract(pluginId, { keys: 1, bytes: row.size });
+      await deleteFound([row]);
       return true;
     },
 
     async kvClear(pluginId, after) {
       const next = await db
         .selectFrom('plugin_kv')
-        .select(['key', sizeOfRow.as('size')])
+        .select([
+          'key',
+          sizeOfRow.as('size'),
+          sql<number>`case when expires_at is null or expires_at > ${now()} then 1 else 0 end`.as('live'),
+        ])
         .where('plugin_id', '=', pluginId)
         .where('key', '>', after)
         .orderBy('key')
@@ -132,51 +141,48 @@ export function kvWrites(
         room -= size;
         return room <= 0;
       });
-      const last = upTo === -1 ? next.at(-1) : next[upTo];
+      const found = upTo === -1 ? next : next.slice(0, upTo + 1);
+      const last = found.at(-1);
       if (last === undefined) return { live: 0, upTo: undefined };
-      const deleted = await db
+      await counters.subtract(pluginId, { keys: found.length, bytes: bytesOf(found) });
+      await db
         .deleteFrom('plugin_kv')
         .where('plugin_id', '=', pluginId)
         .where('key', '>', after)
         .where('key', '<=', last.key)
-        .returning([
-          sizeOfRow.as('size'),
-          sql<number>`case when expires_at is null or expires_at > ${now()} then 1 else 0 end`.as('live'),
-        ])
         .execute();
-      const sum = (part: 'size' | 'live') => deleted.reduce((total, row) => total + row[part], 0);
-      await counters.subtract(pluginId, { keys: deleted.length, bytes: sum('size') });
       const isEnd = upTo === -1 && next.length < CLEARED_KEYS;
-      return { live: sum('live'), upTo: isEnd ? undefined : last.key };
+      return { live: found.reduce((sum, { live }) => sum + live, 0), upTo: isEnd ? undefined : last.key };
     },
 
     async kvReclaim(pluginId, limit) {
       const expired = await db
         .selectFrom('plugin_kv')
-        .select(['plugin_id', 'key'])
+        .select(['plugin_id', 'key', sizeOfRow.as('size')])
         .where('plugin_id', '=', pluginId)
         .where('expires_at', '<=', now())
         .limit(limit)
         .execute();
-      if (expired.length > 0) return (await deleteExpired(expired)) > 0;
-      return await counters.recount(pluginId);
+      if (expired.length === 0) return await counters.recount(pluginId);
+      await deleteFound(expired);
+      return true;
     },
 
     async kvPrune(limit) {
       const expired = await db
         .selectFrom('plugin_kv')
-        .select(['plugin_id', 'key'])
+        .select(['plugin_id', 'key', sizeOfRow.as('size')])
         .where('expires_at', '<=', now())
         .orderBy('expires_at')
         .limit(limit)
         .execute();
-      const pruned = await deleteExpired(expired);
+      await deleteFound(expired);
       const locks = await db
         .selectFrom('plugin_locks')
         .select(['plugin_id', 'name'])
         .where('expires_at', '<=', now())
         .orderBy('expires_at')
-        .limit(limit - pruned)
+        .limit(limit - expired.length)
         .execute();
       let unlocked = 0;
       for (const { plugin_id, name } of locks) {
@@ -188,7 +194,7 @@ export function kvWrites(
           .executeTakeFirstOrThrow();
         unlocked += Number(numDeletedRows);
       }
-      return pruned + unlocked;
+      return expired.length + unlocked;
     },
   };
 }
