@@ -31,12 +31,6 @@ export const ERRORS = {
   NONCE_NOT_FOUND: { status: 404, retryable: false, text: 'Transaction with nonce {nonce} not found' },
   METRIC_NOT_FOUND: { status: 404, retryable: false, text: 'Metric {name} not found' },
   PLUGIN_NOT_FOUND: { status: 404, retryable: false, text: 'Plugin with id {id} not found' },
-  NOTIFICATION_IN_USE: {
-    status: 400,
-    retryable: false,
-    text: "Cannot delete notification '{id}' because it is being used by {count} relayer(s): {relayers}. Please remove or reconfigure these relayers before deleting the notification.",
-    message: 'Bad Request',
-  },
   METHOD_NOT_ALLOWED: { status: 405, retryable: false, text: '{method} is not allowed here; allowed: {allowed}' },
   PLUGIN_GET_DISABLED: {
     status: 405,
@@ -49,6 +43,12 @@ export const ERRORS = {
     retryable: false,
     text: "Notification with ID '{id}' already exists",
     message: 'Notification with this ID already exists',
+  },
+  NOTIFICATION_IN_USE: {
+    status: 409,
+    retryable: false,
+    text: "Cannot delete notification '{id}' because it is being used by {count} relayer(s): {relayers}. Please remove or reconfigure these relayers before deleting the notification.",
+    message: 'Notification is in use',
   },
   IDEMPOTENCY_MISMATCH: {
     status: 409,

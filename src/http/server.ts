@@ -8,7 +8,7 @@ import type { Log } from '../observability/log.ts';
 import type { Exposition } from '../observability/metrics.ts';
 import type { PluginHost } from '../plugin-host/plugin-host.ts';
 import type { IdempotencyKeys } from '../services/idempotency-keys.ts';
-import type { Services } from '../services/services.ts';
+import type { ApiServices } from '../services/services.ts';
 import { ANSWER_HEADERS } from './answer-headers.ts';
 import { answerClientError } from './client-errors.ts';
 import { failure } from './envelope.ts';
@@ -28,6 +28,7 @@ import { refuseOtherMethods } from './other-methods.ts';
 import { makeParametersStorable } from './path-parameters.ts';
 import { requestIdOf } from './request-id.ts';
 import { collectRoutes } from './route-table.ts';
+import { auditRoutes } from './routes/audit.ts';
 import { healthRoutes } from './routes/health.ts';
 import { lifecycleRoutes } from './routes/lifecycle.ts';
 import { metricRoutes } from './routes/metrics.ts';
@@ -43,7 +44,7 @@ import { cutStalledReaders } from './stalled-readers.ts';
 
 /** What the server is made of. */
 export interface HttpServerDependencies {
-  services: Services;
+  services: ApiServices;
   pluginHost: PluginHost;
   apiKey: { id: string; key: string };
   limiter: RateLimiter;
@@ -123,6 +124,7 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
       notificationRoutes(api, services.notifications);
       signingRoutes(api, services.signing);
       rpcRoutes(api, services.rpc);
+      auditRoutes(api, services.audit);
       metricRoutes(api, dependencies.exposition);
     },
     { prefix: '/api/v1' },

@@ -20,7 +20,8 @@ import { RelayerDirectory } from './relayer-access.ts';
 import { createRelayerUpdate } from './relayer-update.ts';
 import { createRelayersService } from './relayers.ts';
 import { createRpcService } from './rpc.ts';
-import type { Services } from './services.ts';
+import type { ApiServices } from './services.ts';
+import { createAuditService } from './settings/audit.ts';
 import { createSigningService } from './signing.ts';
 import { createTransactionsService } from './transactions.ts';
 
@@ -44,7 +45,7 @@ export interface ServicesDeps {
 }
 
 /** Creates the services and hands them what they share. */
-export function createServices(deps: ServicesDeps): Services {
+export function createServices(deps: ServicesDeps): ApiServices {
   const { store, chains, connections, signerOf, engine, rpcGuard, webhooks, pluginHttp, log, metrics, clock, newId } =
     deps;
   const relayers = new RelayerDirectory({ read: store.read, chains, connections });
@@ -62,5 +63,6 @@ export function createServices(deps: ServicesDeps): Services {
     kv: createKvService({ store, newId }),
     fetch: createFetchService({ store, http: pluginHttp }),
     effects: createEffectsService(store),
+    audit: createAuditService(store.read),
   };
 }

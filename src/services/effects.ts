@@ -34,16 +34,23 @@ export async function writeOnce<T extends Made>(
   effect: Effect | undefined,
   body: (writer: Writer) => Promise<T>,
 ): Promise<Written<T>> {
-  return await store.write(async (writer) => {
-    const earlier = await earlierEffect(writer, effect);
-    if (earlier !== undefined) return { isRepeat: true, made: madeOf(earlier) };
-    const made = await body(writer);
-    const { outcome, transactionId } = made;
-    if (effect !== undefined) {
-      await writer.insertEffect(effect, transactionId === undefined ? { outcome } : { outcome, transactionId });
-    }
-    return { isRepeat: false, made };
-  });
+  return await store.write((writer) => inWriteOnce(writer, effect, body));
+}
+
+/** The same within a write body. */
+export async function inWriteOnce<T extends Made>(
+  writer: Writer,
+  effect: Effect | undefined,
+  body: (writer: Writer) => Promise<T>,
+): Promise<Written<T>> {
+  const earlier = await earlierEffect(writer, effect);
+  if (earlier !== undefined) return { isRepeat: true, made: madeOf(earlier) };
+  const made = await body(writer);
+  const { outcome, transactionId } = made;
+  if (effect !== undefined) {
+    await writer.insertEffect(effect, transactionId === undefined ? { outcome } : { outcome, transactionId });
+  }
+  return { isRepeat: false, made };
 }
 
 function madeOf({ outcome = null, transactionId }: EarlierEffect): Made {

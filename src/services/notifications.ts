@@ -1,3 +1,4 @@
+import type { AuditedChange } from '../domain/audit.ts';
 import { AppError, invalidRequest } from '../domain/errors.ts';
 import type { JsonObject, WireObject } from '../domain/json/json.ts';
 import { isMasked, maskWebhookUrl } from '../domain/mask-url.ts';
@@ -12,9 +13,10 @@ import { BlockedAddressError } from '../egress/address-guard.ts';
 import type { WebhookClient } from '../egress/webhook-client.ts';
 import type { Log } from '../observability/log.ts';
 import type { Reader, Store } from '../store/store.ts';
-import { earlierEffect, writeOnce } from './effects.ts';
+import { earlierEffect } from './effects.ts';
 import { parseBody } from './request-body.ts';
 import type { NotificationsService } from './services.ts';
+import { changeOnce } from './settings/change.ts';
 
 export interface NotificationsDeps {
   store: Store;
@@ -55,52 +57,64 @@ export function createNotificationsService({ store, webhooks, log, newId }: Noti
       return { items: items.map(notificationView), total };
     },
 
-    async create(body, effect) {
+    async create(body, by) {
       const { id: asked, url, signing_key: key } = parseBody(notificationCreateSchema, body);
       checkAddress(url, false);
       const id = asked ?? newId();
-      const { made } = await writeOnce(store, effect, async (writer) => {
+      const { made } = await changeOnce(store, by, async (writer) => {
         if ((await writer.notification(id)) !== undefined) throw new AppError('NOTIFICATION_EXISTS', { id });
         await writer.putNotification({ id, type: 'webhook', url, declaration: null });
         if (key != null) await writer.putSigningKey(id, key);
-        return { outcome: notificationView(await find(writer, id)) };
+        const after = notificationView(await find(writer, id));
+        return { outcome: after, audit: audited('create', id, { before: null, after }, key != null) };
       });
       if (key != null) warnOfShortKey(id, key);
       return made.outcome as WireObject;
     },
 
-    async update(id, body, effect) {
-      const earlier = await earlierEffect(store.read, effect);
+    async update(id, body, by) {
+      const earlier = await earlierEffect(store.read, by.effect);
       if (earlier?.outcome !== undefined) return earlier.outcome as WireObject;
       const seen = await find(store.read, id);
       const { signing_key: key, url: given } = parseBody(notificationUpdateSchema, body);
       // What an answer showed comes back from who reads, changes one field, and writes all.
       const url = given === maskWebhookUrl(seen.url) ? undefined : given;
       if (url !== undefined) checkAddress(url, hasDeclaredAddress({ ...seen, url }));
-      const { made } = await writeOnce(store, effect, async (writer) => {
+      const { made } = await changeOnce(store, by, async (writer) => {
         const notification = await find(writer, id);
+        const before = notificationView(notification);
         await writer.putNotification({ ...notification, url: url ?? notification.url });
         // Absent and null leave the key, an empty text removes it.
         if (key != null) await writer.putSigningKey(id, key === '' ? null : key);
-        return { outcome: notificationView(await find(writer, id)) };
+        const after = notificationView(await find(writer, id));
+        return { outcome: after, audit: audited('update', id, { before, after }, key != null) };
       });
       if (key != null && key !== '') warnOfShortKey(id, key);
       return made.outcome as WireObject;
     },
 
-    async remove(id, effect) {
-      await writeOnce(store, effect, async (writer) => {
-        await find(writer, id);
+    async remove(id, by) {
+      await changeOnce(store, by, async (writer) => {
+        const before = notificationView(await find(writer, id));
         const users = (await writer.allRelayers()).filter(({ notificationId }) => notificationId === id);
         if (users.length > 0) {
           const relayers = users.map((relayer) => relayer.id).join(', ');
           throw new AppError('NOTIFICATION_IN_USE', { id, count: String(users.length), relayers });
         }
         await writer.deleteNotification(id);
-        return { outcome: null };
+        return { outcome: null, audit: audited('delete', id, { before, after: null }) };
       });
     },
   };
+}
+
+function audited(
+  action: AuditedChange['action'],
+  resourceId: string,
+  views: Pick<AuditedChange, 'before' | 'after'>,
+  changesKey = false,
+): AuditedChange {
+  return { action, resource: 'notification', resourceId, ...views, secrets: changesKey ? ['signing_key'] : [] };
 }
 
 async function find(read: Reader, id: string): Promise<Notification> {

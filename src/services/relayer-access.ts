@@ -4,8 +4,10 @@ import type { ChainClient } from '../chains/client.ts';
 import type { ChainConnections } from '../chains/connections.ts';
 import { disabledText } from '../domain/disabled-reason.ts';
 import { AppError } from '../domain/errors.ts';
+import type { WireObject } from '../domain/json/json.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { Relayer } from '../domain/relayer.ts';
+import { relayerView } from '../domain/relayer-view.ts';
 import type { Reader } from '../store/store.ts';
 
 /** A relayer with what its chain needs to act for it. */
@@ -53,6 +55,11 @@ export class RelayerDirectory {
     const { disabledReason } = access.relayer;
     if (disabledReason !== null) throw new AppError('RELAYER_DISABLED', { reason: disabledText(disabledReason) });
     return access;
+  }
+
+  /** A relayer as answers show it. */
+  viewOf(relayer: Relayer): WireObject {
+    return relayerView(relayer, this.chainOf(relayer).policyView(relayer.policies));
   }
 
   /** The family of a stored relayer; that it is missing is a fault of the set-up. */

@@ -1,19 +1,21 @@
 import { z } from 'zod';
 import type { ChainConnections } from '../chains/connections.ts';
 import { isSameChain } from '../chains/same-chain.ts';
+import type { AuditedChange } from '../domain/audit.ts';
+import type { Caller } from '../domain/caller.ts';
 import { AppError, invalidRequest } from '../domain/errors.ts';
 import { idSchema } from '../domain/id.ts';
-import type { Effect } from '../domain/idempotency.ts';
 import { inTime } from '../domain/in-time.ts';
-import { isObject, type Json, type JsonObject } from '../domain/json/json.ts';
+import { isObject, type Json, type JsonObject, type WireObject } from '../domain/json/json.ts';
 import { isMasked } from '../domain/mask-url.ts';
 import type { Relayer, RpcUrl } from '../domain/relayer.ts';
 import { type AddressGuard, BlockedAddressError } from '../egress/address-guard.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Store, Writer } from '../store/store.ts';
-import { earlierEffect, writeOnce } from './effects.ts';
+import { earlierEffect } from './effects.ts';
 import type { RelayerDirectory } from './relayer-access.ts';
 import { parseBody } from './request-body.ts';
+import { changeOnce } from './settings/change.ts';
 
 export interface RelayerUpdateDeps {
   store: Store;
@@ -66,17 +68,17 @@ type RelayerChange = z.output<typeof relayerUpdateSchema>;
 /** The change of a relayer by a client. What it changes counts from the engine's next step. */
 export function createRelayerUpdate(
   deps: RelayerUpdateDeps,
-): (relayerId: string, body: unknown, effect?: Effect) => Promise<Relayer> {
+): (relayerId: string, body: unknown, by: Caller) => Promise<Relayer> {
   const { store, relayers, engine, rpcGuard } = deps;
 
-  return async (relayerId, body, effect) => {
+  return async (relayerId, body, by) => {
     const { relayer: seen, chain } = await relayers.find(relayerId);
-    if ((await earlierEffect(store.read, effect)) !== undefined) return seen;
+    if ((await earlierEffect(store.read, by.effect)) !== undefined) return seen;
     const change = parseBody(relayerUpdateSchema, body);
     checkAddresses(change.custom_rpc_urls ?? [], rpcGuard);
     if (change.custom_rpc_urls !== undefined) await refuseOtherChain(deps, seen, change.custom_rpc_urls);
 
-    const written = await writeOnce(store, effect, async (writer) => {
+    const written = await changeOnce(store, by, async (writer) => {
       const relayer = await writer.relayer(relayerId);
       if (relayer === undefined) throw new AppError('RELAYER_NOT_FOUND', { id: relayerId });
       await checkNotification(writer, change.notification_id);
@@ -92,12 +94,20 @@ export function createRelayerUpdate(
         policies,
       };
       await writer.putRelayer(next);
-      return { outcome: null, next };
+      return {
+        outcome: null,
+        next,
+        audit: audited(relayers.viewOf(relayer), relayers.viewOf(next), relayerId),
+      };
     });
     const updated = written.isRepeat ? seen : written.made.next;
     if (updated.disabledReason !== null || change.custom_rpc_urls !== undefined) engine.recheck(relayerId);
     return updated;
   };
+}
+
+function audited(before: WireObject, after: WireObject, resourceId: string): AuditedChange {
+  return { action: 'update', resource: 'relayer', resourceId, before, after };
 }
 
 function given<T>(value: T | null | undefined, kept: T | null): T | null {

@@ -1,9 +1,8 @@
 import type { ChainClient } from '../chains/client.ts';
+import type { Caller } from '../domain/caller.ts';
 import { AppError } from '../domain/errors.ts';
-import type { Effect } from '../domain/idempotency.ts';
 import { inTime } from '../domain/in-time.ts';
 import type { Relayer } from '../domain/relayer.ts';
-import { relayerView } from '../domain/relayer-view.ts';
 import { laneKey } from '../domain/transaction/lane.ts';
 import { wireTime } from '../domain/wire-time.ts';
 import type { Reader } from '../store/store.ts';
@@ -14,13 +13,13 @@ export interface RelayersDeps {
   read: Reader;
   relayers: RelayerDirectory;
   /** Changes a relayer and resolves with it as it is then. */
-  update(relayerId: string, body: unknown, effect?: Effect): Promise<Relayer>;
+  update(relayerId: string, body: unknown, by: Caller): Promise<Relayer>;
 }
 
 /** What relayers there are, and how each one stands. Never gated by `paused` or `disabled`. */
 export function createRelayersService({ read, relayers, update }: RelayersDeps): RelayersService {
   const identityOf = ({ networkType, network }: Relayer) => read.chainIdentity(networkType, network);
-  const viewOf = (relayer: Relayer) => relayerView(relayer, relayers.chainOf(relayer).policyView(relayer.policies));
+  const viewOf = (relayer: Relayer) => relayers.viewOf(relayer);
 
   /** What the lane counts next: by the chain and the store, or by the store alone where no endpoint tells. */
   async function counterOf(access: RelayerAccess, identity: string | undefined): Promise<Record<string, Told>> {
@@ -49,8 +48,8 @@ export function createRelayersService({ read, relayers, update }: RelayersDeps):
       return { items: items.map(viewOf), total };
     },
 
-    async update(relayerId, body, effect) {
-      return viewOf(await update(relayerId, body, effect));
+    async update(relayerId, body, by) {
+      return viewOf(await update(relayerId, body, by));
     },
 
     async status(relayerId) {

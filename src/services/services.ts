@@ -1,3 +1,4 @@
+import type { Caller } from '../domain/caller.ts';
 import type { Effect } from '../domain/idempotency.ts';
 import type { WireObject } from '../domain/json/json.ts';
 import type { KvCaller, KvLock } from '../domain/kv.ts';
@@ -7,12 +8,13 @@ import type { TransactionStatus } from '../domain/transaction/transaction-state.
 import type { RpcOutcome } from '../egress/rpc/rpc-client.ts';
 import type { EffectsService } from './effects.ts';
 import type { FetchService } from './fetch.ts';
+import type { AuditService } from './settings/audit.ts';
 
 /**
  * The services. HTTP routes and plugin capabilities call the same ones, so that a policy cannot be walked around.
  * Bodies arrive unparsed and views leave in the wire's form. Every method throws `AppError`.
  *
- * What has an effect takes its name when the request has an idempotency key: under one name it happens once, and
+ * What changes settings is told who asks, and leaves an audit record. What has another effect takes its name when the request has an idempotency key: under one name it happens once, and
  * answers with what came of it.
  */
 export interface Services {
@@ -25,6 +27,11 @@ export interface Services {
   readonly kv: KvService;
   readonly fetch: FetchService;
   readonly effects: EffectsService;
+}
+
+/** Those that plugins have no use for, besides. */
+export interface ApiServices extends Services {
+  readonly audit: AuditService;
 }
 
 export interface TransactionsService {
@@ -69,7 +76,7 @@ export interface RelayersService {
   get(relayerId: string): Promise<WireObject>;
   list(page: PageRequest): Promise<Page<WireObject>>;
   /** Merges a change into a relayer, also into a disabled one. 404, also for an unknown notification; 400. */
-  update(relayerId: string, body: unknown, effect?: Effect): Promise<WireObject>;
+  update(relayerId: string, body: unknown, by: Caller): Promise<WireObject>;
   /** `GET /relayers/{id}/status`. */
   status(relayerId: string): Promise<WireObject>;
   /** `GET /relayers/{id}/balance`: null while no endpoint tells it, and `unavailable` says why. */
@@ -81,11 +88,11 @@ export interface NotificationsService {
   get(id: string): Promise<WireObject>;
   list(page: PageRequest): Promise<Page<WireObject>>;
   /** 400, 409 for an id that is taken. */
-  create(body: unknown, effect?: Effect): Promise<WireObject>;
+  create(body: unknown, by: Caller): Promise<WireObject>;
   /** 404, 400. */
-  update(id: string, body: unknown, effect?: Effect): Promise<WireObject>;
-  /** 404; 400 while relayers refer to it. */
-  remove(id: string, effect?: Effect): Promise<void>;
+  update(id: string, body: unknown, by: Caller): Promise<WireObject>;
+  /** 404; 409 while relayers refer to it. */
+  remove(id: string, by: Caller): Promise<void>;
 }
 
 /** Signatures over what is not sent. 404, 403 paused or disabled, 400. */

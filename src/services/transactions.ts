@@ -125,6 +125,7 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
       const asked = { chain: access.chain, relayerId, transactionId: id, request };
       const { made } = await spending.within(spender, asked, (reserve) =>
         writeOnce(store, effect, async (writer) => {
+          if (!(await writer.holdRelayer(relayerId))) throw new AppError('RELAYER_NOT_FOUND', { id: relayerId });
           const twin = await twinOf(writer, transaction);
           if (twin !== undefined) return { outcome: null, transactionId: twin };
           await reserve(writer);

@@ -9,10 +9,12 @@ import { intentReads, intentWrites } from './tables/intents.ts';
 import { kvReads, kvWrites } from './tables/kv.ts';
 import { kvLockWrites } from './tables/kv-locks.ts';
 import { laneReads, laneWrites } from './tables/lanes.ts';
-import { notificationReads, notificationWrites } from './tables/notifications.ts';
 import { outboxReads, outboxWrites } from './tables/outbox.ts';
 import { pruningWrites } from './tables/pruning.ts';
-import { relayerReads, relayerWrites } from './tables/relayers.ts';
+import { auditReads, auditWrites } from './tables/settings/audit-records.ts';
+import { notificationReads, notificationWrites } from './tables/settings/notifications.ts';
+import { relayerReads, relayerWrites } from './tables/settings/relayers.ts';
+import { settingsLock } from './tables/settings/settings-lock.ts';
 import { spendingReads, spendingWrites } from './tables/spending.ts';
 import { transactionReads, transactionWrites } from './tables/transactions.ts';
 
@@ -31,6 +33,7 @@ export function createReader(connection: Connection): Reader {
     ...kvReads(connection),
     ...effectReads(connection),
     ...spendingReads(connection),
+    ...auditReads(connection),
     ...historyReads(connection),
   };
 }
@@ -53,6 +56,8 @@ export function createWriter(connection: Connection): Writer {
     ...kvLockWrites(connection),
     ...idempotencyWrites(connection),
     ...spendingWrites(connection),
+    ...auditWrites(connection),
+    ...settingsLock(connection),
     ...historyWrites(connection),
   };
 }

@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely';
+import type { AuditedChange } from '../domain/audit.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { AnchorKind } from '../domain/transaction/anchor.ts';
 import type { AttemptPurpose } from '../domain/transaction/attempt.ts';
@@ -28,6 +29,7 @@ export interface Tables {
   spending: SpendingTable;
   notifications: NotificationTable;
   outbox: OutboxTable;
+  audit_records: AuditTable;
   leases: LeaseTable;
   rate_buckets: RateBucketTable;
   instances: InstanceTable;
@@ -246,6 +248,20 @@ export interface OutboxTable {
   ended_at: number | null;
   /** Of the latest delivery. */
   outcome: string | null;
+}
+
+interface AuditTable {
+  position: Generated<number>;
+  at: number;
+  key_id: string;
+  request_id: string;
+  action: AuditedChange['action'];
+  resource: AuditedChange['resource'];
+  resource_id: string;
+  /** JSON, as are the two below; null where there was nothing. */
+  before: string | null;
+  after: string | null;
+  secrets: string;
 }
 
 interface LeaseTable {

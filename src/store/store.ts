@@ -1,4 +1,6 @@
 import type { KeyObject } from 'node:crypto';
+import type { AuditedChange, AuditFilter, AuditRecord } from '../domain/audit.ts';
+import type { Caller } from '../domain/caller.ts';
 import type { History, Mark } from '../domain/history.ts';
 import type { Claim, Effect, EffectName, KeptAnswer, KeyedRequest } from '../domain/idempotency.ts';
 import type { Json } from '../domain/json/json.ts';
@@ -154,6 +156,9 @@ export interface Reader {
     part: keyof Spent,
     needed: bigint,
   ): Promise<Timestamp | null>;
+
+  /** Changes of settings, the latest first. */
+  auditRecords(page: PageRequest, filter: AuditFilter): Promise<Page<AuditRecord>>;
 
   /** What the database says of its own past. */
   history(): Promise<History>;
@@ -359,6 +364,15 @@ export interface Writer extends Reader {
   settleSpending(ended: readonly (Spent & { transactionId: string })[]): Promise<void>;
   /** Brings the sums of a budget up to date with at most so many that ended; resolves with their number. */
   foldSpending(pluginId: string, relayerId: string, limit: number): Promise<number>;
+
+  /**
+   * Has all other changes of settings, and what refers to a relayer, wait for this commit. To be asked for before
+   * anything else of a body, so that what it reads is what they have left.
+   */
+  lockSettings(): Promise<void>;
+  /** Whether there is such a relayer; it is not deleted before the commit. */
+  holdRelayer(id: string): Promise<boolean>;
+  insertAuditRecord(record: AuditedChange & Pick<Caller, 'keyId' | 'requestId'>): Promise<void>;
 
   putHistory(history: Pick<History, 'epochs' | 'place'>): Promise<void>;
   /** Of the instance with this data folder. */

@@ -178,7 +178,7 @@ t.test('notifications', async (t) => {
   t.test('a relayer that refers to one keeps it', async (t) => {
     t.equal((await service.request('PATCH', RELAYER, { notification_id: 'n1' })).body.data.notification_id, 'n1');
     const refused = await service.request('DELETE', `${NOTIFICATIONS}/n1`);
-    isRefusal(t, refused, 400, 'Bad Request', 'in use');
+    isRefusal(t, refused, 409, 'Notification is in use', 'in use');
     t.match(refused.body.error, /it is being used by 1 relayer\(s\): local-1/);
     t.equal((await service.request('PATCH', RELAYER, { notification_id: null })).body.data.notification_id, undefined);
     t.equal((await service.request('DELETE', `${NOTIFICATIONS}/n1`)).status, 200);

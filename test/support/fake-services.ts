@@ -1,3 +1,5 @@
+import type { AuditFilter } from '../../src/domain/audit.ts';
+import type { Caller } from '../../src/domain/caller.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import type { Effect } from '../../src/domain/idempotency.ts';
 import type { WireObject } from '../../src/domain/json/json.ts';
@@ -5,20 +7,21 @@ import type { Page, PageRequest } from '../../src/domain/page.ts';
 import type { TransactionStatus } from '../../src/domain/transaction/transaction-state.ts';
 import type { RpcOutcome } from '../../src/egress/rpc/rpc-client.ts';
 import type {
+  ApiServices,
   KvService,
   LifecycleService,
   NotificationsService,
   RelayersService,
   RpcService,
-  Services,
   SigningService,
   TransactionsService,
 } from '../../src/services/services.ts';
+import type { AuditService } from '../../src/services/settings/audit.ts';
 import { FakeEffects } from './keyed-effect.ts';
 import { fetchServiceOver, NO_PLUGIN_HTTP } from './no-plugin-http.ts';
 
 /** Services over nothing but what a test puts in. */
-export class FakeServices implements Services {
+export class FakeServices implements ApiServices {
   readonly relayers = new FakeRelayers();
   readonly notifications = new FakeNotifications();
   readonly transactions = new FakeTransactions();
@@ -28,6 +31,7 @@ export class FakeServices implements Services {
   readonly kv = new FakeKv();
   readonly fetch = fetchServiceOver(NO_PLUGIN_HTTP);
   readonly effects = new FakeEffects();
+  readonly audit = new FakeAudit();
 }
 
 class FakeRelayers implements RelayersService {
@@ -64,6 +68,7 @@ class FakeRelayers implements RelayersService {
 
 class FakeNotifications implements NotificationsService {
   readonly known = new Map<string, WireObject>();
+  readonly callers: Caller[] = [];
 
   async get(id: string): Promise<WireObject> {
     const notification = this.known.get(id);
@@ -75,7 +80,8 @@ class FakeNotifications implements NotificationsService {
     return { items: [...this.known.values()], total: this.known.size };
   }
 
-  async create(body: unknown): Promise<WireObject> {
+  async create(body: unknown, by: Caller): Promise<WireObject> {
+    this.callers.push(by);
     const notification = body as WireObject;
     const id = String(notification['id']);
     if (this.known.has(id)) throw new AppError('NOTIFICATION_EXISTS', { id });
@@ -90,6 +96,15 @@ class FakeNotifications implements NotificationsService {
   async remove(id: string): Promise<void> {
     await this.get(id);
     this.known.delete(id);
+  }
+}
+
+class FakeAudit implements AuditService {
+  asked: { page: PageRequest; filter: AuditFilter }[] = [];
+
+  async list(page: PageRequest, filter: AuditFilter): Promise<Page<WireObject>> {
+    this.asked.push({ page, filter });
+    return { items: [{ id: 1, action: 'update' }], total: 1 };
   }
 }
 

@@ -28,6 +28,7 @@ export const TAGS = {
   Transactions: 'What relayers were asked to send, and what became of it.',
   Signing: 'Signatures over what is not sent, and calls that are passed through to a node.',
   Notifications: 'Webhook targets. Events are delivered at least once, in order per transaction.',
+  Audit: 'Who changed which setting.',
   Operations: 'Probes, metrics and this description.',
 } as const;
 

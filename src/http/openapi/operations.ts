@@ -10,6 +10,7 @@ import {
   pluginFailureSchema,
   readinessSchema,
 } from './answers.ts';
+import { auditOperations, auditRecordSchema } from './audit-operations.ts';
 import { lifecycleOperations, timelineEventSchema, timelineSchema } from './lifecycle-operations.ts';
 import { ACTING, BODY, type ChainBodies, found, OF_RELAYER, type Operation } from './operation.ts';
 import { pluginCalls, pluginSchema, pluginViews } from './plugin-operations.ts';
@@ -41,6 +42,7 @@ export function operations(chains: ChainBodies): Readonly<Record<string, Operati
     ...lifecycleOperations(chains),
     ...signingOperations(chains),
     ...notificationOperations,
+    ...auditOperations,
     ...serviceOperations,
   };
   return Object.fromEntries(Object.entries(all).map(([route, one]) => [route, mayAct(route) ? withKey(one) : one]));
@@ -237,6 +239,7 @@ export const NAMED_ANSWERS = {
   Timeline: timelineSchema,
   TimelineEvent: timelineEventSchema,
   Notification: notificationSchema,
+  AuditRecord: auditRecordSchema,
   Failure: failureSchema,
   PluginFailure: pluginFailureSchema,
   Readiness: readinessSchema,

@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { NotificationsService } from '../../services/services.ts';
+import { callerOf } from '../caller.ts';
 import { success, successPage } from '../envelope.ts';
-import { effectOf } from '../idempotency.ts';
 import { assertNoBody, bodyOf } from '../json-body.ts';
 import { pageQuerySchema, pageRequest } from '../paging.ts';
 
@@ -19,7 +19,7 @@ export function notificationRoutes(app: FastifyInstance, notifications: Notifica
   });
 
   routes.post('/notifications', async (request, reply) =>
-    reply.code(201).send(success(await notifications.create(bodyOf(request), effectOf(request)))),
+    reply.code(201).send(success(await notifications.create(bodyOf(request), callerOf(request)))),
   );
 
   routes.get('/notifications/:id', { schema: { params } }, async (request) =>
@@ -27,12 +27,12 @@ export function notificationRoutes(app: FastifyInstance, notifications: Notifica
   );
 
   routes.patch('/notifications/:id', { schema: { params } }, async (request) =>
-    success(await notifications.update(request.params.id, bodyOf(request), effectOf(request))),
+    success(await notifications.update(request.params.id, bodyOf(request), callerOf(request))),
   );
 
   routes.delete('/notifications/:id', { schema: { params } }, async (request) => {
     assertNoBody(request);
-    await notifications.remove(request.params.id, effectOf(request));
+    await notifications.remove(request.params.id, callerOf(request));
     return success('Notification deleted successfully');
   });
 }

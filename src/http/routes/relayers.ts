@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { RelayersService } from '../../services/services.ts';
+import { callerOf } from '../caller.ts';
 import { success, successPage } from '../envelope.ts';
-import { effectOf } from '../idempotency.ts';
 import { bodyOf } from '../json-body.ts';
 import { pageQuerySchema, pageRequest } from '../paging.ts';
 
@@ -23,7 +23,7 @@ export function relayerRoutes(app: FastifyInstance, relayers: RelayersService): 
   );
 
   routes.patch('/relayers/:id', { schema: { params } }, async (request) =>
-    success(await relayers.update(request.params.id, bodyOf(request), effectOf(request))),
+    success(await relayers.update(request.params.id, bodyOf(request), callerOf(request))),
   );
 
   routes.get('/relayers/:id/status', { schema: { params } }, async (request) =>

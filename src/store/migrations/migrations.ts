@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { ColumnTypes } from '../column-types.ts';
 import type { Tables } from '../schema.ts';
+import { audit } from './audit.ts';
 import { baseline } from './baseline.ts';
 
 /** One step of the schema. Once released it is never edited: what has to change is the next step. */
@@ -10,4 +11,7 @@ export interface Migration {
 }
 
 /** All steps; the version of a database is the number of those that it has taken. */
-export const migrations: readonly Migration[] = [{ name: 'baseline', up: baseline }];
+export const migrations: readonly Migration[] = [
+  { name: 'baseline', up: baseline },
+  { name: 'audit', up: audit },
+];

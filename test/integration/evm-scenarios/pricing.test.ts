@@ -1,6 +1,7 @@
 /** The network asks for more than was offered, or than is allowed, or gives less room: what waits resumes, what cannot be mined gives its nonce back. */
 import t, { type Test } from 'tap';
 import { startAnvil } from '../../support/anvil.ts';
+import { OPERATOR } from '../../support/caller.ts';
 import { outage } from '../../support/node-front.ts';
 import { Scenario, type ScenarioOptions } from '../../support/scenario-stage.ts';
 
@@ -66,7 +67,7 @@ t.test(
     for (const id of [forbidden, allowed]) await stage.until('it waits for the market', () => isWaiting(id));
     t.equal((await stage.get(forbidden)).sequence, null);
 
-    await stage.services.relayers.update('r1', { policies: { whitelist_receivers: [] } });
+    await stage.services.relayers.update('r1', { policies: { whitelist_receivers: [] } }, OPERATOR);
     await setBaseFee(stage, 1n);
     stage.pass(MINUTE / 6);
     await stage.untilStatus(forbidden, 'failed');

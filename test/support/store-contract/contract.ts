@@ -1,6 +1,7 @@
 import type { Test } from 'tap';
 import type { Store } from '../../../src/store/store.ts';
 import { attemptsContract } from './attempts.ts';
+import { auditContract } from './audit-records.ts';
 import { bodiesContract } from './bodies.ts';
 import { chainIdentitiesContract } from './chain-identities.ts';
 import { decisionsContract } from './decisions.ts';
@@ -15,6 +16,7 @@ import { notificationsContract } from './notifications.ts';
 import { outboxContract } from './outbox.ts';
 import { pruningContract } from './pruning.ts';
 import { relayersContract } from './relayers.ts';
+import { settingsLockContract } from './settings-lock.ts';
 import { spendingContract } from './spending.ts';
 import { transactionsContract } from './transactions.ts';
 
@@ -28,6 +30,8 @@ export function storeContract(t: Test, open: (t: Test) => Promise<Store>): void 
   decisionsContract(t, open);
   chainIdentitiesContract(t, open);
   notificationsContract(t, open);
+  auditContract(t, open);
+  settingsLockContract(t, open);
   outboxContract(t, open);
   kvContract(t, open);
   kvLocksContract(t, open);

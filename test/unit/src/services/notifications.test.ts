@@ -4,6 +4,7 @@ import { createAddressGuard } from '../../../../src/egress/address-guard.ts';
 import { createWebhookClient } from '../../../../src/egress/webhook-client.ts';
 import { createLog } from '../../../../src/observability/log.ts';
 import { createNotificationsService } from '../../../../src/services/notifications.ts';
+import { OPERATOR, operatorOnce } from '../../../support/caller.ts';
 import { EngineWorld, relayerNamed } from '../../../support/engine-world.ts';
 import { keyedEffect } from '../../../support/keyed-effect.ts';
 import { storeFor } from '../../../support/store.ts';
@@ -21,7 +22,13 @@ async function stage(t: Test) {
   );
   const webhooks = createWebhookClient({ declared, others } as Parameters<typeof createWebhookClient>[0]);
   t.teardown(() => webhooks.close());
-  const service = createNotificationsService({ store, webhooks, log, newId: () => crypto.randomUUID() });
+  const made = createNotificationsService({ store, webhooks, log, newId: () => crypto.randomUUID() });
+  const service = {
+    ...made,
+    create: (body: unknown, by = OPERATOR) => made.create(body, by),
+    update: (id: string, body: unknown, by = OPERATOR) => made.update(id, body, by),
+    remove: (id: string, by = OPERATOR) => made.remove(id, by),
+  };
   const keyOf = async (id: string) => (await store.read.signingKey(id))?.export().toString() ?? null;
   return { store, service, lines, keyOf };
 }
@@ -146,26 +153,28 @@ t.test('a refused body changes nothing, and an unknown id is 404 before anything
 t.test('what relayers refer to is not deleted', async (t) => {
   const world = await EngineWorld.open(t);
   const { notifications } = world.services();
-  await notifications.create({ id: 'n1', url: URL_ONE });
+  await notifications.create({ id: 'n1', url: URL_ONE }, OPERATOR);
   await world.store.write(async (writer) => {
     for (const id of ['a', 'b']) await writer.putRelayer(relayerNamed(id, { notificationId: 'n1' }));
   });
-  await t.rejects(notifications.remove('n1'), {
-    status: 400,
+  await t.rejects(notifications.remove('n1', OPERATOR), {
+    status: 409,
+    publicMessage: 'Notification is in use',
     message:
       "Cannot delete notification 'n1' because it is being used by 2 relayer(s): b, a. Please remove or reconfigure these relayers before deleting the notification.",
   });
   await world.store.write(async (writer) => {
     for (const id of ['a', 'b']) await writer.putRelayer(relayerNamed(id));
   });
-  await notifications.remove('n1');
+  await notifications.remove('n1', OPERATOR);
   await t.rejects(notifications.get('n1'), { code: 'NOTIFICATION_NOT_FOUND' });
 });
 
 t.test('under one name each change happens once, and is answered as the first time', async (t) => {
   const { store, service, keyOf } = await stage(t);
-  const create = await keyedEffect(store);
-  const [update, remove] = [1, 2].map((occurrence) => ({ ...create, occurrence }));
+  const effect = await keyedEffect(store);
+  const once = (occurrence: number) => operatorOnce({ ...effect, occurrence });
+  const [create, update, remove] = [once(0), once(1), once(2)];
   const created = { id: 'n1', type: 'webhook', url: URL_ONE, has_signing_key: true };
   const body = { id: 'n1', url: URL_ONE, signing_key: LONG_KEY };
   for (let round = 0; round < 2; round += 1) t.strictSame(await service.create(body, create), created);
@@ -180,4 +189,33 @@ t.test('under one name each change happens once, and is answered as the first ti
   await service.remove('n1', remove);
   t.strictSame(await service.update('n1', { signing_key: '' }, update), changed, 'also of one that is gone');
   await t.rejects(service.remove('n1'), { code: 'NOTIFICATION_NOT_FOUND' });
+});
+
+t.test('each change leaves a record of who made it, with the views and without the key', async (t) => {
+  const { store, service } = await stage(t);
+  await service.create({ id: 'n1', url: `${URL_ONE}?token=secret`, signing_key: LONG_KEY });
+  await service.update('n1', { url: 'https://hooks.example/two' });
+  await service.update('n1', { signing_key: '' });
+  await service.update('n1', {});
+  await service.remove('n1');
+  const { items } = await store.read.auditRecords({ page: 1, perPage: 10 }, {});
+  const [shown, moved] = [
+    { id: 'n1', type: 'webhook', url: `${URL_ONE}?***`, has_signing_key: true },
+    { id: 'n1', type: 'webhook', url: 'https://hooks.example/two', has_signing_key: true },
+  ];
+  const unsigned = { ...moved, has_signing_key: false };
+  t.match(items, [
+    { action: 'delete', resource: 'notification', resourceId: 'n1', before: unsigned, after: null },
+    { action: 'update', before: moved, after: unsigned, secrets: ['signing_key'] },
+    { action: 'update', before: shown, after: moved, secrets: [] },
+    {
+      action: 'create',
+      before: null,
+      after: shown,
+      secrets: ['signing_key'],
+      keyId: 'operator',
+      requestId: 'request-1',
+    },
+  ]);
+  t.equal(items.length, 4, 'what changes nothing leaves none');
 });

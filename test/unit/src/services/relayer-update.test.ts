@@ -5,6 +5,7 @@ import type { Relayer } from '../../../../src/domain/relayer.ts';
 import { createAddressGuard } from '../../../../src/egress/address-guard.ts';
 import { RelayerDirectory } from '../../../../src/services/relayer-access.ts';
 import { createRelayerUpdate } from '../../../../src/services/relayer-update.ts';
+import { OPERATOR, operatorOnce } from '../../../support/caller.ts';
 import { EngineWorld, relayerNamed } from '../../../support/engine-world.ts';
 import { keyedEffect } from '../../../support/keyed-effect.ts';
 import { notificationOf } from '../../../support/store.ts';
@@ -21,13 +22,14 @@ async function stage(t: Test, relayer: Partial<Relayer> = {}) {
   const rechecked: string[] = [];
   const connections = { clientOf: () => world.client, close: async () => {} };
   const chains = new Map([['evm' as const, createEvmChain(systemClock)]]);
-  const update = createRelayerUpdate({
+  const made = createRelayerUpdate({
     store: world.store,
     relayers: new RelayerDirectory({ read: world.store.read, chains, connections }),
     connections,
     engine: { recheck: (id) => void rechecked.push(id) },
     rpcGuard: createAddressGuard({ allowedHosts: [], blockPrivate: true }),
   });
+  const update = (id: string, body: unknown, by = OPERATOR) => made(id, body, by);
   const stored = async () => world.store.read.relayer('r1');
   return { world, update, rechecked, stored };
 }
@@ -220,9 +222,26 @@ t.test('changes that come at once all survive', async (t) => {
 
 t.test('under one name a change is made once; its repeat shows the relayer as it is', async (t) => {
   const { world, update } = await stage(t);
-  const effect = await keyedEffect(world.store);
-  const both = await Promise.all([update('r1', { paused: true }, effect), update('r1', { paused: true }, effect)]);
+  const once = operatorOnce(await keyedEffect(world.store));
+  const both = await Promise.all([update('r1', { paused: true }, once), update('r1', { paused: true }, once)]);
   t.ok(both.some(({ paused }) => paused));
   await update('r1', { paused: false });
-  t.equal((await update('r1', { paused: true }, effect)).paused, false);
+  t.equal((await update('r1', { paused: true }, once)).paused, false);
+});
+
+t.test('a change leaves a record with both views, endpoints hidden', async (t) => {
+  const { world, update } = await stage(t);
+  await update('r1', { name: 'New', custom_rpc_urls: [{ url: 'https://rpc.example/a-secret-key' }] });
+  await update('r1', { name: 'New' });
+  const { items } = await world.store.read.auditRecords({ page: 1, perPage: 10 }, { resource: 'relayer' });
+  t.match(items, [
+    {
+      action: 'update',
+      resourceId: 'r1',
+      before: { name: 'r1' },
+      after: { name: 'New', custom_rpc_urls: [{ url: 'https://rpc.example/***', weight: 100 }] },
+      keyId: 'operator',
+    },
+  ]);
+  t.equal(items.length, 1);
 });

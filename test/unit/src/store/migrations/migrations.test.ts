@@ -11,6 +11,7 @@ t.test('all steps lead from an empty database to the tables of the schema', asyn
     tables.map(({ name }) => name),
     [
       'attempts',
+      'audit_records',
       'budgets',
       'chain_identities',
       'decisions',

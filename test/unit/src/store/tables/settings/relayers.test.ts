@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
-import { relayerOf, storeFor, temporaryStore } from '../../../../support/store.ts';
-import { relayersContract } from '../../../../support/store-contract/relayers.ts';
+import { relayerOf, storeFor, temporaryStore } from '../../../../../support/store.ts';
+import { relayersContract } from '../../../../../support/store-contract/relayers.ts';
 
 relayersContract(t, storeFor);
 

@@ -1,14 +1,21 @@
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
-import { networkTypeSchema } from '../../domain/network-type.ts';
-import type { DisabledReason, Relayer, RpcUrl } from '../../domain/relayer.ts';
-import { type Connection, sealerOf } from '../connection.ts';
-import { prepared } from '../prepared.ts';
-import type { RelayerTable, Tables } from '../schema.ts';
-import type { SealedPlace, Sealer } from '../sealing.ts';
-import type { Reader, Writer } from '../store.ts';
-import { pageBounds, totalOf } from './lists/paging.ts';
-import { anyJsonObjectSchema, anyJsonSchema, flagSchema, jsonText, readRecord, storableText } from './stored-record.ts';
+import { networkTypeSchema } from '../../../domain/network-type.ts';
+import type { DisabledReason, Relayer, RpcUrl } from '../../../domain/relayer.ts';
+import { type Connection, sealerOf } from '../../connection.ts';
+import { prepared } from '../../prepared.ts';
+import type { RelayerTable, Tables } from '../../schema.ts';
+import type { SealedPlace, Sealer } from '../../sealing.ts';
+import type { Reader, Writer } from '../../store.ts';
+import { pageBounds, totalOf } from '../lists/paging.ts';
+import {
+  anyJsonObjectSchema,
+  anyJsonSchema,
+  flagSchema,
+  jsonText,
+  readRecord,
+  storableText,
+} from '../stored-record.ts';
 
 const causeSchema = z.strictObject({
   type: z.string(),

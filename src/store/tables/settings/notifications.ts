@@ -1,14 +1,14 @@
 import { createSecretKey } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
-import type { Notification } from '../../domain/notification.ts';
-import { type Connection, sealerOf } from '../connection.ts';
-import { prepared } from '../prepared.ts';
-import type { NotificationTable, Tables } from '../schema.ts';
-import type { SealedPlace, Sealer } from '../sealing.ts';
-import type { Reader, Writer } from '../store.ts';
-import { pageBounds, totalOf } from './lists/paging.ts';
-import { anyJsonObjectSchema, jsonText, readRecord } from './stored-record.ts';
+import type { Notification } from '../../../domain/notification.ts';
+import { type Connection, sealerOf } from '../../connection.ts';
+import { prepared } from '../../prepared.ts';
+import type { NotificationTable, Tables } from '../../schema.ts';
+import type { SealedPlace, Sealer } from '../../sealing.ts';
+import type { Reader, Writer } from '../../store.ts';
+import { pageBounds, totalOf } from '../lists/paging.ts';
+import { anyJsonObjectSchema, jsonText, readRecord } from '../stored-record.ts';
 
 const rowSchema = z
   .object({

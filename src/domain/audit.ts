@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import type { WireObject } from './json/json.ts';
+import type { Timestamp } from './transaction/transaction.ts';
+
+/** What clients can change, as audit records name it. */
+export const auditedResourceSchema = z.enum(['relayer', 'notification']);
+
+export const auditActionSchema = z.enum(['create', 'update', 'delete']);
+
+/** What a change did to one resource. */
+export interface AuditedChange {
+  action: z.infer<typeof auditActionSchema>;
+  resource: z.infer<typeof auditedResourceSchema>;
+  resourceId: string;
+  /** The resource as answers show it, so without secrets; null where there was none. */
+  before: WireObject | null;
+  /** The same after the change; null where it is gone. */
+  after: WireObject | null;
+  /** The fields that no answer shows and that the change set or removed. */
+  secrets?: readonly string[];
+}
+
+/** A change with who made it, as it is kept. */
+export interface AuditRecord extends Required<AuditedChange> {
+  /** Rises with each record. */
+  position: number;
+  at: Timestamp;
+  keyId: string;
+  requestId: string;
+}
+
+/** Which records are asked for; what is absent may be anything. */
+export interface AuditFilter {
+  resource?: AuditRecord['resource'] | undefined;
+  resourceId?: string | undefined;
+}

@@ -1,0 +1,33 @@
+import type { AuditedChange } from '../../domain/audit.ts';
+import type { Caller } from '../../domain/caller.ts';
+import { writeJson } from '../../domain/json/json-text.ts';
+import type { Store, Writer } from '../../store/store.ts';
+import { inWriteOnce, type Made, type Written } from '../effects.ts';
+
+/** A change of settings, with what the audit says of it. */
+export interface Change extends Made {
+  audit: AuditedChange;
+}
+
+/**
+ * Makes a change of settings in one commit with its audit record, once for each keyed request. Nothing that the body
+ * reads is changed by another before the commit. A change that changes nothing leaves no record.
+ */
+export async function changeOnce<T extends Change>(
+  store: Pick<Store, 'write'>,
+  { keyId, requestId, effect }: Caller,
+  body: (writer: Writer) => Promise<T>,
+): Promise<Written<T>> {
+  return await store.write(async (writer) => {
+    await writer.lockSettings();
+    return await inWriteOnce(writer, effect, async () => {
+      const made = await body(writer);
+      if (hasChanged(made.audit)) await writer.insertAuditRecord({ ...made.audit, keyId, requestId });
+      return made;
+    });
+  });
+}
+
+function hasChanged({ before, after, secrets = [] }: AuditedChange): boolean {
+  return secrets.length > 0 || writeJson(before) !== writeJson(after);
+}
