@@ -9,7 +9,7 @@ import { uncaughtError } from '../forwarded-logs.ts';
 import type { HostFailure } from '../outcome.ts';
 import { BuildPlaces } from './build-places.ts';
 import { BundleRoom } from './bundle-room.ts';
-import { discoverPlugins } from './discovery.ts';
+import { discoverPlugins, packageMains } from './discovery.ts';
 import { type FolderWatch, type WatchTiming, watchFolders } from './folder-watch.ts';
 import { changedFiles, INSTALL_RECORD, type PluginTree, readPluginTree, settledTree } from './plugin-tree.ts';
 import { buildVersion, type VersionBuildDeps } from './version-build.ts';
@@ -193,7 +193,9 @@ export class Catalog {
     this.watch?.follow(tree.folders);
     if (changed.size === 0 && !first && this.unsettled.size === 0 && this.missing.size === 0) return;
 
-    const { entries, ignored } = discoverPlugins(this.deps.root, tree.files.keys(), this.deps.entries);
+    const { root } = this.deps;
+    const mains = await packageMains(root, tree.files.keys());
+    const { entries, ignored } = discoverPlugins(root, tree.files.keys(), this.deps.entries, mains);
     this.reportIgnored(ignored);
     this.dropMissing(new Set(entries.map(({ id }) => id)));
     const { unsettled } = this;

@@ -1,7 +1,11 @@
 import { join, relative, sep } from 'node:path';
 import { pluginIdSchema } from '../../domain/id.ts';
 import { droppedInEntry, type PluginEntry } from '../../domain/plugin.ts';
+import { packageMain } from './package-main.ts';
 import { entryPath } from './plugin-file.ts';
+
+/** Names of a folder that is no plugin by its index, but may be one by what its package names. */
+const PACKAGE = /^([^/]+)\/package\.json$/;
 
 /** The forms a dropped-in plugin may have, best first: where two share an id, the first one is the plugin. */
 const FORMS = [/^([^/]+)\.ts$/, /^([^/]+)\.js$/, /^([^/]+)\.mjs$/, /^([^/]+)\/index\.ts$/, /^([^/]+)\/index\.js$/];
@@ -19,19 +23,27 @@ export interface Discovered {
  * All plugins: the declared ones, then what was dropped into the folder, by id. What an entry's path names is not
  * discovered under its own name as well.
  * @param files absolute paths
+ * @param mains what packages among them name as their main files, see {@link packageMains}
  */
-export function discoverPlugins(root: string, files: Iterable<string>, declared: readonly PluginEntry[]): Discovered {
+export function discoverPlugins(
+  root: string,
+  files: Iterable<string>,
+  declared: readonly PluginEntry[],
+  mains: ReadonlyMap<string, string> = new Map(),
+): Discovered {
   const named = new Set(declared.map(({ path }) => join(root, entryPath(path))));
   const byId = new Map(declared.map((entry) => [entry.id, entry]));
   const ignored: Discovered['ignored'] = [];
 
   const found = [...files]
-    .map((file) => ({ file, path: relative(root, file).split(sep).join('/') }))
+    .map((file) => ({ file, path: below(root, file) }))
     .filter(({ path }) => !NEVER.test(path))
     .flatMap(({ file, path }) => {
       const form = FORMS.findIndex((pattern) => pattern.test(path));
       const id = FORMS[form]?.exec(path)?.[1];
-      return id === undefined ? [] : [{ file, path, form, id }];
+      if (id !== undefined) return [{ file, path, form, id }];
+      const main = mains.get(path);
+      return main === undefined ? [] : [{ file: join(root, main), path: main, form: FORMS.length, id: folderOf(path) }];
     })
     .sort((a, b) => a.form - b.form || (a.path < b.path ? -1 : 1));
 
@@ -45,4 +57,28 @@ export function discoverPlugins(root: string, files: Iterable<string>, declared:
     } else byId.set(id, droppedInEntry(id, path));
   }
   return { entries: [...byId.values()].sort((a, b) => (a.id < b.id ? -1 : 1)), ignored };
+}
+
+/**
+ * The packages among the files that name a main file, as the folder of a plugin does that has no index: by the path of
+ * its `package.json`, the path of that file.
+ */
+export async function packageMains(root: string, files: Iterable<string>): Promise<Map<string, string>> {
+  const paths = new Set([...files].map((file) => below(root, file)));
+  const mains = new Map<string, string>();
+  for (const path of paths) {
+    const folder = folderOf(path);
+    if (!PACKAGE.test(path) || paths.has(`${folder}/index.ts`) || paths.has(`${folder}/index.js`)) continue;
+    const main = await packageMain(join(root, folder));
+    if (main !== undefined) mains.set(path, `${folder}/${main}`);
+  }
+  return mains;
+}
+
+function below(root: string, file: string): string {
+  return relative(root, file).split(sep).join('/');
+}
+
+function folderOf(path: string): string {
+  return path.slice(0, Math.max(path.indexOf('/'), 0));
 }

@@ -1,6 +1,7 @@
 import { access, constants, realpath, stat } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { HostFailure } from '../outcome.ts';
+import { packageMain } from './package-main.ts';
 
 /** Largest plugin source, in bytes. */
 const SOURCE_BYTES = 5 * 1_048_576;
@@ -40,7 +41,9 @@ export async function findPluginFile(root: string, id: string, path: string): Pr
 
   const outside = 'Plugin path must be within allowed directory';
   if (isAbsolute(path) || !isInside(root, wanted)) return fail('PATH_TRAVERSAL', `${outside}: ${path}`);
-  const file = await firstExisting([wanted, join(wanted, 'index.ts'), join(wanted, 'index.js')]);
+  const file =
+    (await firstExisting([wanted, join(wanted, 'index.ts'), join(wanted, 'index.js')])) ??
+    (await firstExisting([join(wanted, (await packageMain(wanted)) ?? '')]));
   if (file === undefined) return fail('FILE_NOT_FOUND', `File not found: ${label}`);
   // A link may point anywhere; what counts is where it leads.
   if (!isInside(root, file)) return fail('PATH_TRAVERSAL', `${outside}: ${label} is a link that leads out of it`);
@@ -57,7 +60,7 @@ export async function findPluginFile(root: string, id: string, path: string): Pr
   return { file, label: pluginLabel(root, file) };
 }
 
-/** The first that is a file, without symbolic links; a folder's path means the index in it. */
+/** The first that is a file, without symbolic links; a folder's path means the index in it, or what its package names. */
 async function firstExisting(candidates: string[]): Promise<string | undefined> {
   for (const candidate of candidates) {
     try {

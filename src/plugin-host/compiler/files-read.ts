@@ -48,7 +48,8 @@ export async function readSource(
     if (size > FILE_BYTES) return `The file has ${size} bytes, more than ${FILE_BYTES}`;
     return { bytes: await firstBytes(handle, size), state: stateOf(opened) };
   } catch (error) {
-    return `Could not read the file: ${error instanceof Error ? error.message : String(error)}`;
+    // Its code says what is wrong; its message would name folders of the machine.
+    return `Could not read the file: ${(error as NodeJS.ErrnoException).code ?? 'it has no name'}`;
   } finally {
     await handle?.close();
   }

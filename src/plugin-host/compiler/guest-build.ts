@@ -29,8 +29,9 @@ const FOR_THE_GUEST: BuildOptions = {
   platform: 'browser',
   // What a plugin is granted of its environment decides at run time, not what esbuild would put there.
   define: { 'process.env.NODE_ENV': 'process.env.NODE_ENV' },
-  mainFields: ['browser', 'module', 'main'],
-  conditions: ['browser', 'worker', 'import', 'default'],
+  // Beside these the bundler has "import" for imports and "require" for calls of require, as Node has. No main fields
+  // are named, so that it takes "main" for such a call, and "module" only where nothing in the bundle makes one.
+  conditions: ['browser', 'worker'],
 };
 
 const NOTHING = new Uint8Array();

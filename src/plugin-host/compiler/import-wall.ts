@@ -11,6 +11,9 @@ import { guestLoader, unknownKind } from './guest-syntax.ts';
 import { isReadByBundler, isWithin, leadsAway, packageFiles } from './package-files.ts';
 import { throwingPatterns } from './package-patterns.ts';
 import { packageFolders, targetOf } from './readable-files.ts';
+import { BrowserField } from './resolution/browser-field.ts';
+import { sourceTexts } from './resolution/source-texts.ts';
+import { TsconfigPaths } from './resolution/tsconfig-paths.ts';
 
 /** What the wall needs to know of the places on disk. */
 export interface ImportPlaces {
@@ -50,6 +53,9 @@ const [SLASH, STAR, HASH, AT, SPACE] = Buffer.from('/*#@ ');
 /** Set on our own nested resolution, so that it is not intercepted again. */
 const NESTED = Symbol('nested');
 
+/** Where modules lie that packages do without in browsers. */
+const EMPTY = 'empty';
+
 /**
  * The imports a plugin may make: files of the plugins folder, packages of `node_modules` there or in a folder above
  * it, and the modules of the guest world. Everything else ends the build, also where a symbolic link leads out.
@@ -84,6 +90,9 @@ export function importWall(
       const described = new Set<string>();
       const watched = [root, ...packages];
       const refusedFile = packageFiles((folder) => isWithin(watched, folder), allowed);
+      const read = sourceTexts(allowed, mayBeShared, onRead);
+      const browser = new BrowserField(read);
+      const paths = new TsconfigPaths(root, read);
       /** The bundler itself reads what a package says of itself, so a build that this harms is to be done again with it. */
       const describe = async (specifier: string) => {
         const name = PACKAGE.exec(specifier)?.[0];
@@ -98,9 +107,19 @@ export function importWall(
       build.onResolve({ filter: /./ }, async (args) => {
         if (args.pluginData === NESTED) return undefined;
         if (DATA_URL.test(args.path) && !HARMLESS_DATA.test(args.path)) return { errors: [{ text: DATA_REFUSED }] };
+        const { importer, namespace, resolveDir, kind } = args;
+        if (isOfPackage(importer) && (await browser.disablesModule(importer, args.path))) {
+          return { path: args.path, namespace: EMPTY };
+        }
         const module = SDK.test(args.path) ? provided.get('@openzeppelin/relayer-sdk') : provided.get(args.path);
         if (module !== undefined) return { path: module };
-        const { importer, namespace, resolveDir, kind } = args;
+        if (kind !== 'entry-point' && isInside(root, importer) && !isOfPackage(importer)) {
+          for (const path of await paths.candidates(args.path, importer)) {
+            if (leadsOut(path, resolveDir, inside) || (await refusedFile(path, resolveDir)) !== undefined) continue;
+            const found = await build.resolve(path, { importer, namespace, resolveDir, kind, pluginData: NESTED });
+            if (found.errors.length === 0) return { path: found.path, sideEffects: found.sideEffects };
+          }
+        }
         if (kind !== 'entry-point' && leadsOut(args.path, resolveDir, inside)) {
           // Packages look for what may lie above them, and do without it.
           const isProbe = OPTIONAL.has(kind) && isOfPackage(importer);
@@ -130,7 +149,9 @@ export function importWall(
       // The bundler has followed the symbolic links. It is given the text, since it would read whatever that names.
       let left = BUILD_BYTES;
       let files = 0;
+      build.onLoad({ filter: /./, namespace: EMPTY }, () => ({ contents: '', loader: 'empty' }));
       build.onLoad({ filter: /^\// }, async ({ path }) => {
+        if (await browser.disablesFile(path)) return { contents: '', loader: 'empty' };
         const source = await readSource(path, allowed, mayBeShared);
         if (typeof source === 'string') return { errors: [{ text: source }] };
         onRead(path, source.state);

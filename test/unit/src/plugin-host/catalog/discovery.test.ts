@@ -1,6 +1,8 @@
+import { join } from 'node:path';
 import t from 'tap';
 import { pluginEntrySchema } from '../../../../../src/domain/plugin.ts';
-import { discoverPlugins } from '../../../../../src/plugin-host/catalog/discovery.ts';
+import { discoverPlugins, packageMains } from '../../../../../src/plugin-host/catalog/discovery.ts';
+import { PluginFolder } from '../../../../support/plugin-host.ts';
 
 const root = '/srv/plugins';
 const discover = (files: string[], declared: { id: string; path: string }[] = []) => {
@@ -58,4 +60,28 @@ t.test('a declared id wins over a file of that name; a name that is no id is sai
     { file: 'my plugin.ts', reason: '"my plugin" cannot be a plugin\'s id' },
     { file: 'pay.ts', reason: 'plugin pay is other.ts' },
   ]);
+});
+
+t.test('a folder without an index is a plugin by what its package names', async (t) => {
+  const folder = new PluginFolder({
+    'a/package.json': '{"main":"dist/a.js"}',
+    'a/dist/a.js': '',
+    'b/package.json': '{"main":"b.js"}',
+    'b/b.js': '',
+    'b/index.ts': '',
+    'c/package.json': '{}',
+    'd/package.json': '{"main":"d.js"}',
+    'd/d.js': '',
+    'd.ts': '',
+    'package.json': '{"main":"a.js"}',
+  });
+  t.teardown(() => folder.remove());
+  const names = ['a/package.json', 'a/dist/a.js', 'b/package.json', 'b/index.ts', 'c/package.json', 'd/package.json'];
+  const files = [...names, 'd.ts', 'package.json'].map((name) => join(folder.path, name));
+  const found = discoverPlugins(folder.path, files, [], await packageMains(folder.path, files));
+  t.strictSame(
+    found.entries.map(({ id, path }) => `${id}=${path}`),
+    ['a=a/dist/a.js', 'b=b/index.ts', 'd=d.ts'],
+  );
+  t.strictSame(found.ignored, [{ file: 'd/d.js', reason: 'plugin d is d.ts' }]);
 });

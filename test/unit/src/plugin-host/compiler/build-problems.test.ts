@@ -56,3 +56,16 @@ t.test('no word is repeated of a file that the bundler read by itself', (t) => {
   }
   t.end();
 });
+
+t.test('no word of output formats or of folders of the machine', async (t) => {
+  const [awaits, path] = buildProblems(
+    [
+      message('Top-level await is currently not supported with the "iife" output format'),
+      message('Could not read from file: /srv/app/node_modules/a/b.js'),
+    ],
+    given,
+  ).problems;
+  t.match(awaits?.text, /^Top-level await is not available: .* Await within the handler/);
+  t.notMatch(awaits?.text, 'iife');
+  t.equal(path?.text, 'Could not read from file: node_modules/a/b.js');
+});

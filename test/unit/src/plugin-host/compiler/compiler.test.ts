@@ -79,10 +79,15 @@ t.test('a package with a map for browsers does without Node', async (t) => {
   t.same(world.__isolayer_plugin__?.handler(), ['as granted', 4]);
 });
 
-t.test('a tsconfig in the folder redirects nothing', async (t) => {
-  folder.write('tsconfig.json', '{"compilerOptions":{"paths":{"secret":["./lib/thrower.ts"]},"baseUrl":"."}}');
-  t.match(await compile('paths.ts', `import s from 'secret';\nexport const handler = () => s;`), {
-    message: /Could not resolve "secret"/,
+t.test('the paths of a tsconfig lead to files of the folder, and a change of it makes another bundle', async (t) => {
+  folder.write('tsconfig.json', '{"compilerOptions":{"paths":{"mine":["./lib/mine.ts"],"theirs":["../out.ts"]}}}');
+  folder.write('lib/mine.ts', 'export default 4711;');
+  const bundle = await compile('paths.ts', `import s from 'mine';\nexport const handler = () => s;`);
+  if ('status' in bundle) return t.fail(bundle.message);
+  t.match(bundle.code, '4711');
+  t.ok(bundle.inputs.has(join(folder.path, 'tsconfig.json')));
+  t.match(await compile('paths.ts', `import s from 'theirs';\nexport const handler = () => s;`), {
+    message: /Could not resolve "theirs"/,
   });
 });
 

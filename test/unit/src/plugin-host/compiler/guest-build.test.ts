@@ -153,3 +153,53 @@ t.test('all files that cannot be imported are named at once, each where it is im
   ]);
   t.equal(built.total, 5);
 });
+
+t.test('packages are resolved as Node and browsers’ bundlers do', async (t) => {
+  folder.write('node_modules/dual/package.json', '{"main":"c.js","module":"m.mjs"}');
+  folder.write(
+    'node_modules/exported/package.json',
+    '{"exports":{".":{"import":"./m.mjs","require":"./c.js","default":"./m.mjs"}}}',
+  );
+  folder.write(
+    'node_modules/browsers/package.json',
+    '{"main":"m.js","browser":{"./server":false,"fs":false,"dual":false,"./n.js":"./b.js"}}',
+  );
+  for (const name of ['dual', 'exported']) {
+    folder.write(`node_modules/${name}/c.js`, "module.exports = class { kind = 'commonjs' };");
+    folder.write(`node_modules/${name}/m.mjs`, "export default class { kind = 'esm' }");
+  }
+  folder.write('node_modules/browsers/server.js', "throw new Error('server')");
+  folder.write('node_modules/browsers/b.js', "module.exports = 'browser'");
+  folder.write(
+    'node_modules/browsers/m.js',
+    "module.exports = [require('./server.js'), require('./server'), require('fs'), require('dual'), require('./n.js')];",
+  );
+  folder.write('mapped/tsconfig.json', '{"compilerOptions":{"paths":{"@/*":["./src/*"],"~out":["../../out.ts"]}}}');
+  folder.write('mapped/src/value.ts', "export const value = 'mapped';");
+  folder.write('mapped/index.ts', "import { value } from '@/value'; export const handler = () => value;");
+  const run = async (name: string, text: string) => {
+    const built = await build(name, text);
+    if (built.kind !== 'built') return JSON.stringify(built);
+    const world: { __isolayer_plugin__?: { handler(): unknown } } = {};
+    runInNewContext(Buffer.from(built.code).toString(), world);
+    return JSON.parse(JSON.stringify(world.__isolayer_plugin__?.handler()));
+  };
+  const required = "const D = require('dual'), E = require('exported');";
+  t.strictSame(
+    await run('required.js', `${required} exports.handler = () => [new D().kind, new E().kind];`),
+    ['commonjs', 'commonjs'],
+    'a call of require gets CommonJS',
+  );
+  t.strictSame(await run('imported.ts', `import E from 'exported'; export const handler = () => new E().kind;`), 'esm');
+  t.strictSame(
+    await run('browsers.ts', `import all from 'browsers'; export const handler = () => all;`),
+    [{}, {}, {}, {}, 'browser'],
+    'what a package does without in browsers is empty',
+  );
+  t.equal(
+    await run('mapped/own.ts', `import { value } from '@/value'; export const handler = () => value;`),
+    'mapped',
+    'the paths of a tsconfig lead to files',
+  );
+  t.match(await run('mapped/out.ts', `import '~out';`), /Could not resolve .*~out/, 'but to none outside');
+});

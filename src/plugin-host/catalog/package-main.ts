@@ -1,0 +1,38 @@
+import { readFile, stat } from 'node:fs/promises';
+import { join, posix } from 'node:path';
+
+/** A larger one, in bytes, describes no plugin. */
+const MOST_BYTES = 262_144;
+const ENDS = ['', '.ts', '.js', '.mjs', '.cjs', '/index.ts', '/index.js'];
+
+/**
+ * What the `package.json` of a plugin's folder names as its `main`, below that folder.
+ * @param folder absolute
+ * @returns undefined where it names nothing that is there
+ */
+export async function packageMain(folder: string): Promise<string | undefined> {
+  const main = await mainOf(join(folder, 'package.json'));
+  if (main === undefined) return undefined;
+  const path = posix.join('.', main);
+  if (path.startsWith('../')) return undefined;
+  for (const end of ENDS) if (await isFile(join(folder, path + end))) return path + end;
+  return undefined;
+}
+
+async function mainOf(file: string): Promise<string | undefined> {
+  try {
+    const facts = await stat(file);
+    if (!facts.isFile() || facts.size > MOST_BYTES) return undefined;
+    const { main } = JSON.parse(await readFile(file, 'utf8')) as { main?: unknown };
+    return typeof main === 'string' && main !== '' ? main : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return stat(path).then(
+    (facts) => facts.isFile(),
+    () => false,
+  );
+}

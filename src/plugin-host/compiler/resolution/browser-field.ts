@@ -1,0 +1,70 @@
+import { dirname, join, relative, sep } from 'node:path';
+import type { ReadText } from './source-texts.ts';
+
+/** Ends of a file's name that an import may leave out, and so may what disables it. */
+const ENDS = ['', '.js', '.cjs', '.mjs', '.json', `${sep}index.js`];
+
+/**
+ * What packages say that browsers do without: `"browser": { "./server.js": false, "fs": false }` makes an empty module
+ * of each (https://github.com/defunctzombie/package-browser-field-spec). The bundler follows the other entries by
+ * itself; of these it does not tell its plugins, which would go on to read the file.
+ */
+export class BrowserField {
+  readonly #read: ReadText;
+  /** By folder: the package that it belongs to, and what that disables. */
+  readonly #scopes = new Map<string, Promise<Scope | undefined>>();
+
+  constructor(read: ReadText) {
+    this.#read = read;
+  }
+
+  /** Whether the package of an importing file does without a module that is no file of its own. */
+  async disablesModule(importer: string, specifier: string): Promise<boolean> {
+    if (/^[./]/.test(specifier)) return false;
+    return (await this.#scopeOf(dirname(importer)))?.disabled.has(specifier) === true;
+  }
+
+  /** Whether the package of a file does without it; the end of its name may be missing. */
+  async disablesFile(file: string): Promise<boolean> {
+    const scope = await this.#scopeOf(dirname(file));
+    if (scope === undefined || scope.disabled.size === 0) return false;
+    const path = relative(scope.folder, file);
+    const whole = ENDS.map((end) => path + end);
+    const shortened = ENDS.filter((end) => end !== '' && path.endsWith(end)).map((end) => path.slice(0, -end.length));
+    return [...whole, ...shortened].some(
+      (name) => scope.disabled.has(`./${name}`) || (/[./]/.test(name) && scope.disabled.has(name)),
+    );
+  }
+
+  #scopeOf(folder: string): Promise<Scope | undefined> {
+    const known = this.#scopes.get(folder);
+    if (known !== undefined) return known;
+    const scope = this.#find(folder);
+    this.#scopes.set(folder, scope);
+    return scope;
+  }
+
+  async #find(folder: string): Promise<Scope | undefined> {
+    if (!folder.includes(`${sep}node_modules${sep}`)) return undefined;
+    const disabled = disabledBy(await this.#read(join(folder, 'package.json')));
+    return disabled === undefined ? this.#scopeOf(dirname(folder)) : { folder, disabled };
+  }
+}
+
+interface Scope {
+  folder: string;
+  /** Keys of the map, as they are written. */
+  disabled: ReadonlySet<string>;
+}
+
+/** Undefined where the text has no such map: then that of a folder above it counts. */
+function disabledBy(text: string | undefined): Set<string> | undefined {
+  if (text === undefined) return undefined;
+  try {
+    const { browser } = JSON.parse(text) as { browser?: unknown };
+    if (typeof browser !== 'object' || browser === null) return undefined;
+    return new Set(Object.entries(browser).flatMap(([key, value]) => (value === false ? [key] : [])));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,28 @@
+import { readSource } from '../files-read.ts';
+
+/** Reads a file that says how others are to be resolved; undefined where there is none that may be read. */
+export type ReadText = (path: string) => Promise<string | undefined>;
+
+/** A {@link ReadText} that tells of each file it reads, and reads none twice. */
+export function sourceTexts(
+  allowed: (file: string) => boolean,
+  mayBeShared: (file: string) => boolean,
+  onRead: (file: string, state: string) => void,
+): ReadText {
+  const known = new Map<string, Promise<string | undefined>>();
+
+  async function read(path: string): Promise<string | undefined> {
+    const source = await readSource(path, allowed, mayBeShared);
+    if (typeof source === 'string') return undefined;
+    onRead(path, source.state);
+    return source.bytes.toString();
+  }
+
+  return (path) => {
+    const before = known.get(path);
+    if (before !== undefined) return before;
+    const text = read(path);
+    known.set(path, text);
+    return text;
+  };
+}

@@ -1,0 +1,99 @@
+import { dirname, join, resolve } from 'node:path';
+import { packageFolders } from '../readable-files.ts';
+import type { ReadText } from './source-texts.ts';
+
+/** What an author's tsconfig says of where imports lead. */
+export interface Tsconfig {
+  /** Pattern to absolute patterns, see https://www.typescriptlang.org/tsconfig/#paths. */
+  paths: ReadonlyMap<string, readonly string[]>;
+  /** Folder in which bare specifiers are looked for first. */
+  baseUrl: string | undefined;
+}
+
+/** Files that one extends by way of another. */
+const MOST_EXTENDED = 16;
+const MOST_PATHS = 1000;
+/** A longer one, in characters, is none that a person wrote. */
+const MOST_CHARS = 262_144;
+const NOTHING: Tsconfig = { paths: new Map(), baseUrl: undefined };
+
+type Json = Record<string, unknown>;
+
+/**
+ * The tsconfig of a folder: the nearest one in it or above it, with what it extends. What cannot be read, such as one
+ * that lies above the plugins folder, counts as empty: it may well serve the author's editor only.
+ * @param root no folder above this one is looked at
+ */
+export async function tsconfigOf(folder: string, root: string, read: ReadText): Promise<Tsconfig> {
+  for (let at = folder; ; at = dirname(at)) {
+    const file = join(at, 'tsconfig.json');
+    if ((await read(file)) !== undefined) return readTsconfig(file, read, { left: MOST_EXTENDED });
+    if (at === root || at === dirname(at)) return NOTHING;
+  }
+}
+
+async function readTsconfig(file: string, read: ReadText, room: { left: number }): Promise<Tsconfig> {
+  room.left -= 1;
+  const config = room.left < 0 ? {} : objectOf(parsed((await read(file)) ?? ''));
+  const bases = (Array.isArray(config['extends']) ? config['extends'] : [config['extends']]).filter(
+    (base): base is string => typeof base === 'string',
+  );
+  let found = NOTHING;
+  for (const base of bases) {
+    for (const candidate of extendedFiles(base, dirname(file))) {
+      if ((await read(candidate)) === undefined) continue;
+      found = over(found, await readTsconfig(candidate, read, room));
+      break;
+    }
+  }
+  return over(found, ownOptions(objectOf(config['compilerOptions']), dirname(file)));
+}
+
+/** Where a base may lie: a file, or one of a package. */
+function extendedFiles(base: string, folder: string): string[] {
+  const places = /^\.{0,2}\//.test(base)
+    ? [resolve(folder, base)]
+    : packageFolders(folder).map((packages) => join(packages, base));
+  return places.flatMap((place) => [place, `${place}.json`, join(place, 'tsconfig.json')]);
+}
+
+function ownOptions(options: Json, folder: string): Tsconfig {
+  const { baseUrl: base, paths } = options;
+  const baseUrl = typeof base === 'string' ? resolve(folder, base) : undefined;
+  const entries = Object.entries(objectOf(paths)).slice(0, MOST_PATHS);
+  return {
+    baseUrl,
+    paths: new Map(entries.map(([pattern, targets]) => [pattern, targetsOf(targets, baseUrl ?? folder)])),
+  };
+}
+
+function targetsOf(targets: unknown, folder: string): string[] {
+  if (!Array.isArray(targets)) return [];
+  return targets.filter((target) => typeof target === 'string').map((target) => resolve(folder, target));
+}
+
+/** What is said later counts; paths are replaced as a whole. */
+function over(base: Tsconfig, own: Tsconfig): Tsconfig {
+  return {
+    paths: own.paths.size > 0 ? own.paths : base.paths,
+    baseUrl: own.baseUrl ?? base.baseUrl,
+  };
+}
+
+/** JSON with comments, and with commas behind the last entry. Nothing where it is not even that: an editor says so. */
+function parsed(text: string): unknown {
+  if (text.length > MOST_CHARS) return undefined;
+  const bare = text
+    .replace(/^\uFEFF/, '')
+    .replace(/("(?:[^"\\]|\\.)*")|\/\/[^\n]*|\/\*[\s\S]*?\*\//g, (_, string: string | undefined) => string ?? ' ')
+    .replace(/("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])/g, (_, string: string | undefined) => string ?? '');
+  try {
+    return JSON.parse(bare);
+  } catch {
+    return undefined;
+  }
+}
+
+function objectOf(value: unknown): Json {
+  return typeof value === 'object' && value !== null ? (value as Json) : {};
+}

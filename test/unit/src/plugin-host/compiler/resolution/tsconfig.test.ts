@@ -1,0 +1,48 @@
+/** Threat: a tsconfig that extends itself, or is a text to choke on. */
+import t from 'tap';
+import { tsconfigOf } from '../../../../../../src/plugin-host/compiler/resolution/tsconfig.ts';
+
+const of = async (files: Record<string, string>, folder = '/plugins') => {
+  const { paths, baseUrl } = await tsconfigOf(folder, '/plugins', async (path) => files[path]);
+  return { paths: Object.fromEntries(paths), baseUrl };
+};
+
+t.test('the nearest tsconfig up to the root counts', async (t) => {
+  const files = {
+    '/tsconfig.json': '{"compilerOptions":{"baseUrl":"above"}}',
+    '/plugins/tsconfig.json': '{"compilerOptions":{"paths":{"@/*":["./src/*",5]}}}',
+    '/plugins/own/tsconfig.json': '{"compilerOptions":{"baseUrl":"./lib","paths":{"x":["./y.ts"]}}}',
+  };
+  t.strictSame(await of(files), { paths: { '@/*': ['/plugins/src/*'] }, baseUrl: undefined });
+  t.strictSame(await of(files, '/plugins/other/deep'), await of(files));
+  t.strictSame(await of(files, '/plugins/own'), {
+    paths: { x: ['/plugins/own/lib/y.ts'] },
+    baseUrl: '/plugins/own/lib',
+  });
+  t.strictSame(await of({ '/tsconfig.json': '{"compilerOptions":{"baseUrl":"above"}}' }), {
+    paths: {},
+    baseUrl: undefined,
+  });
+});
+
+t.test('what it extends lies beneath, in a file or a package, as far as that can be read', async (t) => {
+  const files = {
+    '/plugins/tsconfig.json': '{"extends":["./base","@a/ts","../gone.json"],"compilerOptions":{"paths":{"own":["o"]}}}',
+    '/plugins/base.json': '{"compilerOptions":{"baseUrl":"b","paths":{"base":["c"]}}}',
+    '/plugins/node_modules/@a/ts/tsconfig.json': '{"compilerOptions":{"paths":{"packaged":["d"]}}}',
+  };
+  t.strictSame(await of(files), { paths: { own: ['/plugins/o'] }, baseUrl: '/plugins/b' });
+  const without = { ...files, '/plugins/tsconfig.json': '{"extends":["./base","@a/ts"]}' };
+  t.strictSame((await of(without)).paths, { packaged: ['/plugins/node_modules/@a/ts/d'] });
+});
+
+t.test('comments and last commas are read, what is no JSON is nothing, and a circle ends', async (t) => {
+  const commented = `\uFEFF// one\n{ "compilerOptions": { /* two, */ "paths": { "a//b": ["c,]" /* three */ , ], }, }, }`;
+  t.strictSame((await of({ '/plugins/tsconfig.json': commented })).paths, { 'a//b': ['/plugins/c,]'] });
+  const nothing = { paths: {}, baseUrl: undefined };
+  for (const text of ['{', '5', '{"compilerOptions":5}', '{"compilerOptions":{"paths":{"a":"b"},"baseUrl":5}}']) {
+    t.match(await of({ '/plugins/tsconfig.json': text }), text.includes('"a"') ? { paths: { a: [] } } : nothing, text);
+  }
+  t.strictSame(await of({ '/plugins/tsconfig.json': `"${'/*'.repeat(200_000)}` }), nothing);
+  t.strictSame(await of({ '/plugins/tsconfig.json': '{"extends":"./tsconfig.json"}' }), nothing);
+});
