@@ -2,8 +2,9 @@ import type { Clock } from '../domain/clock.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { Chain } from './chain.ts';
 import { createEvmChain } from './evm/index.ts';
-import { isRead } from './evm/rpc.ts';
+import { isRead as isReadOfEvm } from './evm/rpc.ts';
 import { createSolanaChain } from './solana/index.ts';
+import { isRead as isReadOfSolana } from './solana/rpc.ts';
 import { createStellarChain } from './stellar/index.ts';
 
 /** The chain families that the service knows. */
@@ -14,9 +15,9 @@ export function createChains(clock: Clock): ReadonlyMap<NetworkType, Chain> {
 }
 
 /**
- * Whether a JSON-RPC method is known to do nothing but read, by the list of the family whose nodes have it. Of the others
- * none has a list: there everything may act.
+ * Whether a JSON-RPC method is known to do nothing but read, by the list of a family whose nodes have it. Stellar has none:
+ * there everything may act.
  */
 export function onlyReads(method: string): boolean {
-  return isRead(method);
+  return isReadOfEvm(method) || isReadOfSolana(method);
 }

@@ -29,8 +29,8 @@ const KNOWN = new Set([
   'view.ts',
 ]);
 
-/** Where a family keeps the parts of one of these: of a request, of prices, of what is in a block, of what is signed. */
-const ROOMS = new Set(['form', 'inclusion', 'message', 'price']);
+/** Where a family keeps the parts of one of these: of a request, of what is allowed, of what is in a block or signed, of prices, of tokens. */
+const ROOMS = new Set(['form', 'guard', 'inclusion', 'message', 'price', 'sponsor', 'tokens']);
 
 /** The same thing has the same name in all chains, so that whoever knows one knows all; none has empty places. */
 export const chainFolders: Rule = (files) => {

@@ -17,7 +17,7 @@ const WRAPPED_SOL = 'So11111111111111111111111111111111111111112';
 
 interface Stage {
   workspace: Workspace;
-  /** Stands for the networks of Solana and Stellar, of which nobody should ask anything yet. */
+  /** Stands for the network of Stellar, of which nobody should ask anything yet. */
   silent: RpcDouble;
   /** Writes the configuration file with some fields of the Solana relayer changed. */
   declare(solana?: object): Promise<void>;
@@ -27,9 +27,15 @@ async function stage(t: Test): Promise<Stage> {
   const sepolia = await startRpcDouble(
     answersByMethod({ eth_chainId: '0xaa36a7', eth_getTransactionCount: '0x0', eth_getBalance: '0xde0b6b3a7640000' }),
   );
+  const devnet = await startRpcDouble(
+    answersByMethod({
+      getGenesisHash: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
+      getBalance: { context: { slot: 1 }, value: 10_000_000_000 },
+    }),
+  );
   const silent = await startRpcDouble(answersByMethod({}));
   const workspace = await createWorkspace();
-  t.teardown(() => Promise.all([sepolia.stop(), silent.stop(), workspace.remove()]));
+  t.teardown(() => Promise.all([sepolia.stop(), devnet.stop(), silent.stop(), workspace.remove()]));
 
   const path = join(workspace.dir, 'config', 'keys', 'rfc8032.json');
   const passphrase = workspace.env['KEYSTORE_PASSPHRASE'] ?? '';
@@ -57,7 +63,7 @@ async function stage(t: Test): Promise<Stage> {
   const declare = async (solana: object = {}): Promise<void> => {
     const relayers = [
       relayer('evm-1', 'evm', 'sepolia', sepolia.url),
-      { ...relayer('solana-1', 'solana', 'devnet', silent.url), ...solana },
+      { ...relayer('solana-1', 'solana', 'devnet', devnet.url), ...solana },
       {
         ...relayer('stellar-1', 'stellar', 'testnet', silent.url),
         policies: { fee_payment_strategy: 'relayer', concurrent_transactions: true },
@@ -164,29 +170,28 @@ t.test('their policies are changed by the rules of their family, and outlive a r
   t.strictSame(body.data.policies, shown);
 });
 
-t.test('what they cannot do yet says so, and no endpoint hears of it', async (t) => {
+t.test('what Stellar cannot do yet says so, and no endpoint hears of it', async (t) => {
   const scene = await stage(t);
   const service = await start(t, scene);
-  for (const [id, type] of [
-    ['solana-1', 'solana'],
-    ['stellar-1', 'stellar'],
+  for (const [method, path, what, body] of [
+    ['GET', 'balance', 'The balance'],
+    ['GET', 'status', 'The sequence'],
+    ['POST', 'transactions', 'Sending transactions', { transaction: 'AA==' }],
+    ['POST', 'sign-transaction', 'Signing transactions', { transaction: 'AA==' }],
+    ['POST', 'rpc', 'JSON-RPC', { jsonrpc: '2.0', id: 1, method: 'getHealth', params: [] }],
   ] as const) {
-    for (const [method, path, what, body] of [
-      ['GET', 'balance', 'The balance'],
-      ['GET', 'status', type === 'stellar' ? 'The sequence' : 'The balance'],
-      ['POST', 'transactions', 'Sending transactions', { transaction: 'AA==' }],
-      ['POST', 'sign-transaction', 'Signing transactions', { transaction: 'AA==' }],
-      ['POST', 'rpc', 'JSON-RPC', { jsonrpc: '2.0', id: 1, method: 'getHealth', params: [] }],
-    ] as const) {
-      const answer = await service.request(method, `${relayers}/${id}/${path}`, body);
-      const text = `${what} is not available yet for ${type} relayers`;
-      t.strictSame(answer, { status: 501, body: { success: false, data: null, error: text, message: text } }, path);
-    }
-    const list = await service.request('GET', `${relayers}/${id}/transactions`);
-    t.match(list, { status: 200, body: { data: [], pagination: { total_items: 0 } } });
+    const answer = await service.request(method, `${relayers}/stellar-1/${path}`, body);
+    const text = `${what} is not available yet for stellar relayers`;
+    t.strictSame(answer, { status: 501, body: { success: false, data: null, error: text, message: text } }, path);
   }
+  const list = await service.request('GET', `${relayers}/stellar-1/transactions`);
+  t.match(list, { status: 200, body: { data: [], pagination: { total_items: 0 } } });
   t.equal(scene.silent.calls.length, 0);
   t.match((await service.request('GET', `${relayers}/evm-1/balance`)).body.data, { unit: 'wei' });
+  t.strictSame((await service.request('GET', `${relayers}/solana-1/balance`)).body.data, {
+    balance: 10_000_000_000,
+    unit: 'lamport',
+  });
 });
 
 t.test('a declaration that its family refuses stops the start and says where', async (t) => {

@@ -1,35 +1,126 @@
 import { invalidRequest } from '../../domain/errors.ts';
+import type { Network } from '../../domain/network.ts';
+import { chainOfLane } from '../../domain/transaction/lane.ts';
+import { EndpointUnfit, type RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { Chain } from '../chain.ts';
-import { unavailableParts } from '../unavailable.ts';
+import type { ChainClient } from '../client.ts';
+import { passThrough } from '../pass-through.ts';
+import { withProvider } from '../provider-failure.ts';
+import { balanceOfAll } from '../quorum.ts';
+import { servedChain } from '../served-chain.ts';
 import { addressOf } from './address.ts';
+import { broadcast } from './broadcast.ts';
+import { observe } from './confirm.ts';
+import { description } from './description.ts';
 import { dialect } from './dialect.ts';
+import { signMessage } from './form/message.ts';
+import { signUnsent } from './form/sign-only.ts';
 import builtInNetworks from './networks.json' with { type: 'json' };
-import { policyFault, policySchema, policyView } from './policy.ts';
+import { minimumBalance, policyFault, policySchema, policyView } from './policy.ts';
+import { prepare } from './prepare.ts';
+import { balance, blockTime, GENESIS, onlyOn, standing } from './provider.ts';
+import { parseRequest } from './request.ts';
+import { isRead } from './rpc.ts';
 import { networkSchema } from './schema.ts';
+import { costOf, signTransaction, vary } from './signing.ts';
+import { spending } from './spending.ts';
+import { attemptView, failedInBlock, inclusionView, placeOf, transactionView } from './view.ts';
 
-/** Solana: its relayers can be declared, listed and updated. */
+/** Solana and what runs its validators. */
 export function createSolanaChain(): Chain {
   return {
     type: 'solana',
     curve: 'ed25519',
     unit: 'lamport',
     policySchema,
-    description: { name: 'Solana', policies: {}, signing: {} },
+    description,
     networkSchema,
     builtInNetworks,
     addressOf,
     policyView,
     policyFault,
-    minimumBalance: () => null,
+    minimumBalance,
     dialect,
-    pace: { lifetimeMs: 0, anchors: {} },
-    ...unavailableParts('solana'),
-    signMessage: refuseSigning,
-    signTypedData: refuseSigning,
+    pace: {
+      lifetimeMs: LIFETIME_MS,
+      anchors: { none: MOST_IN_FLIGHT, text: MOST_UNDER_NONCES },
+      reofferMs: REOFFER_MS,
+      lookMs: LOOK_MS,
+    },
+    parseRequest,
+    transactionView,
+    attemptView,
+    inclusionView,
+    placeOf,
+    failedInBlock,
+    costOf: ({ fields }) => costOf(fields),
+    spending,
+    vary,
+    signMessage,
+    signTypedData: async () => {
+      // In the reference's words.
+      throw invalidRequest('Endpoint is not supported for Solana relayers');
+    },
+    connect: createSolanaClient,
   };
 }
 
-/** In the reference's words. */
-async function refuseSigning(): Promise<never> {
-  throw invalidRequest('Endpoint is not supported for Solana relayers');
+/** That of the reference. */
+const LIFETIME_MS = 30 * 60_000;
+
+/** One look asks for the statuses of so many in a few calls. */
+const MOST_IN_FLIGHT = 512;
+
+/** These stay until their nonce moves on. */
+const MOST_UNDER_NONCES = 1_000;
+
+/** Leaders change every 4 slots, and what one has dropped the next may take. */
+const REOFFER_MS = 2_000;
+const LOOK_MS = 500;
+
+function createSolanaClient(network: Network, rpc: RpcClient): ChainClient {
+  const sides = new Map<string, RpcClient>();
+
+  /** The chain of an accepted transaction is that of its lane, whatever the endpoints serve by now. */
+  function sideOf(identity: string): RpcClient {
+    const side = sides.get(identity) ?? onlyOn(identity, rpc);
+    sides.set(identity, side);
+    return side;
+  }
+  const sideFor = ({ lane }: { lane: string }) => sideOf(chainOfLane(lane));
+  const guarded = <T>(use: () => Promise<T>): Promise<T> => withProvider(network.name, use);
+
+  return {
+    // Asked anew each time: an endpoint can be moved to another chain.
+    identity: (expected, onServed = () => {}) =>
+      guarded(() =>
+        servedChain(network, rpc, { ...GENESIS, what: 'genesis hash', expected: expected ?? null, onServed }),
+      ),
+    moment: (identity) =>
+      guarded(() =>
+        sideOf(identity).onOne(async (read) => {
+          const { slot, height } = await standing(read, 'finalized');
+          const at = await blockTime(read, slot);
+          if (at === null) throw new EndpointUnfit('it does not tell when its blocks were made', { pauseMs: 0 });
+          return { height, at };
+        }),
+      ),
+    balance: (address, { identity, least } = {}) => {
+      const source = identity === undefined ? rpc : sideOf(identity);
+      return guarded(() => balanceOfAll(source, (read) => balance(read, address), least));
+    },
+    prepare: (transaction, account, lane) => guarded(() => prepare(sideFor(transaction), transaction, account, lane)),
+    sign: (_transaction, fields, _anchor, signer) => signTransaction(fields, signer),
+    broadcast: async (attempts) => {
+      const [first] = attempts;
+      return first === undefined ? [] : broadcast(sideFor(first), attempts);
+    },
+    observe: async (entries) => {
+      const [first] = entries;
+      return first === undefined ? [] : guarded(() => observe(sideFor(first.transaction), entries));
+    },
+    signTransaction: (body, account, signer) =>
+      guarded(() => signUnsent(account.identity === undefined ? rpc : sideOf(account.identity), body, account, signer)),
+    rpc: (body) => passThrough(rpc, body, isRead),
+  };
 }

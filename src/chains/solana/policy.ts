@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { amountOf } from '../../domain/amount.ts';
 import type { JsonObject, WireObject } from '../../domain/json/json.ts';
 import { strictForm } from '../../domain/json/unknown-field.ts';
 import {
@@ -16,6 +17,7 @@ import {
   withoutUnset,
 } from '../policy-fields.ts';
 import { isAddress } from './address.ts';
+import { LARGEST_TRANSACTION } from './message/transaction.ts';
 
 const address = z.string().refine(isAddress, 'Public key must be a valid Solana address');
 
@@ -105,10 +107,68 @@ export function policyFault(policies: JsonObject, network: string): string | nul
   return `${strategy} strategy is only supported on mainnet-beta`;
 }
 
-/** What a transaction on Solana may have at most, in bytes (IPv6's least packet without its headers). */
-const LARGEST_TRANSACTION = 1232;
-
 const DEFAULT_MIN_BALANCE = 10_000_000n;
+
+/** A relayer's policies as the adapter works with them. */
+export interface SolanaPolicy {
+  /** Null allows all. */
+  allowedPrograms: ReadonlySet<string> | null;
+  allowedAccounts: ReadonlySet<string> | null;
+  disallowedAccounts: ReadonlySet<string>;
+  mostSignatures: number | null;
+  /** In bytes, signatures included. */
+  largestTransaction: number;
+  /** Stays on the account, in lamports. */
+  minBalance: bigint;
+  /** Empty allows all. */
+  allowedTokens: readonly AllowedToken[];
+  feePayer: 'user' | 'relayer';
+  /** In percent. */
+  feeMargin: number;
+  /** The most that one transaction may cost, in lamports. */
+  maxFee: bigint | null;
+}
+
+/** A token in which fees can be paid, or that transactions may move. */
+export interface AllowedToken {
+  mint: string;
+  decimals: number | null;
+  symbol: string | null;
+  /** In the token's smallest unit. */
+  maxFee: bigint | null;
+  /** In percent. */
+  slippage: number;
+}
+
+const DEFAULT_SLIPPAGE = 1;
+
+/** Takes a relayer's policies apart. */
+export function readPolicy(policies: JsonObject): SolanaPolicy {
+  const known = fields.parse(policies);
+  return {
+    allowedPrograms: known.allowed_programs == null ? null : new Set(known.allowed_programs),
+    allowedAccounts: known.allowed_accounts == null ? null : new Set(known.allowed_accounts),
+    disallowedAccounts: new Set(known.disallowed_accounts),
+    mostSignatures: known.max_signatures ?? null,
+    largestTransaction: known.max_tx_data_size ?? LARGEST_TRANSACTION,
+    minBalance: known.min_balance == null ? DEFAULT_MIN_BALANCE : amountOf(known.min_balance),
+    allowedTokens: (known.allowed_tokens ?? []).map((token) => ({
+      mint: token.mint,
+      decimals: token.decimals ?? null,
+      symbol: token.symbol ?? null,
+      maxFee: token.max_allowed_fee == null ? null : amountOf(token.max_allowed_fee),
+      slippage: token.swap_config?.slippage_percentage ?? DEFAULT_SLIPPAGE,
+    })),
+    feePayer: known.fee_payment_strategy ?? 'user',
+    feeMargin: known.fee_margin_percentage ?? 0,
+    maxFee: known.max_allowed_fee_lamports == null ? null : amountOf(known.max_allowed_fee_lamports),
+  };
+}
+
+/** The balance that the health check asks for, in lamports. */
+export function minimumBalance(policies: JsonObject): bigint {
+  return readPolicy(policies).minBalance;
+}
 
 /** Policies as the API shows them; nothing when none is set. */
 export function policyView(policies: JsonObject): WireObject | undefined {

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { amountSchema, type JsonAmount } from '../../domain/amount.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
+import type { Instruction } from './message/compile.ts';
 
 /** The fields of a Solana network entry, after inheritance, beside `type`, `network`, `from` and `rpc_urls`. */
 const settingsSchema = z.strictObject({
@@ -13,3 +15,89 @@ const settingsSchema = z.strictObject({
 export const networkSchema: z.ZodType<JsonObject> = settingsSchema.transform(
   (settings): JsonObject => JSON.parse(JSON.stringify(settings)) as JsonObject,
 );
+
+const instructionSchema = z.strictObject({
+  program_id: z.string(),
+  accounts: z.array(z.strictObject({ pubkey: z.string(), is_signer: z.boolean(), is_writable: z.boolean() })),
+  /** Base64. */
+  data: z.string(),
+});
+
+/** One instruction as clients write it. */
+export type WireInstruction = z.output<typeof instructionSchema>;
+
+const programErrorSchema = z.strictObject({ code: z.int(), name: z.string(), msg: z.string().exactOptional() });
+
+/** What a program calls one of its own errors, as an Anchor IDL lists it. */
+export type ProgramError = z.output<typeof programErrorSchema>;
+
+/** {@link import('../../domain/transaction/transaction.ts').Transaction.request}: one of the first two is there. */
+const requestSchema = z.strictObject({
+  /** Base64, as the client signed it or left it unsigned. */
+  transaction: z.string().exactOptional(),
+  instructions: z.array(instructionSchema).exactOptional(),
+  /** Of an Anchor IDL, to name what failed. */
+  errors: z.array(programErrorSchema).exactOptional(),
+});
+
+export type SolanaRequest = z.output<typeof requestSchema>;
+
+/** Reads a request back from the store. */
+export function readRequest(request: JsonObject): SolanaRequest {
+  return requestSchema.parse(request);
+}
+
+/** Instructions as the codec compiles them. */
+export function fromWire(instructions: readonly WireInstruction[]): Instruction[] {
+  return instructions.map(({ program_id: program, accounts, data }) => ({
+    program,
+    accounts: accounts.map(({ pubkey: key, is_signer: isSigner, is_writable: isWritable }) => ({
+      key,
+      isSigner,
+      isWritable,
+    })),
+    data: Buffer.from(data, 'base64'),
+  }));
+}
+
+const amount: z.ZodType<JsonAmount> = amountSchema(64);
+
+const receiptSchema = z.strictObject({
+  slot: amount,
+  succeeded: z.boolean(),
+  /** What the chain took, in lamports; absent where no node told. */
+  fee: amount.exactOptional(),
+  /** Of one that failed: what programs logged, the last lines. */
+  logs: z.array(z.string()).exactOptional(),
+  reason: z.string().exactOptional(),
+});
+
+export type SolanaReceipt = z.output<typeof receiptSchema>;
+
+const fieldsSchema = z.strictObject({
+  /** The bytes that are signed, in base64; the blockhash or the nonce's value is among them. */
+  message: z.string(),
+  /** The others' signatures, by place, in base64; the relayer's own place is empty. */
+  signatures: z.array(z.string()),
+  /** No block above this height takes it. Null under a durable nonce, which knows no height. */
+  last_valid_block_height: amount.nullable(),
+  /** Where the chain was when the blockhash was read: it is in no block of an earlier slot. */
+  slot: amount,
+  /** In lamports. */
+  fee: amount,
+  /** What it pays for accounts that it makes, in lamports. */
+  rent: amount.exactOptional(),
+  /** The account of the durable nonce, if it is under one. */
+  nonce_account: z.string().exactOptional(),
+  /** The whole signed transaction, in base64. */
+  transaction: z.string().exactOptional(),
+  receipt: receiptSchema.exactOptional(),
+});
+
+/** What the chain decided for a transaction: {@link import('../../domain/transaction/attempt.ts').Attempt.fields}. */
+export type SolanaFields = z.output<typeof fieldsSchema>;
+
+/** Undefined before a transaction is prepared. */
+export function readFields(fields: JsonObject): SolanaFields | undefined {
+  return fields['message'] === undefined ? undefined : fieldsSchema.parse(fields);
+}

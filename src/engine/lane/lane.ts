@@ -1,5 +1,6 @@
 import type { Chain } from '../../chains/chain.ts';
 import type { AnchorKind } from '../../domain/transaction/anchor.ts';
+import { livingOf } from '../../domain/transaction/attempt.ts';
 import { familyOfLane } from '../../domain/transaction/lane.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
 import { LeaseLost } from '../../store/lease.ts';
@@ -243,9 +244,9 @@ function isMissing(step: LaneStep, entry: OpenEntry): boolean {
   return !isPlaced(entry) && isDue(step, entry) && step.memory.offers.wasNotTaken(entry.transaction.id);
 }
 
-/** Whether a node has had a version of it, so that it may be in a block. */
+/** Whether a node has had a version of it that still can be in a block. */
 function isPlaced({ transaction, attempts }: OpenEntry): boolean {
-  return transaction.status !== 'sent' || attempts.some(({ acceptedAt }) => acceptedAt !== null);
+  return transaction.status !== 'sent' || livingOf(attempts).some(({ acceptedAt }) => acceptedAt !== null);
 }
 
 /** The first's result once both have ended: a failure of one must not leave the other running unattended. */

@@ -7,7 +7,7 @@ import { systemClock } from '../../../../src/domain/clock.ts';
 
 const families = new Map([
   ['payer', createEvmChain(systemClock)],
-  ['solana-1', createSolanaChain()],
+  ['stellar-1', createSolanaChain()],
 ]);
 
 function faults(relayers: object): string[] {
@@ -29,11 +29,11 @@ t.test('what is named is an account and a function', (t) => {
 });
 
 t.test('where nobody can tell what is sent, nothing may be limited', (t) => {
-  t.match(faults({ 'solana-1': { methods: ['send'], value_per_hour: 1 } }), [
-    /relayers\.solana-1: what is sent through relayers of type solana cannot be limited in this version\. Leave out value_per_hour/,
+  t.match(faults({ 'stellar-1': { methods: ['send'], value_per_hour: 1 } }), [
+    /relayers\.stellar-1: what is sent through relayers of type stellar cannot be limited in this version\. Leave out value_per_hour/,
   ]);
-  t.strictSame(faults({ 'solana-1': { methods: ['send'] } }), []);
-  t.strictSame(faults({ 'solana-1': ['send'] }), []);
+  t.strictSame(faults({ 'stellar-1': { methods: ['send'] } }), []);
+  t.strictSame(faults({ 'stellar-1': ['send'] }), []);
   t.end();
 });
 

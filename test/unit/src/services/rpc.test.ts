@@ -85,9 +85,17 @@ t.test('which calls may do more than read: all that are not known to only read',
     eth_getWork eth_newFilter sendTransaction submitTransaction personal_sign personal_unlockAccount anvil_setBalance
     anvil_impersonateAccount hardhat_setCode evm_revert debug_setHead admin_addPeer miner_start engine_newPayloadV3
     parity_postTransaction pm_sponsorUserOperation eth_sendUserOperation wallet_addEthereumChain zks_sendRawTransactionWithDetailedOutput
-    eth_call2 ETH_CALL some_unknownMethod getBalance`;
+    eth_call2 ETH_CALL some_unknownMethod requestAirdrop`;
   for (const method of acting.split(/\s+/)) t.ok(rpcMayAct({ method }), method);
-  for (const method of ['eth_call', 'eth_getLogs', 'eth_blockNumber', 'debug_traceTransaction', 'net_version']) {
+  for (const method of [
+    'eth_call',
+    'eth_getLogs',
+    'eth_blockNumber',
+    'debug_traceTransaction',
+    'net_version',
+    'getBalance',
+    'simulateTransaction',
+  ]) {
     t.notOk(rpcMayAct({ method }), method);
   }
   for (const body of [{ method: 7 }, {}, null, [{ method: 'eth_call' }]]) {

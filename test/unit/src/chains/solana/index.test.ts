@@ -5,8 +5,9 @@ import { FakeSigner } from '../../../../support/fake-signer.ts';
 t.test('what the chain says of itself', async (t) => {
   const chain = createSolanaChain();
   t.match(chain, { type: 'solana', curve: 'ed25519', unit: 'lamport', counter: undefined });
-  t.equal(chain.minimumBalance({ min_balance: 5 }), null, 'nothing is asked of a network yet');
-  t.throws(() => chain.parseRequest({}, { address: '', policies: {} }, 0), { code: 'NOT_AVAILABLE_YET' });
+  t.strictSame(chain.pace.anchors, { none: 512, text: 1_000 });
+  t.equal(chain.minimumBalance({ min_balance: 5 }), 5n);
+  t.equal(chain.minimumBalance({}), 10_000_000n);
 });
 
 t.test('the built-in networks', async (t) => {
@@ -26,16 +27,11 @@ t.test('the built-in networks', async (t) => {
   }
 });
 
-t.test('texts and typed data are refused in the words that clients know', async (t) => {
+t.test('typed data are refused in the words that clients know', async (t) => {
   const chain = createSolanaChain();
-  const [account, signer] = [{ address: '', policies: {} }, new FakeSigner()];
-  const refused = { code: 'INVALID_REQUEST', status: 400 };
-  await t.rejects(async () => chain.signMessage?.({}, account, signer), {
-    ...refused,
-    message: 'Endpoint is not supported for Solana relayers',
-  });
-  await t.rejects(async () => chain.signTypedData?.({}, account, signer), {
-    ...refused,
+  await t.rejects(async () => chain.signTypedData?.({}, { address: '', policies: {} }, new FakeSigner()), {
+    code: 'INVALID_REQUEST',
+    status: 400,
     message: 'Endpoint is not supported for Solana relayers',
   });
 });

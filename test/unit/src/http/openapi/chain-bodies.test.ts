@@ -10,8 +10,10 @@ t.test('each family is shown under its own name', (t) => {
     'SolanaPolicies',
     'StellarPolicies',
     'EvmTransactionRequest',
+    'SolanaTransactionRequest',
     'EvmTypedData',
     'EvmUnsentTransaction',
+    'SolanaUnsentTransaction',
   ]);
   t.ok(policies.schema.safeParse({ gas_price_cap: 5 }).success);
   t.ok(policies.schema.safeParse({ allowed_programs: [] }).success);

@@ -1,0 +1,27 @@
+import type { Attempt } from '../../domain/transaction/attempt.ts';
+import type { RpcClient } from '../../egress/rpc/rpc-client.ts';
+import type { BroadcastOutcome } from '../client.ts';
+import { offerBytes, type Taking } from '../offering.ts';
+import { broadcastFailure } from './errors.ts';
+
+const taking: Taking = {
+  method: 'sendTransaction',
+  params: ({ raw, acceptedAt }) => [
+    raw,
+    {
+      encoding: 'base64',
+      // Tried by a node once; after that it is only passed on again.
+      skipPreflight: acceptedAt !== null,
+      preflightCommitment: 'confirmed',
+      // The lane offers the same bytes again until they are in a block or dead; no node does it on its own.
+      maxRetries: 0,
+    },
+  ],
+  isOurs: (answer, { hash }) => answer === hash,
+  failure: broadcastFailure,
+};
+
+/** Offers signed transactions. */
+export function broadcast(rpc: RpcClient, attempts: readonly Attempt[]): Promise<BroadcastOutcome[]> {
+  return offerBytes(rpc, taking, attempts);
+}

@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { transactionStatusSchema } from '../../domain/transaction/transaction-state.ts';
+import type { ChainDescription } from '../description.ts';
+import { unsentRequestSchema } from './form/sign-only.ts';
+import { MEMO_PROGRAMS } from './programs.ts';
+import { requestSchema } from './request.ts';
+
+const moment = z.string().meta({ description: 'RFC 3339' });
+
+const instructionSchema = z.object({
+  program_id: z.string(),
+  accounts: z.array(z.object({ pubkey: z.string(), is_signer: z.boolean(), is_writable: z.boolean() })),
+  data: z.string().meta({ description: 'Base64' }),
+});
+
+const transactionSchema = z.object({
+  id: z.string(),
+  status: transactionStatusSchema,
+  created_at: moment,
+  transaction: z.string().meta({ description: 'Base64; empty until it is built' }),
+  signature: z.string().optional().meta({ description: 'Base58; the name of the transaction on the chain' }),
+  status_reason: z.string().optional(),
+  sent_at: moment.optional(),
+  confirmed_at: moment.optional(),
+  instructions: z.array(instructionSchema).optional().meta({ description: 'Where they were given' }),
+});
+
+/** What the description of the API says of Solana networks. */
+export const description: ChainDescription = {
+  name: 'Solana',
+  policies: { fee_payment_strategy: 'relayer', max_signatures: 2 },
+  request: {
+    schema: requestSchema,
+    example: {
+      instructions: [
+        { program_id: MEMO_PROGRAMS[0] ?? '', accounts: [], data: Buffer.from('hello').toString('base64') },
+      ],
+    },
+  },
+  transaction: transactionSchema,
+  signing: {
+    message: {
+      text:
+        'Solana: an off-chain message of version 0 with an application domain of zeros, so that no text can be taken for a ' +
+        'transaction. The signature is in base58.',
+      answer: z.object({ signature: z.string(), public_key: z.string() }),
+    },
+    transaction: {
+      schema: unsentRequestSchema,
+      example: { transaction: 'AQAB…' },
+      text:
+        'Solana: a transaction that the relayer pays for, under the same policies as one that it sends. Others may sign ' +
+        'after it.',
+      answer: z.object({
+        transaction: z.string().meta({ description: 'Base64, with the signature' }),
+        signature: z.string().meta({ description: 'Base58' }),
+      }),
+    },
+  },
+};

@@ -1,0 +1,122 @@
+import { isObject, type Json } from '../../domain/json/json.ts';
+import type { RpcError } from '../../egress/rpc/rpc-client.ts';
+import type { BroadcastOutcome } from '../client.ts';
+import type { Verdict } from '../offering.ts';
+import { printable } from '../printable.ts';
+import type { ProgramError } from './schema.ts';
+
+/** Why a transaction failed, as nodes write it: a name, or a name with its details (`solana-transaction-error`). */
+export type TransactionError = Json;
+
+const LONGEST_REASON = 500;
+
+/** The name of an error, without its details. */
+export function nameOf(error: TransactionError): string {
+  if (typeof error === 'string') return error;
+  return isObject(error) ? (Object.keys(error)[0] ?? 'unknown error') : String(error);
+}
+
+/** What the runtime's errors mean, where their names do not say it. */
+const TEXTS: Readonly<Record<string, string>> = {
+  AccountNotFound: 'the fee payer has no lamports',
+  AlreadyProcessed: 'it has been executed before',
+  BlockhashNotFound: 'its blockhash is not known, or too old',
+  InsufficientFundsForFee: 'the fee payer cannot pay the fee',
+  InsufficientFundsForRent: 'an account would be left with less than it must have (rent)',
+  InvalidAccountForFee: 'the fee payer is not an account that can pay fees',
+  InvalidProgramForExecution: 'a program that it calls is none',
+  MaxLoadedAccountsDataSizeExceeded: 'its accounts hold more data than it may load',
+  ProgramAccountNotFound: 'a program that it calls does not exist',
+  SignatureFailure: 'a signature is wrong',
+};
+
+/** Errors of Anchor's own, which every program of it has (anchor-lang, error.rs); the others start at 6000. */
+const ANCHOR_ERROR =
+  /^Program log: AnchorError .*Error Code: (?<name>\w+)\. Error Number: (?<code>\d+)\. Error Message: (?<text>.*)$/;
+
+/** What helps to say why a transaction failed. */
+export interface ErrorContext {
+  logs: readonly string[];
+  /** The program of each instruction. */
+  programs: readonly string[];
+  /** What the request's IDL calls errors. */
+  errors: readonly ProgramError[];
+}
+
+const NO_CONTEXT: ErrorContext = { logs: [], programs: [], errors: [] };
+
+/** A transaction's error in words: which instruction, which program, and what it is called. */
+export function reasonOf(error: TransactionError, context: ErrorContext = NO_CONTEXT): string {
+  const name = nameOf(error);
+  const detail = isObject(error) ? error[name] : undefined;
+  if (name === 'InstructionError' && Array.isArray(detail)) {
+    return printable(instructionReason(Number(detail[0]), detail[1] as Json, context), LONGEST_REASON);
+  }
+  const told = isObject(detail) ? ` (${JSON.stringify(detail)})` : '';
+  const text = TEXTS[name];
+  return printable(`${name}${told}${text === undefined ? '' : `: ${text}`}`, LONGEST_REASON);
+}
+
+function instructionReason(index: number, error: Json, context: ErrorContext): string {
+  const program = context.programs[index];
+  const where = `Instruction ${index + 1}${program === undefined ? '' : ` (program ${program})`} failed`;
+  const code = isObject(error) ? error['Custom'] : undefined;
+  if (typeof code !== 'number') return `${where}: ${nameOf(error)}${lastWords(context.logs)}`;
+  return `${where}: ${customReason(code, context)}`;
+}
+
+/** A program's own error: by the IDL that came with the request, by what Anchor logged, or by its number. */
+function customReason(code: number, { errors, logs }: ErrorContext): string {
+  const hex = `0x${code.toString(16)}`;
+  const known = errors.find((one) => one.code === code);
+  if (known !== undefined) return `${known.name} (${code})${known.msg === undefined ? '' : `: ${known.msg}`}`;
+  const anchor = logs.map((line) => ANCHOR_ERROR.exec(line)?.groups).findLast((groups) => groups !== undefined);
+  if (anchor?.['code'] === String(code)) return `${anchor['name']} (${code}): ${anchor['text']}`;
+  return `custom program error ${hex} (${code})${lastWords(logs)}`;
+}
+
+/** What the program itself said last, which is most often why. */
+function lastWords(logs: readonly string[]): string {
+  const line = logs.findLast((one) => one.startsWith('Program log: ') && !one.startsWith('Program log: Instruction:'));
+  return line === undefined ? '' : `, log: ${line.slice('Program log: '.length)}`;
+}
+
+type Meaning = Exclude<BroadcastOutcome['kind'], 'accepted'>;
+
+/** What the errors of a preflight say of the bytes; every other one may pass with the state of the chain. */
+const PREFLIGHT: ReadonlyMap<string, Meaning> = new Map([
+  ['BlockhashNotFound', 'lapsed'],
+  ['InsufficientFundsForFee', 'unfunded'],
+  ['AccountNotFound', 'unfunded'],
+  ['AccountInUse', 'busy'],
+  ['WouldExceedMaxBlockCostLimit', 'busy'],
+  ['WouldExceedMaxAccountCostLimit', 'busy'],
+  ['WouldExceedAccountDataBlockLimit', 'busy'],
+  ['WouldExceedMaxVoteCostLimit', 'busy'],
+  ['ClusterMaintenance', 'busy'],
+]);
+
+/** A node that is behind, or has not come as far as was asked (agave, rpc-client-api/src/custom_error.rs). */
+const BEHIND = new Set([-32_005, -32_016]);
+const PREFLIGHT_FAILED = -32_002;
+/** The bytes do not decode, a signature is wrong, their form is not supported. */
+const REFUSED = new Set([-32_602, -32_003, -32_006, -32_013, -32_015]);
+
+/** What a failed `sendTransaction` means. What nobody knows says nothing: the node may have the bytes. */
+export function broadcastFailure(error: RpcError): Verdict {
+  const { kind, status, code, data } = error;
+  const reason = printable(error.message, LONGEST_REASON);
+  const silent = (outcome: 'busy' | 'unknown'): Verdict => ({ outcome: { kind: outcome, reason }, isWord: false });
+  if (kind === 'limited' || (kind === 'http' && status === 429)) return silent('busy');
+  if (kind !== 'node' || code === undefined) return silent('unknown');
+  if (BEHIND.has(code)) return silent('busy');
+  if (REFUSED.has(code)) return { outcome: { kind: 'refused', reason }, isWord: true };
+  if (code !== PREFLIGHT_FAILED) return silent(code === 429 || code === -32_601 ? 'busy' : 'unknown');
+  const { err, logs } = isObject(data) ? data : {};
+  const failure = (err ?? 'unknown error') as TransactionError;
+  const name = nameOf(failure);
+  if (name === 'AlreadyProcessed') return { outcome: { kind: 'accepted' }, isWord: true };
+  const lines = Array.isArray(logs) ? logs.filter((line) => typeof line === 'string') : [];
+  const told = reasonOf(failure, { ...NO_CONTEXT, logs: lines });
+  return { outcome: { kind: PREFLIGHT.get(name) ?? 'refused', reason: told }, isWord: true };
+}

@@ -1,0 +1,129 @@
+import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import type { Preparation } from '../../client.ts';
+import { limitFor, MOST_UNITS, priceWithin, priorityPrice } from '../fees.ts';
+import { compileLegacy, type Instruction } from '../message/compile.ts';
+import { readComputeBudget, setLimit, setPrice } from '../message/compute-budget.ts';
+import { type DurableNonce, nonceOf } from '../message/durable-nonce.ts';
+import { encodeMessage, isWritable, type Message } from '../message/message.ts';
+import { nonceValue } from '../message/nonce-account.ts';
+import { decodeTransaction, encodeTransaction, LARGEST_TRANSACTION, SIGNATURE_LENGTH } from '../message/transaction.ts';
+import type { SolanaPolicy } from '../policy.ts';
+import { isBlockhashValid, latestBlockhash, simulate, standing } from '../provider.ts';
+import { fromWire, type SolanaRequest, type WireInstruction } from '../schema.ts';
+
+/** What is to be signed, before anybody has looked whether it may. */
+export interface Draft {
+  kind: 'drafted';
+  message: Message;
+  /** As the client asked for it, without what the relayer adds for compute units. */
+  asked: Message;
+  /** By place; the relayer's own is empty. */
+  signatures: readonly Buffer[];
+  /** Null under a durable nonce. */
+  lastValidBlockHeight: bigint | null;
+  /** In no block of an earlier slot. */
+  slot: bigint;
+  nonce?: DurableNonce;
+}
+
+/** A blockhash serves for so many blocks (`MAX_PROCESSING_AGE`). */
+const BLOCKHASH_LIFE = 150n;
+
+/** A client may have sent its bytes itself, under a blockhash that was 150 blocks old; some slots have no block. */
+const SLOTS_BEFORE = 1_000n;
+
+/** Gives a request a blockhash that it can live under, and where the relayer composes it, compute units and their price. */
+export async function draftOf(
+  read: ReadOne,
+  { transaction, instructions = [] }: SolanaRequest,
+  payer: string,
+  policy: SolanaPolicy,
+): Promise<Draft | Preparation> {
+  return transaction === undefined ? composed(read, instructions, payer, policy) : given(read, transaction);
+}
+
+/** The client's own bytes. Where only the relayer signs, an old blockhash gives way to the latest. */
+async function given(read: ReadOne, base64: string): Promise<Draft | Preparation> {
+  const { message, signatures } = decodeTransaction(base64);
+  const drafted = { kind: 'drafted', signatures } as const;
+  const nonce = nonceOf(message);
+  if (nonce !== undefined) return underNonce(read, { ...drafted, message, asked: message }, nonce);
+  const [isValid, { slot, height }] = await Promise.all([
+    isBlockhashValid(read, message.blockhash),
+    standing(read, 'confirmed'),
+  ]);
+  if (isValid) {
+    const earliest = slot > SLOTS_BEFORE ? slot - SLOTS_BEFORE : 0n;
+    return { ...drafted, message, asked: message, lastValidBlockHeight: height + BLOCKHASH_LIFE, slot: earliest };
+  }
+  if (message.signers > 1) {
+    const reason = `Blockhash expired and transaction requires ${message.signers} signatures (cannot resubmit)`;
+    return { kind: 'refused', reason, end: 'expired' };
+  }
+  const { blockhash, ...latest } = await latestBlockhash(read);
+  const renewed = { ...message, blockhash };
+  return { ...drafted, message: renewed, asked: renewed, ...latest };
+}
+
+async function underNonce(
+  read: ReadOne,
+  drafted: Pick<Draft, 'kind' | 'message' | 'asked' | 'signatures'>,
+  nonce: DurableNonce,
+): Promise<Draft | Preparation> {
+  const [value, { slot }] = await Promise.all([
+    nonceValue(read, nonce.account, 'confirmed'),
+    standing(read, 'confirmed'),
+  ]);
+  if (value === nonce.value) {
+    return { ...drafted, lastValidBlockHeight: null, slot: slot > SLOTS_BEFORE ? slot - SLOTS_BEFORE : 0n, nonce };
+  }
+  const reason =
+    value === undefined
+      ? `Nonce account ${nonce.account} does not exist, or is not one`
+      : `Nonce account ${nonce.account} has moved on: its value is ${value}, not ${nonce.value}`;
+  return { kind: 'refused', reason: `Solana transaction validation error: ${reason}` };
+}
+
+async function composed(
+  read: ReadOne,
+  wire: readonly WireInstruction[],
+  payer: string,
+  policy: SolanaPolicy,
+): Promise<Draft> {
+  const instructions = fromWire(wire);
+  const { blockhash, ...latest } = await latestBlockhash(read);
+  const compile = (extra: readonly Instruction[]) =>
+    compileLegacy({ payer, instructions: [...extra, ...instructions], blockhash });
+  const asked = compile([]);
+  const message = await withComputeBudget(read, asked, compile, policy);
+  return { kind: 'drafted', message, asked, signatures: [Buffer.alloc(SIGNATURE_LENGTH)], ...latest };
+}
+
+/** Adds what the request leaves open: a limit by a trial, a price by what others paid. What has no room stays as it is. */
+async function withComputeBudget(
+  read: ReadOne,
+  asked: Message,
+  compile: (extra: readonly Instruction[]) => Message,
+  policy: SolanaPolicy,
+): Promise<Message> {
+  const own = readComputeBudget(asked);
+  const extra = (limit: number, price: bigint) => [
+    ...(own.limit === undefined ? [setLimit(limit)] : []),
+    ...(own.price === undefined && price > 0n ? [setPrice(price)] : []),
+  ];
+  const widest = compile(extra(MOST_UNITS, 1n));
+  if (encodedSize(widest) > LARGEST_TRANSACTION) return asked;
+  const trial = encodeTransaction([Buffer.alloc(SIGNATURE_LENGTH)], encodeMessage(widest));
+  const writable = asked.keys.filter((_key, index) => isWritable(asked, index));
+  const [{ used }, usual] = await Promise.all([
+    simulate(read, trial, { replacesBlockhash: false }),
+    priorityPrice(read, writable),
+  ]);
+  const limit = own.limit ?? limitFor(used ?? BigInt(MOST_UNITS));
+  const most = policy.maxFee === null ? usual : priceWithin(policy.maxFee, asked.signers, limit);
+  return compile(extra(limit, usual < most ? usual : most));
+}
+
+function encodedSize(message: Message): number {
+  return encodeMessage(message).length + 1 + SIGNATURE_LENGTH * message.signers;
+}

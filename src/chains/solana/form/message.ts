@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { AppError, invalidRequest } from '../../../domain/errors.ts';
+import type { WireObject } from '../../../domain/json/json.ts';
+import { strictForm } from '../../../domain/json/unknown-field.ts';
+import type { Signer } from '../../../signers/signer.ts';
+import type { Account } from '../../account.ts';
+import { readForm } from '../../request-form.ts';
+import { addressOf, keyOf } from '../address.ts';
+import { toBase58 } from '../base58.ts';
+
+/** No transaction begins with 0xff, so no text that is signed can be one. */
+const SIGNING_DOMAIN = Buffer.from('\xffsolana offchain', 'latin1');
+const VERSION = 0;
+/** Nobody's in particular. */
+const APPLICATION_DOMAIN = Buffer.alloc(32);
+const FORMAT_ASCII = 0;
+const FORMAT_UTF8 = 1;
+
+/** What a hardware wallet still shows: a packet without the header (Solana, "Off-Chain Message Signing"). */
+const LONGEST = 1_212;
+
+const schema = strictForm({ message: z.string() });
+
+/**
+ * Signs a text as an off-chain message of version 0, so that it can never be taken for a transaction.
+ * @throws AppError `INVALID_REQUEST`, `SIGNER_FAILED`
+ */
+export async function signMessage(body: unknown, { address }: Account, signer: Signer): Promise<WireObject> {
+  const { message } = readForm(schema, body);
+  const bytes = offChainMessage(message, address);
+  const own = addressOf(await signer.publicKey('ed25519'));
+  if (own !== address) {
+    throw new AppError('SIGNER_FAILED', { id: signer.id, reason: `its key is that of ${own}, not of ${address}` });
+  }
+  return { signature: toBase58(await signer.sign('ed25519', bytes)), public_key: address };
+}
+
+/** The bytes that are signed for a text. */
+export function offChainMessage(text: string, address: string): Buffer {
+  const message = Buffer.from(text, 'utf8');
+  if (message.length === 0) throw invalidRequest('invalid `message`: expected a text that is not empty');
+  if (message.length > LONGEST) throw invalidRequest(`invalid \`message\`: expected at most ${LONGEST} bytes`);
+  const length = Buffer.alloc(2);
+  length.writeUInt16LE(message.length);
+  const format = /^[\x20-\x7e]*$/.test(text) ? FORMAT_ASCII : FORMAT_UTF8;
+  return Buffer.concat([
+    SIGNING_DOMAIN,
+    Buffer.from([VERSION]),
+    APPLICATION_DOMAIN,
+    Buffer.from([format, 1]),
+    keyOf(address),
+    length,
+    message,
+  ]);
+}

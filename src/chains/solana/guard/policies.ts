@@ -1,0 +1,70 @@
+import type { Message } from '../message/message.ts';
+import type { SolanaPolicy } from '../policy.ts';
+import { feePayerLoss } from './fee-payer.ts';
+
+/** A transaction as policies look at it. */
+export interface Guarded {
+  message: Message;
+  /** In bytes, with its signatures. */
+  size: number;
+  /** The accounts that its lookup tables name, once they were asked for. */
+  lookedUp?: readonly string[];
+  /** The programs that were called when it was tried, once it was. */
+  called?: readonly string[];
+}
+
+export interface GuardOptions {
+  /** {@link feePayerLoss}. */
+  paysRent: boolean;
+}
+
+/**
+ * Why a relayer's policies, or what keeps its account safe, forbid a transaction; undefined when nothing does. In the
+ * reference's order and words.
+ */
+export function policyViolation(
+  { message, size, lookedUp = [], called = [] }: Guarded,
+  relayer: string,
+  policy: SolanaPolicy,
+  { paysRent }: GuardOptions,
+): string | undefined {
+  const fault =
+    accountFault([...message.keys, ...lookedUp], policy) ??
+    programFault([...programsOf(message), ...called], policy) ??
+    signatureFault(message, policy) ??
+    payerFault(message, relayer) ??
+    sizeFault(size, policy) ??
+    feePayerLoss(message, { paysRent });
+  return fault === undefined ? undefined : `Policy violation: ${fault}`;
+}
+
+/** The program of each instruction. */
+export function programsOf({ keys, instructions }: Message): string[] {
+  return instructions.map(({ program }) => keys[program] ?? '');
+}
+
+function accountFault(keys: readonly string[], { allowedAccounts, disallowedAccounts }: SolanaPolicy) {
+  const strange = keys.find((key) => allowedAccounts !== null && !allowedAccounts.has(key));
+  if (strange !== undefined) return `Account ${strange} not allowed`;
+  const barred = keys.find((key) => disallowedAccounts.has(key));
+  return barred === undefined ? undefined : `Account ${barred} is explicitly disallowed`;
+}
+
+function programFault(programs: readonly string[], { allowedPrograms }: SolanaPolicy) {
+  const strange = programs.find((program) => allowedPrograms !== null && !allowedPrograms.has(program));
+  return strange === undefined ? undefined : `Program ${strange} not allowed`;
+}
+
+function signatureFault({ signers }: Message, { mostSignatures }: SolanaPolicy) {
+  if (mostSignatures === null || signers <= mostSignatures) return undefined;
+  return `Transaction requires ${signers} signatures, which exceeds maximum allowed ${mostSignatures}`;
+}
+
+function payerFault({ keys: [payer] }: Message, relayer: string) {
+  return payer === relayer ? undefined : `Fee payer ${payer} does not match relayer address ${relayer}`;
+}
+
+function sizeFault(size: number, { largestTransaction }: SolanaPolicy) {
+  if (size <= largestTransaction) return undefined;
+  return `Transaction size ${size} exceeds maximum allowed ${largestTransaction}`;
+}

@@ -1,0 +1,50 @@
+import type { Message } from '../message/message.ts';
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../programs.ts';
+
+/** A movement of tokens that an instruction asks for. */
+export interface TokenTransfer {
+  /** Token, or Token-2022. */
+  program: string;
+  /** Token accounts, not their owners. */
+  source: string;
+  destination: string;
+  /** Null where the instruction does not name it: the source tells. */
+  mint: string | null;
+  authority: string;
+  /** In the token's smallest unit, what a transfer fee takes included. */
+  amount: bigint;
+}
+
+const TRANSFER = 3;
+const TRANSFER_CHECKED = 12;
+/** TransferFeeExtension of Token-2022, and its TransferCheckedWithFee. */
+const TRANSFER_FEE = 26;
+const WITH_FEE = 1;
+
+/**
+ * The transfers among a transaction's instructions, in their order.
+ * @param keys all accounts of the message, those out of lookup tables behind the others
+ */
+export function tokenTransfers(message: Message, keys: readonly string[]): TokenTransfer[] {
+  return message.instructions.flatMap(({ program: place, accounts, data }) => {
+    const program = message.keys[place] ?? '';
+    if (program !== TOKEN_PROGRAM && program !== TOKEN_2022_PROGRAM) return [];
+    const named = accounts.map((account) => keys[account] ?? '');
+    const transfer = readTransfer(named, data);
+    return transfer === undefined ? [] : [{ program, ...transfer }];
+  });
+}
+
+function readTransfer(named: readonly string[], data: Buffer): Omit<TokenTransfer, 'program'> | undefined {
+  const isPlain = data[0] === TRANSFER;
+  const amountAt = data[0] === TRANSFER_FEE && data[1] === WITH_FEE ? 2 : 1;
+  if (!isPlain && data[0] !== TRANSFER_CHECKED && amountAt === 1) return undefined;
+  if (data.length < amountAt + 8) return undefined;
+  const amount = data.readBigUInt64LE(amountAt);
+  const [source, second, third, fourth] = named;
+  const [mint, destination, authority] = isPlain ? [null, second, third] : [second, third, fourth];
+  if (source === undefined || mint === undefined || destination === undefined || authority === undefined) {
+    return undefined;
+  }
+  return { source, destination, mint, authority, amount };
+}

@@ -1,0 +1,32 @@
+import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import type { Message } from '../message/message.ts';
+import type { SolanaPolicy } from '../policy.ts';
+import { accountsAt } from '../provider.ts';
+import { readTokenAccount } from '../tokens/account.ts';
+import { tokenTransfers } from './token-transfers.ts';
+
+/**
+ * Why the policies forbid the tokens that a transaction moves; undefined when they allow them. Where a transfer does not
+ * name its token, the account that it takes from tells.
+ * @param keys all accounts of the message, those out of lookup tables behind the others
+ */
+export async function tokenFault(
+  read: ReadOne,
+  message: Message,
+  keys: readonly string[],
+  { allowedTokens }: SolanaPolicy,
+): Promise<string | undefined> {
+  if (allowedTokens.length === 0) return undefined;
+  const transfers = tokenTransfers(message, keys);
+  const unnamed = [...new Set(transfers.flatMap(({ mint, source }) => (mint === null ? [source] : [])))];
+  const sources = unnamed.length === 0 ? [] : await accountsAt(read, unnamed);
+  const mintOf = new Map(unnamed.map((source, index) => [source, readTokenAccount(sources[index])?.mint]));
+  for (const { mint, source } of transfers) {
+    const moved = mint ?? mintOf.get(source);
+    if (moved === undefined) return `Policy violation: ${source} is no token account`;
+    if (!allowedTokens.some((token) => token.mint === moved)) {
+      return `Policy violation: Token ${moved} not allowed for transfers`;
+    }
+  }
+  return undefined;
+}

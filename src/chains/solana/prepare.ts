@@ -1,0 +1,159 @@
+import { jsonAmount } from '../../domain/amount.ts';
+import type { JsonObject } from '../../domain/json/json.ts';
+import type { Anchor } from '../../domain/transaction/anchor.ts';
+import type { Transaction } from '../../domain/transaction/transaction.ts';
+import type { ReadOne, RpcClient } from '../../egress/rpc/rpc-client.ts';
+import type { Account } from '../account.ts';
+import type { LaneFigures, Preparation, RefusedPreparation } from '../client.ts';
+import { answersInTime } from '../quorum.ts';
+import { nameOf, reasonOf, type TransactionError } from './errors.ts';
+import { feeOf } from './fees.ts';
+import { type Draft, draftOf } from './form/draft.ts';
+import { accountsPaidFor } from './guard/fee-payer.ts';
+import { policyViolation, programsOf } from './guard/policies.ts';
+import { tokenFault } from './guard/tokens.ts';
+import { lookUp } from './message/lookup-tables.ts';
+import { encodeMessage } from './message/message.ts';
+import { decodeTransaction, encodeTransaction, SIGNATURE_LENGTH } from './message/transaction.ts';
+import { readPolicy, type SolanaPolicy } from './policy.ts';
+import { COMPUTE_BUDGET_PROGRAM } from './programs.ts';
+import { balance, rentFor, type Simulation, simulate } from './provider.ts';
+import { readRequest, type SolanaFields, type SolanaRequest } from './schema.ts';
+import { TOKEN_ACCOUNT_SIZE } from './tokens/account.ts';
+
+/** How soon a transaction looks again that waits for money, or for a node to see its blockhash. */
+const SHORT_OF_FUNDS_MS = 10_000;
+const NODE_BEHIND_MS = 1_000;
+
+/**
+ * Decides blockhash, compute limit and price of a transaction, and whether policies, balance and a trial allow it. What one
+ * node alone refuses counts when no other one would let it pass.
+ */
+export async function prepare(
+  rpc: RpcClient,
+  transaction: Pick<Transaction, 'request'>,
+  account: Account,
+  lane: LaneFigures,
+): Promise<Preparation> {
+  const prepareOn = (read: ReadOne) => prepareOnce(read, transaction, account, lane);
+  const decided = await rpc.onOne(prepareOn);
+  if (decided.kind === 'ready' || rpc.endpointCount < 2) return decided;
+  const isReady = ({ kind }: Preparation) => kind === 'ready';
+  const told = await answersInTime(rpc.onAll(prepareOn), { isEnough: isReady });
+  return told.find(isReady) ?? decided;
+}
+
+/**
+ * Why a transaction that is signed for somebody else to send is refused; undefined when it is not. Its bytes stay as they
+ * are.
+ */
+export async function checkOnChain(rpc: RpcClient, transaction: string, account: Account): Promise<string | undefined> {
+  const asked = { request: { transaction } };
+  const decided = await prepare(rpc, asked, account, { committed: 0n });
+  if (decided.kind === 'refused' || decided.kind === 'parked') return decided.reason;
+  const { message } = decodeTransaction(transaction);
+  const isSame = decided.kind === 'ready' && decided.fields['message'] === encodeMessage(message).toString('base64');
+  return isSame ? undefined : `Blockhash ${message.blockhash} is no longer valid`;
+}
+
+async function prepareOnce(
+  read: ReadOne,
+  { request }: Pick<Transaction, 'request'>,
+  account: Account,
+  { committed }: LaneFigures,
+): Promise<Preparation> {
+  const asked = readRequest(request);
+  const policy = readPolicy(account.policies);
+  const draft = await draftOf(read, asked, account.address, policy);
+  if (draft.kind !== 'drafted') return draft;
+  const { message, signatures } = draft;
+  const bytes = encodeMessage(message);
+  const size = bytes.length + 1 + SIGNATURE_LENGTH * message.signers;
+  const looked = await lookUp(read, message);
+  if (looked.kind === 'fault') return refused(looked.reason);
+
+  const trial = encodeTransaction([Buffer.alloc(SIGNATURE_LENGTH), ...signatures.slice(1)], bytes);
+  const [tried, fee, funds, rent] = await Promise.all([
+    simulate(read, trial, { replacesBlockhash: false }),
+    feeOf(read, message, bytes),
+    balance(read, account.address),
+    rentOf(read, draft),
+  ]);
+  const called = tried.programs.filter((program) => program !== COMPUTE_BUDGET_PROGRAM);
+  const guarded = { message: draft.asked, size, lookedUp: looked.addresses, called };
+  const violation =
+    policyViolation(guarded, account.address, policy, { paysRent: false }) ??
+    (await tokenFault(read, draft.asked, [...draft.asked.keys, ...looked.addresses], policy));
+  if (violation !== undefined) return refused(violation);
+  const failure = failureOf(tried, asked, draft);
+  if (failure !== undefined) return failure;
+  if (policy.maxFee !== null && fee > policy.maxFee) {
+    return refused(`Policy violation: Fee amount ${fee} exceeds max allowed fee amount ${policy.maxFee}`);
+  }
+  const cost = fee + rent;
+  const short = shortage({ funds, committed, cost, policy });
+  if (short !== undefined) return parkedForFunds(short);
+  const fields: SolanaFields = {
+    message: bytes.toString('base64'),
+    signatures: signatures.map((signature, place) => (place === 0 ? '' : signature.toString('base64'))),
+    last_valid_block_height: draft.lastValidBlockHeight === null ? null : jsonAmount(draft.lastValidBlockHeight),
+    slot: jsonAmount(draft.slot),
+    fee: jsonAmount(fee),
+    ...(rent === 0n ? {} : { rent: jsonAmount(rent) }),
+    ...(draft.nonce === undefined ? {} : { nonce_account: draft.nonce.account }),
+  };
+  return { kind: 'ready', fields: fields as JsonObject, cost, anchor: anchorOf(draft) };
+}
+
+async function rentOf(read: ReadOne, { message }: Draft): Promise<bigint> {
+  const accounts = accountsPaidFor(message);
+  return accounts === 0 ? 0n : BigInt(accounts) * (await rentFor(read, TOKEN_ACCOUNT_SIZE));
+}
+
+function anchorOf({ nonce }: Draft): Anchor {
+  return nonce === undefined ? { kind: 'none' } : { kind: 'text', text: `${nonce.account}:${nonce.value}` };
+}
+
+/** What a failed trial makes of the transaction; undefined where it may go out. */
+function failureOf({ error, logs }: Simulation, { errors = [] }: SolanaRequest, draft: Draft): Preparation | undefined {
+  // It was executed before, by whoever has the bytes as well: looking at the chain will find it.
+  if (error === null || nameOf(error) === 'AlreadyProcessed') return undefined;
+  const reason = reasonOf(error, { logs, programs: programsOf(draft.message), errors });
+  if (MONEY.has(nameOf(error))) return parkedForFunds(reason);
+  if (isBehind(error)) return { kind: 'parked', reason, retryInMs: NODE_BEHIND_MS };
+  return refused(`Simulation failed: ${reason}`);
+}
+
+/** The fee payer lacks what it has to pay. */
+const MONEY = new Set(['InsufficientFundsForFee', 'AccountNotFound']);
+
+function isBehind(error: TransactionError): boolean {
+  return nameOf(error) === 'BlockhashNotFound';
+}
+
+/** What the account's money has to bear, in lamports. */
+interface Bill {
+  funds: bigint;
+  committed: bigint;
+  cost: bigint;
+  policy: SolanaPolicy;
+}
+
+/** In the reference's words. What other transactions of the lane may still take is not there for this one. */
+function shortage({ funds, committed, cost, policy: { minBalance } }: Bill): string | undefined {
+  const required = cost + minBalance + committed;
+  if (funds >= required) return undefined;
+  const underWay = committed > 0n ? `, Under way: ${committed}` : '';
+  return (
+    'Insufficient balance: Insufficient relayer balance. ' +
+    `Required: ${required}, Available: ${funds}, Fee: ${cost}, Min balance: ${minBalance}${underWay}`
+  );
+}
+
+function parkedForFunds(reason: string): Preparation {
+  return { kind: 'parked', cause: 'balance', reason, retryInMs: SHORT_OF_FUNDS_MS };
+}
+
+function refused(reason: string): RefusedPreparation {
+  return { kind: 'refused', reason: `Solana transaction validation error: ${reason}` };
+}

@@ -1,0 +1,278 @@
+import type { Json, JsonObject } from '../../domain/json/json.ts';
+import type { ReadOne, RpcClient } from '../../egress/rpc/rpc-client.ts';
+import { onlyServing } from '../only-serving.ts';
+import { isAddress } from './address.ts';
+import type { TransactionError } from './errors.ts';
+
+/** What nodes call how sure a block is. */
+export type Commitment = 'processed' | 'confirmed' | 'finalized';
+
+const CONFIRMED = { commitment: 'confirmed' };
+
+/** The most that one call asks about (`getSignatureStatuses`, `getMultipleAccounts`). */
+const MOST_SIGNATURES = 256;
+const MOST_ACCOUNTS = 100;
+
+/** So many accounts can be named to `getRecentPrioritizationFees`. */
+const MOST_PRICED = 128;
+
+/** A chain by the hash of its first block. */
+export const GENESIS = { method: 'getGenesisHash', served: text } as const;
+
+/** The same endpoints, where only those that serve the chain are believed. */
+export function onlyOn(genesis: string, rpc: RpcClient): RpcClient {
+  return onlyServing(rpc, { ...GENESIS, chain: genesis });
+}
+
+/** In lamports. */
+export function balance(read: ReadOne, address: string): Promise<bigint> {
+  return read('getBalance', [address, CONFIRMED], (answer) => integer(object(answer)['value']));
+}
+
+export interface LatestBlockhash {
+  blockhash: string;
+  lastValidBlockHeight: bigint;
+  slot: bigint;
+}
+
+export function latestBlockhash(read: ReadOne): Promise<LatestBlockhash> {
+  return read('getLatestBlockhash', [CONFIRMED], (answer) => {
+    const { context, value } = object(answer);
+    const { blockhash, lastValidBlockHeight } = object(value);
+    return {
+      blockhash: address(blockhash),
+      lastValidBlockHeight: integer(lastValidBlockHeight),
+      slot: integer(object(context)['slot']),
+    };
+  });
+}
+
+export function isBlockhashValid(read: ReadOne, blockhash: string): Promise<boolean> {
+  return read('isBlockhashValid', [blockhash, CONFIRMED], (answer) => boolean(object(answer)['value']));
+}
+
+/** Where a node's chain stands. Heights count blocks, slots count also those without one. */
+export interface Standing {
+  slot: bigint;
+  height: bigint;
+}
+
+export function standing(read: ReadOne, commitment: Commitment): Promise<Standing> {
+  return read('getEpochInfo', [{ commitment }], (answer) => {
+    const { absoluteSlot, blockHeight } = object(answer);
+    return { slot: integer(absoluteSlot), height: integer(blockHeight) };
+  });
+}
+
+/** When the block of a slot was made, in milliseconds since the epoch; null where the node cannot tell. */
+export function blockTime(read: ReadOne, slot: bigint): Promise<number | null> {
+  return read('getBlockTime', [Number(slot)], (answer) => (answer === null ? null : Number(integer(answer)) * 1_000));
+}
+
+/** The earliest slot of which the node still has the block. */
+export function firstAvailableBlock(read: ReadOne): Promise<bigint> {
+  return read('getFirstAvailableBlock', [], integer);
+}
+
+/** What a node knows of one signature. */
+export interface SignatureStatus {
+  slot: bigint;
+  commitment: Commitment;
+  /** Null where it succeeded. */
+  error: TransactionError | null;
+}
+
+/** The statuses in the order of the signatures, null of those that the node's history does not have. */
+export async function signatureStatuses(
+  read: ReadOne,
+  signatures: readonly string[],
+): Promise<{ slot: bigint; statuses: (SignatureStatus | null)[] }> {
+  const parts: string[][] = [];
+  for (let at = 0; at < signatures.length; at += MOST_SIGNATURES)
+    parts.push(signatures.slice(at, at + MOST_SIGNATURES));
+  const answers = await Promise.all(
+    parts.map((part) =>
+      read('getSignatureStatuses', [part, { searchTransactionHistory: true }], (answer) => {
+        const { context, value } = object(answer);
+        const statuses = array(value).map(statusOf);
+        if (statuses.length !== part.length) throw new TypeError('not as many statuses as signatures');
+        return { slot: integer(object(context)['slot']), statuses };
+      }),
+    ),
+  );
+  const slots = answers.map(({ slot }) => slot);
+  return {
+    slot: slots.reduce((least, slot) => (slot < least ? slot : least), slots[0] ?? 0n),
+    statuses: answers.flatMap(({ statuses }) => statuses),
+  };
+}
+
+function statusOf(value: Json): SignatureStatus | null {
+  if (value === null) return null;
+  const { slot, confirmationStatus, confirmations, err } = object(value);
+  return {
+    slot: integer(slot),
+    // Nodes before 1.5 do not name it; there null confirmations mean that the block is rooted.
+    commitment:
+      confirmationStatus == null
+        ? confirmations === null
+          ? 'finalized'
+          : 'processed'
+        : commitment(confirmationStatus),
+    error: err == null ? null : transactionError(err),
+  };
+}
+
+/** What a message costs in lamports; null where the node does not know its blockhash. */
+export function feeFor(read: ReadOne, message: string): Promise<bigint | null> {
+  return read('getFeeForMessage', [message, CONFIRMED], (answer) => {
+    const { value } = object(answer);
+    return value === null ? null : integer(value);
+  });
+}
+
+/** What was paid for priority lately where these accounts were written to, by slot: micro-lamports per compute unit. */
+export function recentPrices(read: ReadOne, accounts: readonly string[]): Promise<bigint[]> {
+  return read('getRecentPrioritizationFees', [accounts.slice(0, MOST_PRICED)], (answer) =>
+    array(answer).map((entry) => integer(object(entry)['prioritizationFee'])),
+  );
+}
+
+/** How a transaction went that was only tried. */
+export interface Simulation {
+  error: TransactionError | null;
+  logs: string[];
+  /** In compute units. */
+  used: bigint | null;
+  /** Every program that was called, by an instruction or by another program. */
+  programs: string[];
+}
+
+/** Tries a transaction whose signatures need not be there yet, under its own blockhash or the node's latest. */
+export function simulate(
+  read: ReadOne,
+  transaction: string,
+  { replacesBlockhash }: { replacesBlockhash: boolean },
+): Promise<Simulation> {
+  const options = {
+    ...{ encoding: 'base64', sigVerify: false, replaceRecentBlockhash: replacesBlockhash },
+    ...CONFIRMED,
+  };
+  return read('simulateTransaction', [transaction, options], (answer) => {
+    const { err, logs, unitsConsumed } = object(object(answer)['value']);
+    const lines = logs == null ? [] : array(logs).filter((line) => typeof line === 'string');
+    return {
+      error: err == null ? null : transactionError(err),
+      logs: lines,
+      used: unitsConsumed == null ? null : integer(unitsConsumed),
+      programs: [...new Set(lines.flatMap((line) => /^Program (\S+) invoke \[\d+\]$/.exec(line)?.[1] ?? []))],
+    };
+  });
+}
+
+/** One account's content. */
+export interface OnChainAccount {
+  lamports: bigint;
+  owner: string;
+  isExecutable: boolean;
+  data: Buffer;
+}
+
+/** In the order of the addresses, null of those that are not there. */
+export async function accountsAt(
+  read: ReadOne,
+  addresses: readonly string[],
+  commitment: Commitment = 'confirmed',
+): Promise<(OnChainAccount | null)[]> {
+  const parts: string[][] = [];
+  for (let at = 0; at < addresses.length; at += MOST_ACCOUNTS) parts.push(addresses.slice(at, at + MOST_ACCOUNTS));
+  const answers = await Promise.all(
+    parts.map((part) =>
+      read('getMultipleAccounts', [part, { encoding: 'base64', commitment }], (answer) => {
+        const accounts = array(object(answer)['value']).map(accountOf);
+        if (accounts.length !== part.length) throw new TypeError('not as many accounts as addresses');
+        return accounts;
+      }),
+    ),
+  );
+  return answers.flat();
+}
+
+function accountOf(value: Json): OnChainAccount | null {
+  if (value === null) return null;
+  const { lamports, owner, executable, data } = object(value);
+  return {
+    lamports: integer(lamports),
+    owner: address(owner),
+    isExecutable: boolean(executable),
+    data: Buffer.from(text(array(data ?? null)[0]), 'base64'),
+  };
+}
+
+/** The least that an account of so many bytes has to have, in lamports. */
+export function rentFor(read: ReadOne, bytes: number): Promise<bigint> {
+  return read('getMinimumBalanceForRentExemption', [bytes, CONFIRMED], integer);
+}
+
+/** A transaction that is in a block. */
+export interface Landed {
+  slot: bigint;
+  /** In lamports. */
+  fee: bigint;
+  logs: string[];
+}
+
+/** Null where the node does not have it. */
+export function landed(read: ReadOne, signature: string): Promise<Landed | null> {
+  const options = { encoding: 'base64', maxSupportedTransactionVersion: 0, ...CONFIRMED };
+  return read('getTransaction', [signature, options], (answer) => {
+    if (answer === null) return null;
+    const { slot, meta } = object(answer);
+    const { fee, logMessages } = object(meta);
+    const logs = logMessages == null ? [] : array(logMessages).filter((line) => typeof line === 'string');
+    return { slot: integer(slot), fee: integer(fee), logs };
+  });
+}
+
+function transactionError(value: Json): TransactionError {
+  if (typeof value === 'string') return value;
+  return object(value);
+}
+
+const COMMITMENTS: readonly Json[] = ['processed', 'confirmed', 'finalized'] satisfies Commitment[];
+
+function commitment(value: Json): Commitment {
+  if (!COMMITMENTS.includes(value)) throw new TypeError('not a commitment');
+  return value as Commitment;
+}
+
+/** Beyond 2^53 a figure has lost its last digits already; no account has so much. */
+function integer(value: Json | undefined): bigint {
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < 0) throw new TypeError('not an amount');
+  return BigInt(value);
+}
+
+function boolean(value: Json | undefined): boolean {
+  if (typeof value !== 'boolean') throw new TypeError('not true or false');
+  return value;
+}
+
+function text(value: Json | undefined): string {
+  if (typeof value !== 'string') throw new TypeError('not a text');
+  return value;
+}
+
+function address(value: Json | undefined): string {
+  if (typeof value !== 'string' || !isAddress(value)) throw new TypeError('not 32 bytes in base58');
+  return value;
+}
+
+function object(value: Json | undefined): JsonObject {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new TypeError('not an object');
+  return value;
+}
+
+function array(value: Json | undefined): Json[] {
+  if (!Array.isArray(value)) throw new TypeError('not a list');
+  return value;
+}

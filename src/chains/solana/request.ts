@@ -1,0 +1,211 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { AppError, invalidRequest } from '../../domain/errors.ts';
+import type { JsonObject } from '../../domain/json/json.ts';
+import { strictForm } from '../../domain/json/unknown-field.ts';
+import type { Timestamp } from '../../domain/transaction/transaction.ts';
+import type { Account } from '../account.ts';
+import type { ParsedRequest } from '../parsed-request.ts';
+import { readForm } from '../request-form.ts';
+import { readValidUntil } from '../valid-until.ts';
+import { isAddress } from './address.ts';
+import { policyViolation } from './guard/policies.ts';
+import { compileLegacy } from './message/compile.ts';
+import { nonceOf } from './message/durable-nonce.ts';
+import { encodeMessage, MalformedTransaction } from './message/message.ts';
+import {
+  decodeTransaction,
+  isSignatureOf,
+  isUnsigned,
+  LARGEST_TRANSACTION,
+  SIGNATURE_LENGTH,
+  type WireTransaction,
+} from './message/transaction.ts';
+import { readPolicy } from './policy.ts';
+import { SYSTEM_PROGRAM } from './programs.ts';
+import { fromWire, type SolanaRequest, type WireInstruction } from './schema.ts';
+
+const MOST_INSTRUCTIONS = 64;
+const MOST_ACCOUNTS = 64;
+
+const key = z.string().refine(isAddress, 'expected 32 bytes in base58');
+
+const instruction = strictForm({
+  program_id: key.meta({ description: 'The program that is called' }),
+  accounts: z
+    .array(strictForm({ pubkey: key, is_signer: z.boolean(), is_writable: z.boolean() }))
+    .max(MOST_ACCOUNTS)
+    .meta({ description: 'In the order in which the program takes them; only the relayer can sign' }),
+  data: z
+    .base64('expected base64')
+    .refine(
+      (data) => Buffer.byteLength(data, 'base64') <= LARGEST_TRANSACTION,
+      `expected at most ${LARGEST_TRANSACTION} bytes`,
+    )
+    .meta({ description: 'Base64' }),
+});
+
+const idl = z.looseObject({
+  errors: z
+    .array(z.looseObject({ code: z.int().min(0), name: z.string().max(200), msg: z.string().max(500).optional() }))
+    .max(1_000)
+    .optional(),
+});
+
+/** The form of a send request. This is the list of all that is taken, and whatever else is refused. */
+export const requestSchema = strictForm(
+  {
+    transaction: z.string().nullish().meta({
+      description: 'Base64 of a legacy or v0 transaction that the relayer pays for; all others have signed it',
+    }),
+    instructions: z.array(instruction).max(MOST_INSTRUCTIONS).nullish().meta({ description: 'In the place of it' }),
+    valid_until: z
+      .string()
+      .nullish()
+      .meta({ description: 'RFC 3339; what is in no block by then takes no effect any more' }),
+    idl: idl.nullish().meta({ description: 'Anchor IDL of the called program; its errors name what failed' }),
+  },
+  new Map([
+    ['signers', 'the others sign before, in `transaction`'],
+    ['recent_blockhash', 'a relayer takes the latest one'],
+    ['fee_payer', 'the relayer pays'],
+  ]),
+);
+
+type Body = z.output<typeof requestSchema>;
+
+/**
+ * Checks a send request. What the account's policies forbid is refused here, as far as it shows without the network.
+ * @throws AppError `INVALID_REQUEST`
+ */
+export function parseRequest(body: unknown, account: Account, now: Timestamp): ParsedRequest {
+  const form = readForm(requestSchema, body);
+  const instructions = form.instructions?.length === 0 ? null : (form.instructions ?? null);
+  if ((form.transaction == null) === (instructions === null)) {
+    throw invalidRequest('Either `transaction` or `instructions` must be given, and not both');
+  }
+  const validUntil = form.valid_until == null ? null : readValidUntil(form.valid_until, now);
+  if (readPolicy(account.policies).feePayer === 'user') checkUserForm(instructions);
+  const parsed =
+    instructions === null
+      ? parseTransaction(form.transaction ?? '', account)
+      : parseInstructions(instructions, account);
+  return { ...parsed, request: { ...parsed.request, ...errorsOf(form) } as JsonObject, validUntil };
+}
+
+/** Who is to be paid in a transaction builds it first. */
+function checkUserForm(instructions: readonly WireInstruction[] | null): never {
+  if (instructions !== null) {
+    throw invalidRequest(
+      'User-paid fees require a pre-built transaction. Use prepareTransaction RPC method first to build the transaction from instructions.',
+    );
+  }
+  throw new AppError('NOT_AVAILABLE_YET', { what: 'Fees that users pay', networkType: 'solana' });
+}
+
+type Parsed = Omit<ParsedRequest, 'validUntil'>;
+
+function parseTransaction(base64: string, account: Account): Parsed {
+  const transaction = readTransaction(base64, account);
+  return {
+    request: { transaction: base64 },
+    contentKey: createHash('sha256').update(transaction.messageBytes).digest('hex'),
+    ...fateOf(transaction),
+  };
+}
+
+/**
+ * What can become of its bytes: under a durable nonce they stay good until the nonce moves on; else their blockhash gets
+ * too old, and what only the relayer signs can be signed anew.
+ */
+function fateOf({ message }: WireTransaction): Pick<ParsedRequest, 'anchorKind' | 'onDeath'> {
+  if (nonceOf(message) !== undefined) return { anchorKind: 'text', onDeath: 'never' };
+  return { anchorKind: 'none', onDeath: message.signers === 1 ? 'renew' : 'end' };
+}
+
+/**
+ * Reads a client's transaction and holds it against the policies: all but the relayer have signed it.
+ * @throws AppError `INVALID_REQUEST`
+ */
+function readTransaction(base64: string, account: Account): WireTransaction {
+  const transaction = readUnfinished(base64, account);
+  for (const [place, signature] of transaction.signatures.entries()) {
+    if (place > 0 && isUnsigned(signature)) {
+      throw invalidRequest(`The signature of ${transaction.message.keys[place]} is missing`);
+    }
+  }
+  return transaction;
+}
+
+/**
+ * Reads a client's transaction and holds it against the policies. Signatures of others may be missing, and none is wrong.
+ * @throws AppError `INVALID_REQUEST`
+ */
+export function readUnfinished(base64: string, account: Account): WireTransaction {
+  const transaction = decoded(base64);
+  const { message, messageBytes, signatures } = transaction;
+  const size = messageBytes.length + 1 + SIGNATURE_LENGTH * message.signers;
+  const violation = policyViolation({ message, size }, account.address, readPolicy(account.policies), {
+    paysRent: false,
+  });
+  if (violation !== undefined) throw invalidRequest(violation);
+  for (const [place, signature] of signatures.entries()) {
+    const signer = message.keys[place] ?? '';
+    // Its own is made anew.
+    if (place === 0 || isUnsigned(signature)) continue;
+    if (!isSignatureOf(signer, signature, messageBytes)) throw invalidRequest(`The signature of ${signer} is wrong`);
+  }
+  return transaction;
+}
+
+function decoded(base64: string): WireTransaction {
+  try {
+    return decodeTransaction(base64);
+  } catch (error) {
+    if (!(error instanceof MalformedTransaction)) throw error;
+    throw invalidRequest(error.message);
+  }
+}
+
+function parseInstructions(instructions: readonly WireInstruction[], account: Account): Parsed {
+  for (const [index, { accounts }] of instructions.entries()) {
+    const stranger = accounts.find(({ pubkey, is_signer: isSigner }) => isSigner && pubkey !== account.address);
+    if (stranger !== undefined) {
+      throw invalidRequest(
+        `invalid \`instructions.${index}\`: ${stranger.pubkey} cannot sign, only the relayer can; give \`transaction\``,
+      );
+    }
+  }
+  // Any blockhash has the same length; that of the System program's id is as good as another.
+  const message = compileLegacy({
+    payer: account.address,
+    instructions: fromWire(instructions),
+    blockhash: SYSTEM_PROGRAM,
+  });
+  const size = encodeMessage(message).length + 1 + SIGNATURE_LENGTH;
+  if (size > LARGEST_TRANSACTION) {
+    throw invalidRequest(
+      `The instructions make a transaction of ${size} bytes, more than the ${LARGEST_TRANSACTION} of Solana`,
+    );
+  }
+  const violation = policyViolation({ message, size }, account.address, readPolicy(account.policies), {
+    paysRent: false,
+  });
+  if (violation !== undefined) throw invalidRequest(violation);
+  return {
+    request: { instructions: instructions.map((one) => ({ ...one })) } satisfies SolanaRequest as unknown as JsonObject,
+    contentKey: null,
+    anchorKind: 'none',
+    onDeath: 'renew',
+  };
+}
+
+/** The errors of the IDL that came along, as far as they are one. */
+function errorsOf({ idl: given }: Body): Pick<SolanaRequest, 'errors'> {
+  const errors = (given?.errors ?? []).map(({ code, name, msg }) => ({
+    code,
+    name,
+    ...(msg === undefined ? {} : { msg }),
+  }));
+  return errors.length === 0 ? {} : { errors };
+}

@@ -1,0 +1,20 @@
+/**
+ * The methods of Solana's nodes that only read. Whatever is not among them may do something: it is offered to one
+ * endpoint once, and a plugin whose sending is limited may not call it.
+ */
+const READS: ReadonlySet<string> = new Set(
+  `getAccountInfo getBalance getBlock getBlockCommitment getBlockHeight getBlockProduction getBlockTime getBlocks
+   getBlocksWithLimit getClusterNodes getEpochInfo getEpochSchedule getFeeForMessage getFirstAvailableBlock
+   getGenesisHash getHealth getHighestSnapshotSlot getIdentity getInflationGovernor getInflationRate
+   getInflationReward getLargestAccounts getLatestBlockhash getLeaderSchedule getMaxRetransmitSlot
+   getMaxShredInsertSlot getMinimumBalanceForRentExemption getMultipleAccounts getProgramAccounts
+   getRecentPerformanceSamples getRecentPrioritizationFees getSignatureStatuses getSignaturesForAddress getSlot
+   getSlotLeader getSlotLeaders getStakeMinimumDelegation getSupply getTokenAccountBalance
+   getTokenAccountsByDelegate getTokenAccountsByOwner getTokenLargestAccounts getTokenSupply getTransaction
+   getTransactionCount getVersion getVoteAccounts isBlockhashValid minimumLedgerSlot simulateTransaction`.split(/\s+/),
+);
+
+/** Whether a method is known to do nothing but read, so that it may be asked twice. */
+export function isRead(method: string): boolean {
+  return READS.has(method);
+}

@@ -1,0 +1,76 @@
+import { jsonAmount } from '../../domain/amount.ts';
+import { AppError } from '../../domain/errors.ts';
+import type { JsonObject } from '../../domain/json/json.ts';
+import type { Signer } from '../../signers/signer.ts';
+import type { SignedBytes } from '../client.ts';
+import { addressOf } from './address.ts';
+import { toBase58 } from './base58.ts';
+import { MOST_UNITS } from './fees.ts';
+import { readComputeBudget, setLimit } from './message/compute-budget.ts';
+import { decodeMessage, encodeMessage, type Message } from './message/message.ts';
+import { encodeTransaction } from './message/transaction.ts';
+import { readFields, type SolanaFields } from './schema.ts';
+
+/**
+ * Signs a message as the account that pays for it, and puts the signature before those of the others.
+ * @param others by place; the first, the account's own, is not looked at
+ * @returns base64 of the whole transaction, and the account's signature, by which the chain knows it
+ * @throws AppError `SIGNER_FAILED`, also when the signer's key is not the account's
+ */
+export async function signMessageAs(
+  payer: string,
+  message: Uint8Array,
+  others: readonly Uint8Array[],
+  signer: Signer,
+): Promise<{ transaction: string; signature: string }> {
+  const address = addressOf(await signer.publicKey('ed25519'));
+  if (address !== payer) {
+    throw new AppError('SIGNER_FAILED', { id: signer.id, reason: `its key is that of ${address}, not of ${payer}` });
+  }
+  const signature = await signer.sign('ed25519', message);
+  return {
+    transaction: encodeTransaction([signature, ...others.slice(1)], message),
+    signature: toBase58(signature),
+  };
+}
+
+/** Signs a prepared transaction. */
+export async function signTransaction(prepared: JsonObject, signer: Signer): Promise<SignedBytes> {
+  const fields = readFields(prepared);
+  if (fields === undefined) throw new TypeError('a transaction is prepared before it is signed');
+  const bytes = Buffer.from(fields.message, 'base64');
+  const [payer = ''] = decodeMessage(bytes).keys;
+  const others = fields.signatures.map((signature) => Buffer.from(signature, 'base64'));
+  const { transaction, signature } = await signMessageAs(payer, bytes, others, signer);
+  return { raw: transaction, hash: signature, fields: { ...fields, transaction } satisfies SolanaFields as JsonObject };
+}
+
+/**
+ * Prepared fields with one more compute unit, which costs next to nothing: equal bytes are one transaction. Those that
+ * others signed, and those without a limit, stay as they are.
+ */
+export function vary(prepared: JsonObject): JsonObject {
+  const fields = readFields(prepared);
+  if (fields === undefined || fields.signatures.length > 1) return prepared;
+  const message = variedLimit(decodeMessage(Buffer.from(fields.message, 'base64')));
+  if (message === undefined) return prepared;
+  return { ...fields, message: encodeMessage(message).toString('base64') } satisfies SolanaFields as JsonObject;
+}
+
+/** With one more unit in the limit; undefined where it names none, or the highest. */
+function variedLimit(message: Message): Message | undefined {
+  const { limit } = readComputeBudget(message);
+  if (limit === undefined || limit >= MOST_UNITS) return undefined;
+  const [before, after] = [setLimit(limit), setLimit(limit + 1)];
+  const instructions = message.instructions.map((one) => {
+    const isLimit = message.keys[one.program] === before.program && one.data.equals(before.data);
+    return isLimit ? { ...one, data: after.data } : one;
+  });
+  return { ...message, instructions };
+}
+
+/** {@link import('../client.ts').ReadyPreparation.cost} of what was prepared before; zero of what was not. */
+export function costOf(prepared: JsonObject): bigint {
+  const fields = readFields(prepared);
+  return fields === undefined ? 0n : BigInt(fields.fee) + BigInt(fields.rent ?? jsonAmount(0n));
+}

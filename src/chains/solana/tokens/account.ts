@@ -1,0 +1,48 @@
+import { addressOf } from '../address.ts';
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../programs.ts';
+import type { OnChainAccount } from '../provider.ts';
+
+/** What an account of the Token program holds; in Token-2022 extensions may follow (spl-token, `Account`). */
+export const TOKEN_ACCOUNT_SIZE = 165;
+
+const OWNER_AT = 32;
+const AMOUNT_AT = 64;
+const STATE_AT = 108;
+const FROZEN = 2;
+const KEY_LENGTH = 32;
+/** In Token-2022, behind the account: what kind of account the extensions are of. */
+const KIND_AT = TOKEN_ACCOUNT_SIZE;
+const KIND_ACCOUNT = 2;
+
+export interface TokenAccount {
+  /** Token, or Token-2022. */
+  program: string;
+  mint: string;
+  owner: string;
+  /** In the token's smallest unit. */
+  amount: bigint;
+  isFrozen: boolean;
+}
+
+/** Whether a program is one of the two that keep tokens. */
+function isTokenProgram(program: string): boolean {
+  return program === TOKEN_PROGRAM || program === TOKEN_2022_PROGRAM;
+}
+
+/** Undefined for what is no token account. */
+export function readTokenAccount(account: OnChainAccount | null | undefined): TokenAccount | undefined {
+  if (account == null || !isTokenProgram(account.owner)) return undefined;
+  const { data, owner: program } = account;
+  const isPlain = data.length === TOKEN_ACCOUNT_SIZE;
+  const isExtended = program === TOKEN_2022_PROGRAM && data[KIND_AT] === KIND_ACCOUNT;
+  if (!isPlain && !isExtended) return undefined;
+  const state = data[STATE_AT] ?? 0;
+  if (state === 0) return undefined;
+  return {
+    program,
+    mint: addressOf(data.subarray(0, KEY_LENGTH)),
+    owner: addressOf(data.subarray(OWNER_AT, OWNER_AT + KEY_LENGTH)),
+    amount: data.readBigUInt64LE(AMOUNT_AT),
+    isFrozen: state === FROZEN,
+  };
+}

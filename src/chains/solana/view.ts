@@ -1,0 +1,67 @@
+import { amountOf } from '../../domain/amount.ts';
+import type { WireObject } from '../../domain/json/json.ts';
+import type { Attempt } from '../../domain/transaction/attempt.ts';
+import type { Transaction } from '../../domain/transaction/transaction.ts';
+import { wireTime } from '../../domain/wire-time.ts';
+import { shown } from '../policy-fields.ts';
+import { readFields, readRequest, type SolanaReceipt } from './schema.ts';
+
+/** A transaction as answers and webhooks show it: what is not known yet is left out, as in the reference. */
+export function transactionView(transaction: Transaction): WireObject {
+  const request = readRequest(transaction.request);
+  const fields = readFields(transaction.fields);
+  return shown({
+    id: transaction.id,
+    status: transaction.status,
+    created_at: wireTime(transaction.createdAt),
+    transaction: fields?.transaction ?? request.transaction ?? '',
+    signature: transaction.hash ?? undefined,
+    status_reason: transaction.statusReason ?? undefined,
+    sent_at: moment(transaction.sentAt),
+    confirmed_at: moment(transaction.confirmedAt),
+    instructions: request.instructions,
+  });
+}
+
+/** Under which blockhash an attempt lives, how long, and what it costs. */
+export function attemptView({ fields }: Attempt): WireObject {
+  const known = readFields(fields);
+  if (known === undefined) return {};
+  return {
+    last_valid_block_height: known.last_valid_block_height === null ? null : amountOf(known.last_valid_block_height),
+    nonce_account: known.nonce_account ?? null,
+    fee: amountOf(known.fee),
+  };
+}
+
+/** Where the transaction is and what it did there; null while it is in no block. */
+export function inclusionView(transaction: Transaction): WireObject | null {
+  const receipt = receiptOf(transaction);
+  if (receipt === undefined) return null;
+  return shown({
+    slot: amountOf(receipt.slot),
+    succeeded: receipt.succeeded,
+    fee: receipt.fee === undefined ? undefined : amountOf(receipt.fee),
+    logs: receipt.logs,
+  });
+}
+
+/** Where the transaction is, in words; undefined while it is in no block. */
+export function placeOf(transaction: Transaction): string | undefined {
+  const receipt = receiptOf(transaction);
+  return receipt && `the block of slot ${receipt.slot}`;
+}
+
+/** Whether the block that the transaction is in shows that it failed. */
+export function failedInBlock(transaction: Transaction): boolean {
+  return receiptOf(transaction)?.succeeded === false;
+}
+
+/** What a fork took back may leave its receipt behind. */
+function receiptOf({ status, fields }: Transaction): SolanaReceipt | undefined {
+  return status === 'sent' || status === 'submitted' ? undefined : readFields(fields)?.receipt;
+}
+
+function moment(at: number | null): string | undefined {
+  return at === null ? undefined : wireTime(at);
+}
