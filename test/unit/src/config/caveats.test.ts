@@ -1,13 +1,13 @@
 import t from 'tap';
 import { createEvmChain } from '../../../../src/chains/evm/index.ts';
-import { createSolanaChain } from '../../../../src/chains/solana/index.ts';
+import { createStellarChain } from '../../../../src/chains/stellar/index.ts';
 import { checkCaveats } from '../../../../src/config/caveats.ts';
 import { Findings, textOf } from '../../../../src/config/problems.ts';
 import { systemClock } from '../../../../src/domain/clock.ts';
 
 const families = new Map([
   ['payer', createEvmChain(systemClock)],
-  ['stellar-1', createSolanaChain()],
+  ['stellar-1', createStellarChain()],
 ]);
 
 function faults(relayers: object): string[] {
