@@ -5,16 +5,16 @@
  */
 import t, { type Test } from 'tap';
 import { type Anvil, startAnvil } from '../support/anvil.ts';
+import { EvmScenario } from '../support/evm-scenario.ts';
 import type { FrontRule } from '../support/node-front.ts';
-import { Scenario } from '../support/scenario-stage.ts';
 
 const anvil = await startAnvil({ args: ['--no-mining'] });
 t.teardown(() => anvil.stop());
 let accounts = 0;
 
-function open(t: Test): Promise<Scenario> {
+function open(t: Test): Promise<EvmScenario> {
   accounts += 1;
-  return Scenario.open(t, anvil, { account: accounts, settings: { required_confirmations: 2 } });
+  return EvmScenario.open(t, anvil, { account: accounts, settings: { required_confirmations: 2 } });
 }
 
 /** The node takes what it is offered, and nobody hears of it. */

@@ -1,6 +1,7 @@
 import { amountOf, jsonAmount } from '../../domain/amount.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
 import { type Attempt, livingOf } from '../../domain/transaction/attempt.ts';
+import type { Transaction } from '../../domain/transaction/transaction.ts';
 import { EndpointUnfit, type ReadOne, type RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { Observation, ObservedEntry } from '../client.ts';
 import { answersInTime, isBorneOut, type Opinion, proofOf } from '../quorum.ts';
@@ -19,6 +20,8 @@ import {
 import { readFields, readRequest, type SolanaFields, type SolanaReceipt } from './schema.ts';
 
 const OPEN: Observation = { kind: 'open' };
+
+const FAILED = 'failed on chain';
 
 /** The last lines of a failed one's logs that are kept; what failed stands at the end. */
 const LINES_KEPT = 50;
@@ -167,11 +170,12 @@ async function observationOf(
 ): Promise<Observation> {
   for (const one of sought) {
     const status = view.statuses.get(one.attempt.hash);
-    // A block that is only processed is often not one of the chain's in the end.
-    if (status !== undefined && status.commitment !== 'processed') {
+    if (status !== undefined && counts(entry, status)) {
       return included(read, entry, one, { status, isFinal: finals.has(one.attempt.hash) });
     }
   }
+  const seen = asSeen(entry, view);
+  if (seen !== undefined) return seen;
   const living = livingOf(sought.map(({ attempt }) => attempt));
   const died = living.filter((attempt) => dead.has(attempt));
   if (died.length === 0) return OPEN;
@@ -186,13 +190,32 @@ async function observationOf(
   return { kind: 'open', dead: died.map(({ ordinal }) => ordinal) };
 }
 
+/** A block that is only processed is often not one of the chain's in the end, unless it was confirmed before. */
+function counts({ transaction }: ObservedEntry, { commitment, slot }: SignatureStatus): boolean {
+  return commitment !== 'processed' || receiptAt(transaction)?.slot === jsonAmount(slot);
+}
+
+/** As it was seen where the node has not come that far: it can neither confirm nor deny it. */
+function asSeen({ transaction }: ObservedEntry, { slot }: View): Observation | undefined {
+  const receipt = receiptAt(transaction);
+  const { hash, fields } = transaction;
+  if (hash === null || receipt === undefined || slot >= amountOf(receipt.slot)) return undefined;
+  const { succeeded, reason = FAILED } = receipt;
+  return { kind: 'included', hash, succeeded, final: false, reason: succeeded ? null : reason, fields };
+}
+
+/** Of a transaction that counts as being in a block; what a fork took back leaves its receipt behind. */
+function receiptAt({ status, fields }: Transaction): SolanaReceipt | undefined {
+  return status === 'mined' ? readFields(fields)?.receipt : undefined;
+}
+
 async function included(
   read: ReadOne,
   { transaction }: ObservedEntry,
   { attempt, fields }: Sought,
   { status, isFinal: final }: { status: SignatureStatus; isFinal: boolean },
 ): Promise<Observation> {
-  const known = readFields(transaction.fields)?.receipt;
+  const known = receiptAt(transaction);
   const isKnown = transaction.hash === attempt.hash && amountOf(known?.slot ?? 0) === status.slot;
   const receipt =
     known !== undefined && isKnown ? known : await receiptOf(read, transaction.request, { attempt, fields }, status);
@@ -201,7 +224,7 @@ async function included(
     hash: attempt.hash,
     succeeded: receipt.succeeded,
     final,
-    reason: receipt.succeeded ? null : (receipt.reason ?? 'failed on chain'),
+    reason: receipt.succeeded ? null : (receipt.reason ?? FAILED),
     fields: { ...fields, receipt } as JsonObject,
   };
 }

@@ -7,8 +7,8 @@ import t, { type Test } from 'tap';
 import type { Json } from '../../../src/domain/json/json.ts';
 import { WIDEST_GAP } from '../../../src/engine/sequencing/sequence-planner.ts';
 import { startAnvil } from '../../support/anvil.ts';
+import { EvmScenario, type EvmScenarioOptions } from '../../support/evm-scenario.ts';
 import { insteadOf, outage } from '../../support/node-front.ts';
-import { Scenario, type ScenarioOptions } from '../../support/scenario-stage.ts';
 import { attemptOf, transactionOf } from '../../support/store.ts';
 
 const anvil = await startAnvil({ args: ['--no-mining', '--accounts', '30'] });
@@ -16,13 +16,13 @@ t.teardown(() => anvil.stop());
 let accounts = 0;
 
 /** A scenario with the next of the node's accounts. */
-function open(t: Test, options: ScenarioOptions = {}): Promise<Scenario> {
+function open(t: Test, options: EvmScenarioOptions = {}): Promise<EvmScenario> {
   accounts += 1;
-  return Scenario.open(t, anvil, { account: accounts, ...options });
+  return EvmScenario.open(t, anvil, { account: accounts, ...options });
 }
 
 /** Leaves one open under the given nonce of which no node knows, with nothing below it. */
-async function stuckAt(stage: Scenario, nonce: number): Promise<string> {
+async function stuckAt(stage: EvmScenario, nonce: number): Promise<string> {
   await setNonce(stage, nonce);
   stage.front.rule(outage('eth_sendRawTransaction'));
   await stage.start();
@@ -34,11 +34,11 @@ async function stuckAt(stage: Scenario, nonce: number): Promise<string> {
   return id;
 }
 
-function setNonce({ address }: Scenario, nonce: number): Promise<unknown> {
+function setNonce({ address }: EvmScenario, nonce: number): Promise<unknown> {
   return anvil.rpc('anvil_setNonce', [address, `0x${nonce.toString(16)}`]);
 }
 
-async function sequences(stage: Scenario, ids: readonly string[]): Promise<number[]> {
+async function sequences(stage: EvmScenario, ids: readonly string[]): Promise<number[]> {
   return Promise.all(ids.map(async (id) => Number((await stage.get(id)).sequence ?? Number.NaN)));
 }
 

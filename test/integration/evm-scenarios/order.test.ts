@@ -5,22 +5,22 @@
 import { Transaction } from 'ethers';
 import t, { type Test } from 'tap';
 import { startAnvil } from '../../support/anvil.ts';
+import { EvmScenario, type EvmScenarioOptions } from '../../support/evm-scenario.ts';
 import { InstanceLeases } from '../../support/instance-leases.ts';
 import { type FrontRule, outage, strictNode } from '../../support/node-front.ts';
-import { Scenario, type ScenarioOptions } from '../../support/scenario-stage.ts';
 
 const anvil = await startAnvil({ args: ['--no-mining', '--accounts', '30'] });
 t.teardown(() => anvil.stop());
 const strict = strictNode(anvil);
 let accounts = 0;
 
-function open(t: Test, options: ScenarioOptions = {}): Promise<Scenario> {
+function open(t: Test, options: EvmScenarioOptions = {}): Promise<EvmScenario> {
   accounts += 1;
-  return Scenario.open(t, anvil, { account: accounts, ...options });
+  return EvmScenario.open(t, anvil, { account: accounts, ...options });
 }
 
 /** The nonces that the ids have, from the lowest, each once. */
-async function noncesOf(stage: Scenario, ids: readonly string[]): Promise<number[]> {
+async function noncesOf(stage: EvmScenario, ids: readonly string[]): Promise<number[]> {
   const nonces = await Promise.all(ids.map(async (id) => Number((await stage.get(id)).sequence ?? Number.NaN)));
   return nonces.toSorted((a, b) => a - b);
 }

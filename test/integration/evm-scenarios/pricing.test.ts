@@ -2,29 +2,32 @@
 import t, { type Test } from 'tap';
 import { startAnvil } from '../../support/anvil.ts';
 import { OPERATOR } from '../../support/caller.ts';
+import { EvmScenario, type EvmScenarioOptions } from '../../support/evm-scenario.ts';
 import { outage } from '../../support/node-front.ts';
-import { Scenario, type ScenarioOptions } from '../../support/scenario-stage.ts';
 
 const GWEI = 10n ** 9n;
 const MINUTE = 60_000;
 const CAPPED = { policies: { gas_price_cap: Number(3n * GWEI) } };
 
 /** A scenario on a node of its own: prices are those of the whole node. */
-async function open(t: Test, options: ScenarioOptions = {}): Promise<Scenario> {
+async function open(t: Test, options: EvmScenarioOptions = {}): Promise<EvmScenario> {
   const anvil = await startAnvil({ args: ['--no-mining'] });
   t.teardown(() => anvil.stop());
-  const stage = await Scenario.open(t, anvil, options);
+  const stage = await EvmScenario.open(t, anvil, options);
   await stage.start();
   return stage;
 }
 
 /** The next block has this base fee, and the pool drops what offers less. */
-async function setBaseFee(stage: Scenario, gwei: bigint): Promise<void> {
+async function setBaseFee(stage: EvmScenario, gwei: bigint): Promise<void> {
   await stage.anvil.rpc('anvil_setNextBlockBaseFeePerGas', [`0x${(gwei * GWEI).toString(16)}`]);
   await stage.mine();
 }
 
-async function onNode(stage: Scenario, id: string): Promise<Record<'maxFeePerGas' | 'maxPriorityFeePerGas', bigint>> {
+async function onNode(
+  stage: EvmScenario,
+  id: string,
+): Promise<Record<'maxFeePerGas' | 'maxPriorityFeePerGas', bigint>> {
   const { hash } = await stage.get(id);
   const seen = (await stage.anvil.rpc('eth_getTransactionByHash', [hash])) as Record<string, string>;
   return {

@@ -1,7 +1,7 @@
 /** Blocks that are taken back: what was in them is offered again, and no end is told before its depth is reached. */
 import t, { type Test } from 'tap';
 import { type Anvil, startAnvil } from '../../support/anvil.ts';
-import { Scenario } from '../../support/scenario-stage.ts';
+import { EvmScenario } from '../../support/evm-scenario.ts';
 
 /** Reverts while its first storage slot is zero. */
 const MOODY = '0x00000000000000000000000000000000000400d1';
@@ -11,9 +11,9 @@ const anvil = await startAnvil({ args: ['--no-mining'] });
 t.teardown(() => anvil.stop());
 let accounts = 0;
 
-function open(t: Test): Promise<Scenario> {
+function open(t: Test): Promise<EvmScenario> {
   accounts += 1;
-  return Scenario.open(t, anvil, { account: accounts, settings: { required_confirmations: 3 } });
+  return EvmScenario.open(t, anvil, { account: accounts, settings: { required_confirmations: 3 } });
 }
 
 /** Takes everything since the snapshot back; another, longer chain stands in its place. */

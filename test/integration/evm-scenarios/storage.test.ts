@@ -7,18 +7,18 @@ import { createLog } from '../../../src/observability/log.ts';
 import { openPostgresStore } from '../../../src/store/postgres/postgres.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { startAnvil } from '../../support/anvil.ts';
+import { EvmScenario, type EvmScenarioOptions } from '../../support/evm-scenario.ts';
 import { InstanceLeases } from '../../support/instance-leases.ts';
 import { hastyLeases, startPostgres } from '../../support/postgres.ts';
-import { Scenario, type ScenarioOptions } from '../../support/scenario-stage.ts';
 import { attemptOf, temporaryStore, transactionOf } from '../../support/store.ts';
 
 const anvil = await startAnvil({ args: ['--no-mining', '--accounts', '30'] });
 t.teardown(() => anvil.stop());
 let accounts = 0;
 
-function open(t: Test, options: ScenarioOptions = {}): Promise<Scenario> {
+function open(t: Test, options: EvmScenarioOptions = {}): Promise<EvmScenario> {
   accounts += 1;
-  return Scenario.open(t, anvil, { account: accounts, ...options });
+  return EvmScenario.open(t, anvil, { account: accounts, ...options });
 }
 
 t.test('figures of 256 and 128 bits, and high nonces, come back from the store digit by digit', async (t) => {

@@ -4,8 +4,8 @@
  */
 import t, { type Test } from 'tap';
 import { startAnvil } from '../../support/anvil.ts';
+import { EvmScenario, type EvmScenarioOptions } from '../../support/evm-scenario.ts';
 import { type FrontRule, outage } from '../../support/node-front.ts';
-import { Scenario, type ScenarioOptions } from '../../support/scenario-stage.ts';
 
 const SEND = 'eth_sendRawTransaction';
 const MINUTE = 60_000;
@@ -14,15 +14,15 @@ t.teardown(() => anvil.stop());
 let accounts = 0;
 
 /** A lane that is not let go of in the moment in which hours pass. */
-const WATCHING: ScenarioOptions = { timing: { idleMs: 24 * 60 * MINUTE } };
+const WATCHING: EvmScenarioOptions = { timing: { idleMs: 24 * 60 * MINUTE } };
 
-function open(t: Test, options: ScenarioOptions = {}): Promise<Scenario> {
+function open(t: Test, options: EvmScenarioOptions = {}): Promise<EvmScenario> {
   accounts += 1;
-  return Scenario.open(t, anvil, { account: accounts, ...options });
+  return EvmScenario.open(t, anvil, { account: accounts, ...options });
 }
 
 /** Waits until so many versions are signed, and a node is known to have the last: from then on it grows old. */
-async function untilVersion(stage: Scenario, id: string, ordinal: number, isKnown = true): Promise<string> {
+async function untilVersion(stage: EvmScenario, id: string, ordinal: number, isKnown = true): Promise<string> {
   await stage.until(`version ${ordinal} is in the pool`, async () => {
     const latest = (await stage.attempts(id)).at(-1);
     return latest?.ordinal === ordinal && (latest.acceptedAt !== null || !isKnown) && (await isPooled(latest.hash));

@@ -1,9 +1,7 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import { Wallet } from 'ethers';
-import type { Test } from 'tap';
+import { randomUUID } from 'node:crypto';
+import type { Chain } from '../../src/chains/chain.ts';
 import type { ChainConnections } from '../../src/chains/connections.ts';
 import { createConnections } from '../../src/chains/create-connections.ts';
-import { createEvmChain } from '../../src/chains/evm/index.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';
 import type { Attempt } from '../../src/domain/transaction/attempt.ts';
 import { laneKey } from '../../src/domain/transaction/lane.ts';
@@ -20,13 +18,10 @@ import { createServices } from '../../src/services/create-services.ts';
 import type { Services } from '../../src/services/services.ts';
 import type { Signer } from '../../src/signers/signer.ts';
 import type { Store } from '../../src/store/store.ts';
-import type { Anvil } from './anvil.ts';
 import { Crash } from './crash.ts';
 import { FakeEngineMetrics } from './engine-world.ts';
-import { identityAt, signerOf } from './evm.ts';
 import { NO_PLUGIN_HTTP } from './no-plugin-http.ts';
-import { type NodeFront, startNodeFront } from './node-front.ts';
-import { relayerOf, temporaryStore } from './store.ts';
+import { relayerOf } from './store.ts';
 import { TravelClock } from './travel-clock.ts';
 
 /** The service's pace, faster. */
@@ -51,27 +46,23 @@ const PACE: EngineTiming = {
 };
 
 const RELAYER = 'r1';
-const STRANGER = '0x00000000000000000000000000000000000fedcb';
-
-export interface ScenarioOptions {
-  /** Of the network entry. */
-  settings?: JsonObject;
-  policies?: JsonObject;
-  timing?: Partial<EngineTiming>;
-  /** Of anvil's accounts, for tests that share a node. */
-  account?: number;
-  /** The store of another scenario on the same node. */
-  store?: Store;
-}
 
 /** What a scenario plays on. */
-interface Stage {
-  anvil: Anvil;
-  /** What the node's chain is known as. */
+export interface ScenarioGrounds {
+  chain: Chain;
+  /** What the chain is known as. */
   identity: string;
-  front: NodeFront;
+  urls: readonly string[];
+  /** Of the network entry. */
+  settings: JsonObject;
+  policies: JsonObject;
+  /** The relayer's account, and its key. */
+  address: string;
+  signer: Signer;
   store: Store;
   clock: TravelClock;
+  /** What differs from the pace of scenarios. */
+  timing: Partial<EngineTiming> | undefined;
 }
 
 /** What an engine is started with. */
@@ -82,53 +73,34 @@ export interface StartOptions {
   store?: Store;
 }
 
-/** One relayer of a real node behind a front, and the engines that drive it. All ends with the test. */
-export class Scenario {
-  readonly anvil: Anvil;
-  readonly front: NodeFront;
+/** One relayer of a real chain and the engines that drive it. */
+export abstract class Scenario {
   readonly store: Store;
-  readonly wallet: Wallet;
-  /** In lower case. */
   readonly address: string;
   readonly lane: string;
-  /** Who has nothing but what this account pays. */
-  readonly payee = `0x${randomBytes(20).toString('hex')}`;
   readonly services: Services;
   /** Signatures wait for this. */
   signing: Promise<void> = Promise.resolve();
   /** How many were asked for. */
   signatures = 0;
   readonly logLines: string[] = [];
-  readonly #clock: TravelClock;
+  readonly #grounds: ScenarioGrounds;
   readonly #timing: EngineTiming;
   readonly #connections: ChainConnections;
   readonly #signer: Signer;
   readonly #engines = new Map<Engine, Crash>();
 
-  constructor({ anvil, identity, front, store, clock }: Stage, options: ScenarioOptions) {
-    const { settings = {}, account: index = 0, timing } = options;
-    const account = anvil.accounts[index];
-    if (account === undefined) throw new Error(`anvil has no account ${index}`);
-    this.anvil = anvil;
-    this.front = front;
+  constructor(grounds: ScenarioGrounds) {
+    const { chain, identity, store, address, urls, settings, clock, signer, timing } = grounds;
+    this.#grounds = grounds;
     this.store = store;
-    this.wallet = new Wallet(account.privateKey);
-    this.address = account.address;
-    this.lane = laneKey('evm', identity, this.address);
-    this.#clock = clock;
+    this.address = address;
+    this.lane = laneKey(chain.type, identity, address);
     this.#timing = { ...PACE, ...timing };
-    this.#signer = this.#patient(signerOf(account));
+    this.#signer = this.#patient(signer);
     const http = createHttpClient(createAddressGuard({ allowedHosts: [], blockPrivate: false }));
     const connections = createConnections({
-      networks: [
-        {
-          type: 'evm',
-          name: 'local',
-          rpcUrls: [{ url: front.url, weight: 100 }],
-          // Prices are as old as a quarter of a block.
-          settings: { average_blocktime_ms: 40, ...settings },
-        },
-      ],
+      networks: [{ type: chain.type, name: 'local', rpcUrls: urls.map((url) => ({ url, weight: 100 })), settings }],
       chains: this.#chains,
       http,
       clock,
@@ -172,27 +144,18 @@ export class Scenario {
     });
   }
 
-  /** The scenario of a test, with an account that nobody else uses meanwhile. */
-  static async open(t: Test, anvil: Anvil, options: ScenarioOptions = {}): Promise<Scenario> {
-    const clock = new TravelClock();
-    const front = await startNodeFront(anvil);
-    const own = options.store === undefined ? await temporaryStore(clock) : undefined;
-    const store = options.store ?? own?.store;
-    if (store === undefined) throw new Error('no store');
-    const identity = await identityAt(anvil.url);
-    const scenario = new Scenario({ anvil, identity, front, store, clock }, options);
-    t.teardown(async () => {
-      await scenario.#end();
-      await own?.remove();
-      await front.stop();
+  /** Puts the relayer into the store. */
+  async declare(): Promise<void> {
+    const { chain, identity, address, policies } = this.#grounds;
+    await this.store.write(async (writer) => {
+      const relayer = relayerOf({ id: RELAYER, network: 'local', address, policies });
+      await writer.putRelayer({ ...relayer, networkType: chain.type });
+      await writer.pinChainIdentity(chain.type, 'local', identity);
     });
-    const { policies = {} } = options;
-    await store.write(async (writer) => {
-      await writer.putRelayer(relayerOf({ id: RELAYER, network: 'local', address: scenario.address, policies }));
-      await writer.pinChainIdentity('evm', 'local', identity);
-    });
-    return scenario;
   }
+
+  /** Time goes on for the chain. */
+  abstract advance(): Promise<void>;
 
   /** Starts an engine; several may live on one store where it is given to them under leases. */
   async start({ diesAt, store = this.store }: StartOptions = {}): Promise<Engine> {
@@ -235,18 +198,12 @@ export class Scenario {
 
   /** Time passes at once: for the engine, the store and what is kept for a while. */
   pass(ms: number): void {
-    this.#clock.shift += ms;
+    this.#grounds.clock.shift += ms;
   }
 
-  /** A payment of 7 wei, or what is given in place of its parts. Resolves with its id. */
-  async send(body: object = {}): Promise<string> {
-    const payment = { to: this.payee, value: 7, data: '0x', gas_limit: 21_000, speed: 'fast' };
-    return String((await this.services.transactions.send(RELAYER, { ...payment, ...body }))['id']);
-  }
-
-  /** So many at once. Resolves with their ids. */
-  sendMany(count: number, body: object = {}): Promise<string[]> {
-    return Promise.all(Array.from({ length: count }, () => this.send(body)));
+  /** Resolves with its id. */
+  async request(body: object): Promise<string> {
+    return String((await this.services.transactions.send(RELAYER, body))['id']);
   }
 
   async get(id: string): Promise<Transaction> {
@@ -268,36 +225,6 @@ export class Scenario {
     return this.services.lifecycle.cancel(RELAYER, id);
   }
 
-  async mine(blocks = 1): Promise<void> {
-    await this.anvil.rpc('anvil_mine', [`0x${blocks.toString(16)}`]);
-  }
-
-  /** How many of the account's nonces are used: in blocks, or with those in the pool. */
-  async nonces(tag: 'latest' | 'pending' = 'latest'): Promise<number> {
-    return Number(await this.anvil.rpc('eth_getTransactionCount', [this.address, tag]));
-  }
-
-  /** What the payee has got, in wei. */
-  async paid(): Promise<bigint> {
-    return BigInt(String(await this.anvil.rpc('eth_getBalance', [this.payee, 'latest'])));
-  }
-
-  /** The account's key is used by somebody else. */
-  async useOutside(nonce: number, more: object = {}): Promise<string> {
-    const fees = { maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 10n ** 11n };
-    const transaction = {
-      type: 2,
-      chainId: 31_337,
-      nonce,
-      gasLimit: 21_000,
-      to: STRANGER,
-      value: 1n,
-      ...fees,
-      ...more,
-    };
-    return String(await this.anvil.rpc('eth_sendRawTransaction', [await this.wallet.signTransaction(transaction)]));
-  }
-
   async until(
     what: string,
     holds: () => boolean | Promise<boolean>,
@@ -308,7 +235,7 @@ export class Scenario {
       if (performance.now() > end) {
         throw new Error(`not within ${withinMs} ms: ${what}\n${this.logLines.slice(-8).join('')}`);
       }
-      if (mining) await this.mine();
+      if (mining) await this.advance();
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   }
@@ -329,7 +256,8 @@ export class Scenario {
   }
 
   get #chains() {
-    return new Map([['evm' as const, createEvmChain(this.#clock)]]);
+    const { chain } = this.#grounds;
+    return new Map([[chain.type, chain]]);
   }
 
   get #living(): Engine[] {
@@ -346,8 +274,14 @@ export class Scenario {
       signerOf: async () => this.#signer,
       log,
       metrics: new FakeEngineMetrics(),
-      outbox: new Outbox({ chains, newId: randomUUID, now: () => this.#clock.now(), onCommitted: () => {}, log }),
-      clock: this.#clock,
+      outbox: new Outbox({
+        chains,
+        newId: randomUUID,
+        now: () => this.#grounds.clock.now(),
+        onCommitted: () => {},
+        log,
+      }),
+      clock: this.#grounds.clock,
       random: Math.random,
       newId: randomUUID,
     };
@@ -366,7 +300,7 @@ export class Scenario {
     };
   }
 
-  async #end(): Promise<void> {
+  async end(): Promise<void> {
     for (const [engine, crash] of this.#engines) {
       const closed = engine.close();
       if (!crash.hasHappened) await closed;

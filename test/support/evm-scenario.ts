@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto';
+import { Wallet } from 'ethers';
+import type { Test } from 'tap';
+import { createEvmChain } from '../../src/chains/evm/index.ts';
+import type { JsonObject } from '../../src/domain/json/json.ts';
+import type { EngineTiming } from '../../src/engine/timing.ts';
+import type { Store } from '../../src/store/store.ts';
+import type { Anvil } from './anvil.ts';
+import { identityAt, signerOf } from './evm.ts';
+import { type NodeFront, startNodeFront } from './node-front.ts';
+import { Scenario, type ScenarioGrounds } from './scenario.ts';
+import { temporaryStore } from './store.ts';
+import { TravelClock } from './travel-clock.ts';
+
+const STRANGER = '0x00000000000000000000000000000000000fedcb';
+
+export interface EvmScenarioOptions {
+  /** Of the network entry. */
+  settings?: JsonObject;
+  policies?: JsonObject;
+  timing?: Partial<EngineTiming>;
+  /** Of anvil's accounts, for tests that share a node. */
+  account?: number;
+  /** The store of another scenario on the same node. */
+  store?: Store;
+}
+
+/** One relayer of a real node behind a front. */
+export class EvmScenario extends Scenario {
+  readonly anvil: Anvil;
+  readonly front: NodeFront;
+  readonly wallet: Wallet;
+  /** Who has nothing but what this account pays. */
+  readonly payee = `0x${randomBytes(20).toString('hex')}`;
+
+  constructor(anvil: Anvil, front: NodeFront, privateKey: string, grounds: ScenarioGrounds) {
+    super(grounds);
+    this.anvil = anvil;
+    this.front = front;
+    this.wallet = new Wallet(privateKey);
+  }
+
+  /** The scenario of a test, with an account that nobody else uses meanwhile. All ends with the test. */
+  static async open(t: Test, anvil: Anvil, options: EvmScenarioOptions = {}): Promise<EvmScenario> {
+    const { settings = {}, policies = {}, account: index = 0, timing } = options;
+    const account = anvil.accounts[index];
+    if (account === undefined) throw new Error(`anvil has no account ${index}`);
+    const clock = new TravelClock();
+    const front = await startNodeFront(anvil);
+    const own = options.store === undefined ? await temporaryStore(clock) : undefined;
+    const store = options.store ?? own?.store;
+    if (store === undefined) throw new Error('no store');
+    const scenario = new EvmScenario(anvil, front, account.privateKey, {
+      chain: createEvmChain(clock),
+      identity: await identityAt(anvil.url),
+      urls: [front.url],
+      // Prices are as old as a quarter of a block.
+      settings: { average_blocktime_ms: 40, ...settings },
+      address: account.address,
+      signer: signerOf(account),
+      ...{ policies, store, clock, timing },
+    });
+    t.teardown(async () => {
+      await scenario.end();
+      await own?.remove();
+      await front.stop();
+    });
+    await scenario.declare();
+    return scenario;
+  }
+
+  /** A payment of 7 wei, or what is given in place of its parts. Resolves with its id. */
+  send(body: object = {}): Promise<string> {
+    return this.request({ to: this.payee, value: 7, data: '0x', gas_limit: 21_000, speed: 'fast', ...body });
+  }
+
+  /** So many at once. Resolves with their ids. */
+  sendMany(count: number, body: object = {}): Promise<string[]> {
+    return Promise.all(Array.from({ length: count }, () => this.send(body)));
+  }
+
+  advance(): Promise<void> {
+    return this.mine();
+  }
+
+  async mine(blocks = 1): Promise<void> {
+    await this.anvil.rpc('anvil_mine', [`0x${blocks.toString(16)}`]);
+  }
+
+  /** How many of the account's nonces are used: in blocks, or with those in the pool. */
+  async nonces(tag: 'latest' | 'pending' = 'latest'): Promise<number> {
+    return Number(await this.anvil.rpc('eth_getTransactionCount', [this.address, tag]));
+  }
+
+  /** What the payee has got, in wei. */
+  async paid(): Promise<bigint> {
+    return BigInt(String(await this.anvil.rpc('eth_getBalance', [this.payee, 'latest'])));
+  }
+
+  /** The account's key is used by somebody else. */
+  async useOutside(nonce: number, more: object = {}): Promise<string> {
+    const fees = { maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 10n ** 11n };
+    const transaction = {
+      type: 2,
+      chainId: 31_337,
+      nonce,
+      gasLimit: 21_000,
+      to: STRANGER,
+      value: 1n,
+      ...fees,
+      ...more,
+    };
+    return String(await this.anvil.rpc('eth_sendRawTransaction', [await this.wallet.signTransaction(transaction)]));
+  }
+}

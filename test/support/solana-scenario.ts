@@ -1,0 +1,113 @@
+import { Keypair, type PublicKey, Transaction, type TransactionInstruction } from '@solana/web3.js';
+import type { Test } from 'tap';
+import { createSolanaChain } from '../../src/chains/solana/index.ts';
+import type { JsonObject } from '../../src/domain/json/json.ts';
+import { createKeySigner } from '../../src/signers/key-signer.ts';
+import { Scenario, type ScenarioGrounds } from './scenario.ts';
+import { memo } from './solana-stage.ts';
+import { temporaryStore } from './store.ts';
+import type { SvmScene } from './svm-scene.ts';
+import { TravelClock } from './travel-clock.ts';
+
+const SOL = 1_000_000_000n;
+
+export interface SolanaScenarioOptions {
+  policies?: JsonObject;
+  /** The nodes; absent: the SVM's first. */
+  urls?: readonly string[];
+  /** What the relayer has, in lamports; 10 SOL unless told. */
+  lamports?: bigint;
+}
+
+/** One relayer of a real SVM that makes blocks only when told to. */
+export class SolanaScenario extends Scenario {
+  readonly scene: SvmScene;
+  readonly relayer: PublicKey;
+  #memos = 0;
+
+  constructor(scene: SvmScene, relayer: PublicKey, grounds: ScenarioGrounds) {
+    super(grounds);
+    this.scene = scene;
+    this.relayer = relayer;
+  }
+
+  /** The scenario of a test, with an account that nobody else uses. All but the SVM ends with the test. */
+  static async open(t: Test, scene: SvmScene, options: SolanaScenarioOptions = {}): Promise<SolanaScenario> {
+    const { policies = {}, urls = [scene.svm.url], lamports = 10n * SOL } = options;
+    const keys = Keypair.generate();
+    await scene.svm.airdrop(keys.publicKey.toBase58(), lamports);
+    const clock = new TravelClock();
+    const { store, remove } = await temporaryStore(clock);
+    const chain = createSolanaChain();
+    const scenario = new SolanaScenario(scene, keys.publicKey, {
+      // The service's pace, faster.
+      chain: { ...chain, pace: { ...chain.pace, reofferMs: 300, lookMs: 20 } },
+      identity: String(await scene.svm.rpc('getGenesisHash')),
+      settings: {},
+      policies: { fee_payment_strategy: 'relayer', ...policies },
+      address: keys.publicKey.toBase58(),
+      signer: createKeySigner('test', Buffer.from(keys.secretKey.subarray(0, 32))),
+      timing: undefined,
+      ...{ urls, store, clock },
+    });
+    t.teardown(async () => {
+      await scenario.end();
+      await remove();
+      await scene.svm.clearFaults();
+    });
+    await scenario.declare();
+    return scenario;
+  }
+
+  advance(): Promise<void> {
+    return this.scene.svm.tick();
+  }
+
+  /** A memo of its own, or what is given. Resolves with its id. */
+  send(body: object = {}): Promise<string> {
+    this.#memos += 1;
+    return this.request({ instructions: [memo(`${this.address} ${this.#memos}`)], ...body });
+  }
+
+  /** Base64 of a transaction that the relayer pays for, signed by the others under the latest blockhash. */
+  async built(others: readonly Keypair[], ...instructions: TransactionInstruction[]): Promise<string> {
+    const latest = await this.scene.connection.getLatestBlockhash();
+    const transaction = new Transaction({ feePayer: this.relayer, ...latest }).add(...instructions);
+    if (others.length > 0) transaction.partialSign(...others);
+    return transaction.serialize({ requireAllSignatures: false }).toString('base64');
+  }
+
+  /** The same as a request, sent. */
+  async sendBuilt(others: readonly Keypair[], ...instructions: TransactionInstruction[]): Promise<string> {
+    return this.request({ transaction: await this.built(others, ...instructions) });
+  }
+
+  /** The same under a durable nonce, whose owner signs as well. */
+  async sendUnderNonce(
+    { owner, instruction, value }: { owner: Keypair; instruction: TransactionInstruction; value: string },
+    others: readonly Keypair[],
+    ...instructions: TransactionInstruction[]
+  ): Promise<string> {
+    const transaction = new Transaction({ feePayer: this.relayer, blockhash: value, lastValidBlockHeight: 0 });
+    transaction.add(instruction, ...instructions).partialSign(owner, ...others);
+    const bytes = transaction.serialize({ requireAllSignatures: false });
+    return this.request({ transaction: bytes.toString('base64') });
+  }
+
+  /** How many of a transaction's attempts the chain has executed. */
+  async executions(id: string): Promise<number> {
+    const hashes = new Set((await this.attempts(id)).map(({ hash }) => hash));
+    return (await this.scene.svm.landed()).filter(({ signature }) => hashes.has(signature)).length;
+  }
+
+  /** All blockhashes that there are become too old, and that is final. */
+  async lapse(): Promise<void> {
+    await this.scene.svm.expireBlockhashes();
+    await this.scene.svm.tick(5);
+  }
+
+  /** In lamports. */
+  balance(): Promise<number> {
+    return this.scene.connection.getBalance(this.relayer);
+  }
+}
