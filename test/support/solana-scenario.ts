@@ -1,7 +1,8 @@
-import { Keypair, type PublicKey, Transaction, type TransactionInstruction } from '@solana/web3.js';
+import { Keypair, PublicKey, Transaction, TransactionInstruction } from '@solana/web3.js';
 import type { Test } from 'tap';
 import { createSolanaChain } from '../../src/chains/solana/index.ts';
-import type { JsonObject } from '../../src/domain/json/json.ts';
+import type { Json, JsonObject, WireObject } from '../../src/domain/json/json.ts';
+import type { RpcOutcome } from '../../src/egress/rpc/rpc-client.ts';
 import { createKeySigner } from '../../src/signers/key-signer.ts';
 import { Scenario, type ScenarioGrounds } from './scenario.ts';
 import { memo } from './solana-stage.ts';
@@ -75,6 +76,23 @@ export class SolanaScenario extends Scenario {
     const transaction = new Transaction({ feePayer: this.relayer, ...latest }).add(...instructions);
     if (others.length > 0) transaction.partialSign(...others);
     return transaction.serialize({ requireAllSignatures: false }).toString('base64');
+  }
+
+  /** The same with a memo only: nobody else signs it. */
+  builtMemo(text: string): Promise<string> {
+    const { program_id, data } = memo(text);
+    const programId = new PublicKey(program_id);
+    return this.built([], new TransactionInstruction({ programId, keys: [], data: Buffer.from(data, 'base64') }));
+  }
+
+  /** What the sign-transaction endpoint answers. */
+  signOnly(transaction: string): Promise<WireObject> {
+    return this.services.signing.signTransaction('r1', { transaction });
+  }
+
+  /** What the rpc endpoint answers. */
+  call(method: string, params: Json): Promise<RpcOutcome> {
+    return this.services.rpc.call('r1', { jsonrpc: '2.0', id: 1, method, params });
   }
 
   /** The same as a request, sent. */
