@@ -113,5 +113,7 @@ t.test('an engine that starts without a node goes on when there is one', async (
   await scenario.until('disabled', isDisabled);
   await svm.clearFaults();
   await scenario.until('enabled', async () => !(await isDisabled()));
-  await scenario.untilStatus(await scenario.send(), 'confirmed', { mining: true });
+  const id = await scenario.send();
+  await scenario.untilStatus(id, 'confirmed', { mining: true });
+  t.equal(await scenario.executions(id), 1);
 });
