@@ -36,7 +36,7 @@ export async function signMessage(body: unknown, { address }: Account, signer: S
 }
 
 /** The bytes that are signed for a text. */
-export function offChainMessage(text: string, address: string): Buffer {
+function offChainMessage(text: string, address: string): Buffer {
   const message = Buffer.from(text, 'utf8');
   if (message.length === 0) throw invalidRequest('invalid `message`: expected a text that is not empty');
   if (message.length > LONGEST) throw invalidRequest(`invalid \`message\`: expected at most ${LONGEST} bytes`);
