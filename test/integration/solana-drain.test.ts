@@ -62,12 +62,18 @@ t.test('what passes the guard takes nothing but the fee, whoever signs it as wel
   const world = await treasure();
   const { relayer, attacker, pool } = world;
   let [passed, executed] = [0, 0];
+  // Most often those that matter: the relayer, what it owns, and who wants it.
+  const place = fc.oneof(
+    { weight: 4, arbitrary: fc.constant(0) },
+    { weight: 2, arbitrary: fc.constant(1) },
+    { weight: 4, arbitrary: fc.nat(pool.length - 1) },
+  );
   const step = fc.record({
     template: fc.nat(templates.length - 1),
-    accounts: fc.array(fc.nat(pool.length - 1), { minLength: 12, maxLength: 12 }),
+    accounts: fc.array(place, { minLength: 12, maxLength: 12 }),
   });
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 3 }), async (steps) => {
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 2 }), async (steps) => {
       const instructions = steps.map(({ template, accounts }) => {
         const { instruction } = templates[template] ?? { instruction: templates[0]?.instruction };
         if (instruction === undefined) throw new Error('no template');
@@ -99,7 +105,7 @@ t.test('what passes the guard takes nothing but the fee, whoever signs it as wel
         if (after.owned[name] !== value) throw new Error(`${name} was ${value}, and is ${after.owned[name]}`);
       }
     }),
-    { numRuns: runsOf(600) },
+    { numRuns: runsOf(1_500) },
   );
   t.ok(passed > 50, `${passed} passed the guard`);
   t.ok(executed > 20, `${executed} reached a block`);
@@ -152,7 +158,11 @@ async function treasure() {
         const data = account?.data.subarray(0, index < tokens.length ? 72 : 40).toString('hex');
         return [`account ${index + 1}`, `${account?.owner.toBase58()} ${data}`];
       });
-      return { lamports: wallet?.lamports ?? 0, owned: Object.fromEntries(shown) as Record<string, string> };
+      const kept = {
+        wallet: wallet?.owner.toBase58() ?? 'gone',
+        ...(Object.fromEntries(shown) as Record<string, string>),
+      };
+      return { lamports: wallet?.lamports ?? 0, owned: kept as Record<string, string> };
     },
   };
 }
