@@ -1,4 +1,4 @@
-import type { Failure } from './failure.ts';
+import type { Failure } from '../../support/failure-list.ts';
 
 /** Cancelling and replacing, prices, providers, starts and the store; and what must always hold. */
 export const SERVICE_FAILURES: Readonly<Record<string, Failure>> = {

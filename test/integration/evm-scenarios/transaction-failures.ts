@@ -1,4 +1,4 @@
-import type { Failure } from './failure.ts';
+import type { Failure } from '../../support/failure-list.ts';
 
 /** Nonces that drift and gape; transactions that are stuck, lost or shown as what they are not. */
 export const TRANSACTION_FAILURES: Readonly<Record<string, Failure>> = {

@@ -1,0 +1,199 @@
+import type { Failure } from '../../support/failure-list.ts';
+
+const ONCE = 'integration/solana-scenarios/one-effect';
+const NODES = 'integration/solana-scenarios/endpoints';
+const MONEY = 'integration/solana-scenarios/money';
+const SENT = 'integration/solana-transactions';
+const DRAIN = 'integration/solana-drain';
+
+/** What has gone wrong in relayers of Solana: each by the number that it has in the list of the reference's failures. */
+export const FAILURES: Readonly<Record<string, Failure>> = {
+  1: {
+    what: 'a broadcast lands, its answer is lost, and the retry is told that it was processed',
+    shown: { [ONCE]: 'an answer that is lost after the bytes landed changes nothing' },
+  },
+  2: {
+    what: 'the database loses what was written after the broadcast',
+    shown: { [ONCE]: 'whenever the process dies, what it signed is what its successor offers' },
+  },
+  3: {
+    what: 'the process dies between a further broadcast and its record',
+    shown: { [ONCE]: 'what died before the bytes left is signed anew once, however often the process ends' },
+  },
+  4: {
+    what: 'the lookup of statuses fails, and that counts as absence',
+    shown: { [ONCE]: 'while the history does not answer nothing is signed anew, whatever is said of the blockhash' },
+  },
+  5: {
+    what: 'an endpoint that lags calls a blockhash dead',
+    shown: {
+      [NODES]: [
+        'a node that lags behind proves no death, and a second one has to agree',
+        'a node that denies what another shows does not permit a second payment',
+        'what was seen in a block is not taken back by a node that has not come that far',
+      ],
+      [ONCE]: 'a node whose history was pruned proves nothing',
+    },
+  },
+  6: {
+    what: 'two preparations of one transaction run together',
+    shown: { 'integration/leases-engines': 'leases that are lost all the time cost time, and no effect happens twice' },
+  },
+  7: {
+    what: 'a job that is delivered twice loses a signature',
+    shown: {
+      'integration/leases-fence': 'an engine frozen before its first byte leaves pays no second time when it wakes up',
+    },
+  },
+  8: {
+    what: 'valid_until passes while the chain can still take the transaction',
+    shown: { [ONCE]: 'an end by time waits for the last block that could take the transaction' },
+  },
+  9: {
+    what: 'the node is down when valid_until passes',
+    shown: { [ONCE]: 'without a node no transaction ends, however long it lasts' },
+  },
+  10: {
+    what: 'a transaction of a JSON-RPC method has no signature on record',
+    shown: { [ONCE]: 'whenever the process dies, what it signed is what its successor offers' },
+  },
+  11: {
+    what: 'a late write turns an end back',
+    shown: {
+      'support/store-contract/transactions':
+        'no step that the state table does not have, and nothing leaves a final status',
+    },
+  },
+  12: {
+    what: 'leaders drop the transaction, and nobody offers it again',
+    shown: { [SENT]: 'dropped bytes are offered again, the same' },
+  },
+  13: {
+    what: 'the process dies before the signed bytes are offered',
+    shown: { [ONCE]: 'whenever the process dies, what it signed is what its successor offers' },
+  },
+  14: {
+    what: 'one 429 or 503 costs 90 seconds',
+    shown: { [NODES]: 'a node that limits, fails or is behind once is asked again at once' },
+  },
+  15: {
+    what: 'the blockhash lapses between preparing and sending',
+    shown: { [MONEY]: 'a blockhash that lapses while the signer thinks costs nothing but time' },
+  },
+  16: {
+    what: 'a fork drops what was in a block',
+    shown: { [ONCE]: 'what a fork took back is offered again and lands once' },
+  },
+  17: {
+    what: 'no node answers while a transaction is in a block',
+    shown: { [ONCE]: 'what is in a block stays so while no node answers' },
+  },
+  18: {
+    what: 'no node answers for minutes, and that counts as failure',
+    shown: { [ONCE]: 'without a node no transaction ends, however long it lasts' },
+  },
+  19: {
+    what: 'a failure on the chain has no reason',
+    shown: { [MONEY]: 'a failure on the chain says which instruction and why, and its fee is known' },
+  },
+  20: {
+    what: 'an end is not told, or twice',
+    shown: { 'integration/webhooks-kill': 'each event arrives after the server and its receiver were killed' },
+  },
+  21: {
+    what: 'a trial that fails is ignored',
+    shown: { [SENT]: 'what would fail on the chain is refused with the program’s own words' },
+  },
+  22: {
+    what: 'a transaction moves what the relayer owns',
+    shown: {
+      [MONEY]: 'what the relayer itself would lose is refused wherever it signs',
+      [DRAIN]: 'what passes the guard takes nothing but the fee, whoever signs it as well',
+    },
+  },
+  23: {
+    what: 'sign-transaction signs anything',
+    shown: {
+      [MONEY]: 'a transaction that is signed for somebody else passes the same checks',
+      [DRAIN]: 'every signing path refuses every place in which a relayer could lose',
+    },
+  },
+  28: {
+    what: 'prices are added in the wrong unit',
+    shown: { [MONEY]: 'prices are counted in their own unit, and never beyond the cap' },
+  },
+  29: {
+    what: 'recent prices spike, or are not told',
+    shown: {
+      [MONEY]: [
+        'prices are counted in their own unit, and never beyond the cap',
+        'a fee beyond the cap is refused with both figures',
+      ],
+    },
+  },
+  31: {
+    what: 'an account that is missing counts against the endpoint',
+    shown: { [NODES]: 'a client’s mistakes count against no node' },
+  },
+  32: {
+    what: 'unknown methods and bad parameters pause every endpoint',
+    shown: { [NODES]: 'a client’s mistakes count against no node' },
+  },
+  33: {
+    what: 'a result that is no object cannot be passed on',
+    shown: { [NODES]: 'a client’s mistakes count against no node' },
+  },
+  34: {
+    what: 'failures of many calls at once are counted against the wrong endpoint',
+    shown: { 'unit/src/egress/rpc/json-rpc': 'failure attributed to the right provider when many calls run at once' },
+  },
+  35: {
+    what: 'a start without a node ends the process',
+    shown: { [NODES]: 'an engine that starts without a node goes on when there is one' },
+  },
+  38: {
+    what: 'a drained relayer stays enabled',
+    shown: {
+      'integration/relayer-health':
+        'a disabled relayer is checked at the growing pace, and its way back is told once (item 76)',
+    },
+  },
+  39: {
+    what: 'many at once overdraw what each alone could pay',
+    shown: { [MONEY]: 'many at once never take the account below its minimum' },
+  },
+  41: {
+    what: 'the System program cannot be called in instructions',
+    shown: { [MONEY]: 'the System program can be called in instructions' },
+  },
+  42: {
+    what: 'a durable nonce is taken for a lapsed blockhash',
+    shown: { [ONCE]: 'a transaction under a durable nonce waits for its nonce, not for a time' },
+  },
+  43: {
+    what: 'an old blockhash fails what could be signed anew',
+    shown: {
+      [MONEY]: 'an old blockhash of a client gives way to a new one where only the relayer signs',
+      [SENT]: 'once its blockhash is past, what only the relayer signs is signed anew',
+    },
+  },
+  51: {
+    what: 'a paused relayer strands what is under way',
+    shown: {
+      'integration/relayer-paused':
+        'paused, disabled, both: what acts is refused, what reads is not, what was taken before goes on',
+    },
+  },
+  53: {
+    what: 'clocks differ',
+    shown: { 'integration/engine-clock': 'a chain on which nothing happens keeps no payment alive' },
+  },
+  55: {
+    what: 'a node answers with nonsense',
+    shown: { [NODES]: 'answers of no use are no answers' },
+  },
+  cancel: {
+    what: 'a cancel that ends a transaction which lands all the same',
+    shown: { [ONCE]: 'a canceled transaction is offered no more and ends when it is dead, or as it landed' },
+  },
+};

@@ -1,0 +1,68 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Test } from 'tap';
+
+/** One failure that relayers have had, and the tests that show that it does not happen here. */
+export interface Failure {
+  what: string;
+  /** Where the thing that failed does not exist here at all. */
+  why?: string;
+  /** Files below `test/` without their ending, each with the titles of its tests. */
+  shown: Readonly<Record<string, string | readonly string[]>>;
+}
+
+export interface FailureList {
+  /** Parts of the list; none names what another one does. */
+  parts: readonly Readonly<Record<string, Failure>>[];
+  /** What it has to name. */
+  names: readonly string[];
+  /** The folder below `test/` whose scenarios each show something of it. */
+  scenarios: string;
+}
+
+const TESTS = join(import.meta.dirname, '..');
+
+/** A failure without a test, a test that is gone and a scenario that shows nothing of the list fail. */
+export function checkFailureList(t: Test, { parts, names, scenarios }: FailureList): void {
+  const failures = Object.assign({}, ...parts) as Readonly<Record<string, Failure>>;
+  const cited = Object.entries(failures).flatMap(([name, { shown }]) =>
+    Object.entries(shown).flatMap(([file, titles]) => [titles].flat().map((title) => ({ name, file, title }))),
+  );
+
+  t.test('every failure is on the list once, with a test or more', async (t) => {
+    t.strictSame(parts.flatMap((part) => Object.keys(part)).toSorted(), [...names].toSorted());
+    for (const name of names)
+      t.ok(
+        cited.some((one) => one.name === name),
+        name,
+      );
+  });
+
+  t.test('every test that is named stands in its file', async (t) => {
+    const files = [...new Set(cited.map(({ file }) => file))];
+    const titles = new Map(await Promise.all(files.map(async (file) => [file, await titlesIn(file)] as const)));
+    for (const { name, file, title } of cited) t.ok(titles.get(file)?.has(title), `${name}: ${file}: ${title}`);
+  });
+
+  t.test('every scenario shows something of the list', async (t) => {
+    const files = (await readdir(join(TESTS, scenarios))).filter((file) => file.endsWith('.test.ts'));
+    t.ok(files.length > 2);
+    for (const file of files.filter((file) => file !== 'coverage.test.ts')) {
+      const path = `${scenarios}/${file.replace('.test.ts', '')}`;
+      for (const title of await titlesIn(path)) {
+        t.ok(
+          cited.some((one) => one.file === path && one.title === title),
+          `${path}: ${title}`,
+        );
+      }
+    }
+  });
+}
+
+/** The titles of a file's tests, as they stand there. */
+async function titlesIn(file: string): Promise<Set<string>> {
+  const endings = file.startsWith('support/') ? '.ts' : '.test.ts';
+  const text = await readFile(join(TESTS, `${file}${endings}`), 'utf8');
+  const titles = text.matchAll(/\btest\(\s*(['"`])((?:(?!\1).)*)\1/g);
+  return new Set([...titles].map(([, , title = '']) => title));
+}
