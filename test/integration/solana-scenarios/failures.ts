@@ -47,7 +47,12 @@ export const FAILURES: Readonly<Record<string, Failure>> = {
   },
   8: {
     what: 'valid_until passes while the chain can still take the transaction',
-    shown: { [ONCE]: 'an end by time waits for the last block that could take the transaction' },
+    shown: {
+      [ONCE]: [
+        'an end by time waits for the last block that could take the transaction',
+        'an end by time without a block that takes the transaction is expired, and not before',
+      ],
+    },
   },
   9: {
     what: 'the node is down when valid_until passes',

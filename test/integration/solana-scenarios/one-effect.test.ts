@@ -1,4 +1,5 @@
 /** What a lost answer, a crash or a second look must not do: execute a transaction twice, or call a landed one failed. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Keypair, NONCE_ACCOUNT_LENGTH, NonceAccount, SystemProgram } from '@solana/web3.js';
 import t from 'tap';
 import { LIFE_STEPS } from '../../../src/engine/lane/life-steps.ts';
@@ -60,7 +61,7 @@ t.test('while the history does not answer nothing is signed anew, whatever is sa
   await svm.tick(5);
   await svm.landLater(0);
   await scenario.lapse();
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  await sleep(500);
   t.equal((await scenario.attempts(id)).length, 1);
   t.equal((await scenario.get(id)).status, 'submitted');
   await svm.clearFaults();
@@ -79,7 +80,7 @@ t.test('a node whose history was pruned proves nothing', async (t) => {
   await node.pruneHistory();
   await scenario.lapse();
   await scenario.start();
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  await sleep(500);
   t.equal((await scenario.attempts(id)).length, 1);
   t.equal((await scenario.get(id)).status, 'submitted');
   t.equal(await scenario.executions(id), 1);
@@ -88,20 +89,32 @@ t.test('a node whose history was pruned proves nothing', async (t) => {
 t.test('an end by time waits for the last block that could take the transaction', async (t) => {
   const scenario = await SolanaScenario.open(t, scene);
   await scenario.start();
-  await svm.landLater(2);
-  const soon = () => new Date(Date.now() + 1_000).toISOString();
-  const landing = await scenario.send({ valid_until: soon() });
+  // It waits for more blocks than there are until its time is over, and for fewer than its blockhash lives.
+  await svm.landLater(120);
+  const landing = await scenario.send({ valid_until: new Date(Date.now() + 3_000).toISOString() });
   await scenario.untilStatus(landing, 'submitted');
   scenario.pass(5_000);
-  await scenario.until('withdrawn', async () => (await scenario.get(landing)).noopEnd === 'expired', { mining: true });
+  await scenario.until('withdrawn', async () => {
+    await svm.tick();
+    await sleep(50);
+    return (await scenario.get(landing)).noopEnd === 'expired';
+  });
   await svm.landLater(0);
   await scenario.untilStatus(landing, 'confirmed', { mining: true });
+});
 
+t.test('an end by time without a block that takes the transaction is expired, and not before', async (t) => {
+  const scenario = await SolanaScenario.open(t, scene);
+  await scenario.start();
   await svm.dropNext(1_000);
-  const lost = await scenario.send({ valid_until: new Date(Date.now() + 10_000).toISOString() });
+  const lost = await scenario.send({ valid_until: new Date(Date.now() + 3_000).toISOString() });
   await scenario.untilStatus(lost, 'submitted');
-  scenario.pass(15_000);
-  await scenario.until('withdrawn', async () => (await scenario.get(lost)).noopEnd === 'expired', { mining: true });
+  scenario.pass(5_000);
+  await scenario.until('withdrawn', async () => {
+    await svm.tick();
+    await sleep(50);
+    return (await scenario.get(lost)).noopEnd === 'expired';
+  });
   t.equal((await scenario.get(lost)).status, 'submitted');
   await svm.dropNext(0);
   await scenario.lapse();
@@ -117,7 +130,7 @@ t.test('without a node no transaction ends, however long it lasts', async (t) =>
   await svm.tick();
   await svm.fault({ act: { kind: 'http', status: 503 } });
   scenario.pass(3_600_000);
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  await sleep(500);
   t.equal((await scenario.get(id)).status, 'submitted');
   await svm.clearFaults();
   await scenario.untilStatus(id, 'confirmed', { mining: true });
@@ -133,7 +146,7 @@ t.test('a canceled transaction is offered no more and ends when it is dead, or a
   await scenario.cancel(dropped);
   await svm.dropNext(0);
   const offers = (await svm.offers()).length;
-  await new Promise((resolve) => setTimeout(resolve, 700));
+  await sleep(700);
   t.equal((await svm.offers()).length, offers);
   t.equal((await scenario.get(dropped)).status, 'submitted');
   await scenario.lapse();
@@ -168,7 +181,7 @@ t.test('what is in a block stays so while no node answers', async (t) => {
   await svm.tick(2);
   await scenario.untilStatus(id, 'mined');
   await svm.fault({ act: { kind: 'http', status: 503 } });
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  await sleep(300);
   t.equal((await scenario.get(id)).status, 'mined');
   await svm.clearFaults();
   await scenario.untilStatus(id, 'confirmed', { mining: true });
