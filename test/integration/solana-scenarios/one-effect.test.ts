@@ -101,6 +101,7 @@ t.test('an end by time waits for the last block that could take the transaction'
   });
   await svm.landLater(0);
   await scenario.untilStatus(landing, 'confirmed', { mining: true });
+  t.equal(await scenario.executions(landing), 1);
 });
 
 t.test('an end by time without a block that takes the transaction is expired, and not before', async (t) => {
