@@ -8,8 +8,7 @@ import { createWorkspace, type WorkspaceOptions } from './workspace.ts';
 const RELAYER = '/api/v1/relayers/local-1';
 const TRANSACTIONS = `${RELAYER}/transactions`;
 
-/** The one of the two memo programs that the SVM has. */
-const MEMO = new PublicKey('Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo');
+const MEMO = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
 const SOL = 1_000_000_000n;
 
 /** Longer than anything takes on a busy machine. */

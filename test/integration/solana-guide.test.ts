@@ -1,0 +1,78 @@
+/** What docs/solana.md says is so. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { createChains } from '../../src/chains/registry.ts';
+import { feePayerLoss } from '../../src/chains/solana/guard/fee-payer.ts';
+import { createSolanaChain } from '../../src/chains/solana/index.ts';
+import { compileLegacy } from '../../src/chains/solana/message/compile.ts';
+import { policySchema } from '../../src/chains/solana/policy.ts';
+import { MEMO_PROGRAMS } from '../../src/chains/solana/programs.ts';
+import { loadConfiguration } from '../../src/config/load.ts';
+import { systemClock } from '../../src/domain/clock.ts';
+import { createSignerKinds } from '../../src/signers/registry.ts';
+import { familyInstructions } from '../support/solana-instructions.ts';
+
+const guide = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'solana.md'), 'utf8');
+const ADDRESS = 'FVen3X669xLzsi6N2V91DoiyzHzg1uAgqiT8jZ9nS96Z';
+const [, pasted = ''] = /```json\n([^]*?)```/.exec(guide) ?? [];
+
+t.test('the configuration is taken as pasted', async (t) => {
+  const cwd = t.testdir({ config: { 'config.json': pasted } });
+  const parts = {
+    env: { KEYSTORE_PASSPHRASE: 'a passphrase' },
+    chains: createChains(systemClock),
+    signerKinds: createSignerKinds(),
+  };
+  const { relayers, networks } = await loadConfiguration({ ...parts, cwd });
+  t.match(relayers, [{ id: 'solana-1', networkType: 'solana', policies: { fee_payment_strategy: 'relayer' } }]);
+  for (const name of ['localnet', 'devnet', 'testnet', 'mainnet-beta']) {
+    t.ok(networks.some((network) => network.type === 'solana' && network.name === name) || name !== 'devnet', name);
+    t.match(guide, `\`${name}\``);
+  }
+});
+
+t.test('the first request is one', async (t) => {
+  const [, body = ''] = /-d '(\{.*\})'/.exec(guide) ?? [];
+  const account = { address: ADDRESS, policies: { fee_payment_strategy: 'relayer' } };
+  t.match(createSolanaChain().parseRequest(JSON.parse(body), account, 0), { anchorKind: 'none', onDeath: 'renew' });
+});
+
+t.test('its figures are those of the family', async (t) => {
+  const { pace, minimumBalance } = createSolanaChain();
+  t.match(guide, `offered again every ${(pace.reofferMs ?? 0) / 1_000} s`);
+  t.match(guide, `(${Number(minimumBalance({})) / 1e9} SOL where the policy is not set)`);
+});
+
+t.test('its table of policies names policies', async (t) => {
+  const rows = [...guide.matchAll(/^\| (`[a-z_]+`(?:, `[a-z_]+`)*) \| [^|]+ \|$/gm)].map(([, names = '']) => names);
+  const names = rows.flatMap((row) => [...row.matchAll(/`([a-z_]+)`/g)].map(([, name = '']) => name));
+  t.ok(names.length >= 8);
+  for (const name of names) t.notOk(policySchema.safeParse({ [name]: { no: 'such' } }).success, name);
+});
+
+t.test('its table has every place in which the relayer may stand', async (t) => {
+  const rows = [
+    ...guide.matchAll(/^\| (System|Token, Token-2022|Associated Token Account|Memo) \| ([^|]+) \| ([^|]+) \|$/gm),
+  ];
+  const allowed = new Set<string>();
+  for (const { name, instruction } of familyInstructions()) {
+    for (const place of instruction.keys.keys()) {
+      const accounts = instruction.keys.map(({ pubkey, isSigner, isWritable }, index) => ({
+        ...{ key: index === place ? ADDRESS : pubkey.toBase58(), isSigner, isWritable },
+      }));
+      const one = { program: instruction.programId.toBase58(), accounts, data: instruction.data };
+      const message = compileLegacy({ payer: ADDRESS, instructions: [one], blockhash: ADDRESS });
+      if (feePayerLoss(message, { paysRent: false }) === undefined) allowed.add(name.replace(/^token(-2022)? /, ''));
+    }
+  }
+  t.strictSame(
+    [...allowed],
+    [
+      ...['system transfer', 'system transfer-with-seed', 'nonce advance', 'close', 'initialize-account'],
+      ...['associated create', 'associated create-idempotent'],
+    ],
+  );
+  t.equal(rows.flatMap(([, , names = '']) => names.split(', ')).length, allowed.size + 1, 'and the memo');
+  t.ok(guide.includes(String(MEMO_PROGRAMS[0])));
+});
