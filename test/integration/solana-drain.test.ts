@@ -46,7 +46,7 @@ t.test('every signing path refuses every place in which a relayer could lose', a
       const keys = instruction.keys.map((meta, index) =>
         index === place ? { ...meta, pubkey: scenario.relayer } : meta,
       );
-      const named = new TransactionInstruction({ ...instruction, keys, data: instruction.data });
+      const named = new TransactionInstruction({ programId: instruction.programId, keys, data: instruction.data });
       const transaction = await scenario.built([], named);
       const sent = await reasonOf(scenario.request({ transaction }));
       const signed = await reasonOf(scenario.signOnly(transaction));
@@ -81,7 +81,7 @@ t.test('what passes the guard takes nothing but the fee, whoever signs it as wel
           ...meta,
           pubkey: pool[accounts[index] ?? 0] ?? meta.pubkey,
         }));
-        return new TransactionInstruction({ ...instruction, keys, data: instruction.data });
+        return new TransactionInstruction({ programId: instruction.programId, keys, data: instruction.data });
       });
       const latest = await connection.getLatestBlockhash();
       const transaction = new Transaction({ feePayer: relayer.publicKey, ...latest }).add(...instructions);

@@ -22,7 +22,7 @@ import { Crash } from './crash.ts';
 import { FakeEngineMetrics } from './engine-world.ts';
 import { NO_PLUGIN_HTTP } from './no-plugin-http.ts';
 import { relayerOf } from './store.ts';
-import { TravelClock } from './travel-clock.ts';
+import type { TravelClock } from './travel-clock.ts';
 
 /** The service's pace, faster. */
 const PACE: EngineTiming = {

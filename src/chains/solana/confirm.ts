@@ -225,7 +225,7 @@ async function included(
     succeeded: receipt.succeeded,
     final,
     reason: receipt.succeeded ? null : (receipt.reason ?? FAILED),
-    fields: { ...fields, receipt } as JsonObject,
+    fields: { ...fields, receipt },
   };
 }
 

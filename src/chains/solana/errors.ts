@@ -13,7 +13,7 @@ const LONGEST_REASON = 500;
 /** The name of an error, without its details. */
 export function nameOf(error: TransactionError): string {
   if (typeof error === 'string') return error;
-  return isObject(error) ? (Object.keys(error)[0] ?? 'unknown error') : String(error);
+  return isObject(error) ? (Object.keys(error)[0] ?? 'unknown error') : JSON.stringify(error);
 }
 
 /** What the runtime's errors mean, where their names do not say it. */

@@ -1,5 +1,4 @@
 import { jsonAmount } from '../../domain/amount.ts';
-import type { JsonObject } from '../../domain/json/json.ts';
 import type { Anchor } from '../../domain/transaction/anchor.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
 import type { ReadOne, RpcClient } from '../../egress/rpc/rpc-client.ts';
@@ -102,7 +101,7 @@ async function prepareOnce(
     ...(rent === 0n ? {} : { rent: jsonAmount(rent) }),
     ...(draft.nonce === undefined ? {} : { nonce_account: draft.nonce.account }),
   };
-  return { kind: 'ready', fields: fields as JsonObject, cost, anchor: anchorOf(draft) };
+  return { kind: 'ready', fields, cost, anchor: anchorOf(draft) };
 }
 
 async function rentOf(read: ReadOne, { message }: Draft): Promise<bigint> {

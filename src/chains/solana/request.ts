@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { AppError, invalidRequest } from '../../domain/errors.ts';
-import type { JsonObject } from '../../domain/json/json.ts';
 import { strictForm } from '../../domain/json/unknown-field.ts';
 import type { Timestamp } from '../../domain/transaction/transaction.ts';
 import type { Account } from '../account.ts';
@@ -90,7 +89,7 @@ export function parseRequest(body: unknown, account: Account, now: Timestamp): P
     instructions === null
       ? parseTransaction(form.transaction ?? '', account)
       : parseInstructions(instructions, account);
-  return { ...parsed, request: { ...parsed.request, ...errorsOf(form) } as JsonObject, validUntil };
+  return { ...parsed, request: { ...parsed.request, ...errorsOf(form) }, validUntil };
 }
 
 /** Who is to be paid in a transaction builds it first. */
@@ -193,7 +192,7 @@ function parseInstructions(instructions: readonly WireInstruction[], account: Ac
   });
   if (violation !== undefined) throw invalidRequest(violation);
   return {
-    request: { instructions: instructions.map((one) => ({ ...one })) } satisfies SolanaRequest as unknown as JsonObject,
+    request: { instructions: instructions.map((one) => ({ ...one })) } satisfies SolanaRequest,
     contentKey: null,
     anchorKind: 'none',
     onDeath: 'renew',

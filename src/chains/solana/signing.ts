@@ -42,7 +42,7 @@ export async function signTransaction(prepared: JsonObject, signer: Signer): Pro
   const [payer = ''] = decodeMessage(bytes).keys;
   const others = fields.signatures.map((signature) => Buffer.from(signature, 'base64'));
   const { transaction, signature } = await signMessageAs(payer, bytes, others, signer);
-  return { raw: transaction, hash: signature, fields: { ...fields, transaction } satisfies SolanaFields as JsonObject };
+  return { raw: transaction, hash: signature, fields: { ...fields, transaction } satisfies SolanaFields };
 }
 
 /**
@@ -54,7 +54,7 @@ export function vary(prepared: JsonObject): JsonObject {
   if (fields === undefined || fields.signatures.length > 1) return prepared;
   const message = variedLimit(decodeMessage(Buffer.from(fields.message, 'base64')));
   if (message === undefined) return prepared;
-  return { ...fields, message: encodeMessage(message).toString('base64') } satisfies SolanaFields as JsonObject;
+  return { ...fields, message: encodeMessage(message).toString('base64') } satisfies SolanaFields;
 }
 
 /** With one more unit in the limit; undefined where it names none, or the highest. */
