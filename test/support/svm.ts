@@ -1,8 +1,6 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
-import type { Socket } from 'node:net';
 import { join } from 'node:path';
-import type { Asked, Command, OnChain, SvmOptions, Told } from './svm/control.ts';
+import { Counterpart } from './counterpart.ts';
+import type { Command, OnChain, SvmOptions } from './svm/control.ts';
 import type { RpcFault } from './svm/rpc-faults.ts';
 
 /** A real SVM behind Solana's JSON-RPC, in a process of its own. All its endpoints share one ledger. */
@@ -63,17 +61,8 @@ export interface SvmEndpoint {
 
 /** Starts it on a free port of loopback; it ends with this process. */
 export async function startSvm(options: SvmOptions = {}): Promise<Svm> {
-  const child = fork(join(import.meta.dirname, 'svm', 'server-main.ts'), [JSON.stringify(options)], {
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    serialization: 'advanced',
-    execArgv: [],
-  });
-  const control = new Control(child);
-  await control.ready;
-  // A test that forgot to stop it can end all the same.
-  child.unref();
-  child.channel?.unref();
-  (child.stderr as Socket | null)?.unref();
+  const main = join(import.meta.dirname, 'svm', 'server-main.ts');
+  const control = await Counterpart.start<Command>(main, options);
   const first = await endpointAt(control, 0, 0);
   let opened = 1;
   const life = options.blockhashLife ?? 150;
@@ -95,17 +84,11 @@ export async function startSvm(options: SvmOptions = {}): Promise<Svm> {
       control.do({ kind: 'prioritization-fee', microLamports, ...(key === undefined ? {} : { key }) }),
     landed: async () => (await control.ask({ kind: 'landed' })) as OnChain[],
     endpoint: ({ behind = 0 } = {}) => endpointAt(control, opened++, behind),
-    async stop() {
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      child.ref();
-      const exit = once(child, 'exit');
-      child.kill('SIGKILL');
-      await exit;
-    },
+    stop: () => control.stop(),
   };
 }
 
-async function endpointAt(control: Control, endpoint: number, behind: number): Promise<SvmEndpoint> {
+async function endpointAt(control: Counterpart<Command>, endpoint: number, behind: number): Promise<SvmEndpoint> {
   const url = String(await control.ask({ kind: 'open', behind }));
   return {
     url,
@@ -121,56 +104,6 @@ async function endpointAt(control: Control, endpoint: number, behind: number): P
     fault: (fault) => control.do({ kind: 'fault', endpoint, fault }),
     clearFaults: () => control.do({ kind: 'clear-faults', endpoint }),
   };
-}
-
-/** The way to the server's process. */
-class Control {
-  readonly ready: Promise<void>;
-  readonly #child: ChildProcess;
-  readonly #open = new Map<number, PromiseWithResolvers<unknown>>();
-  #last = 0;
-  #said = '';
-
-  constructor(child: ChildProcess) {
-    this.#child = child;
-    const ready = Promise.withResolvers<void>();
-    this.ready = ready.promise;
-    child.stderr?.on('data', (chunk: Buffer) => {
-      this.#said = `${this.#said}${chunk.toString('utf8')}`.slice(-2000);
-    });
-    child.on('message', (message) => (message === 'ready' ? ready.resolve() : this.#settle(message as Told)));
-    child.once('exit', (code, signal) => {
-      const ended = new Error(`The SVM's process ended (${code ?? signal}).\n${this.#said}`);
-      ready.reject(ended);
-      for (const { reject } of this.#open.values()) reject(ended);
-      this.#open.clear();
-    });
-  }
-
-  async do(command: Command): Promise<void> {
-    await this.ask(command);
-  }
-
-  /** @throws Error with what the process says */
-  ask(command: Command): Promise<unknown> {
-    if (!this.#child.connected) throw new Error(`The SVM's process has ended.\n${this.#said}`);
-    this.#last += 1;
-    const asked: Asked = { id: this.#last, command };
-    const answer = Promise.withResolvers<unknown>();
-    this.#open.set(asked.id, answer);
-    // An answer that is waited for keeps this process alive.
-    this.#child.channel?.ref();
-    this.#child.send(asked);
-    return answer.promise;
-  }
-
-  #settle(told: Told): void {
-    const answer = this.#open.get(told.id);
-    this.#open.delete(told.id);
-    if (this.#open.size === 0) this.#child.channel?.unref();
-    if ('error' in told) answer?.reject(new Error(told.error));
-    else answer?.resolve(told.result);
-  }
 }
 
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');

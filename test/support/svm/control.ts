@@ -48,11 +48,3 @@ export type Command =
   | { kind: 'landed' }
   | { kind: 'offers'; endpoint: number }
   | { kind: 'calls'; endpoint: number };
-
-/** A command on its way, and the answer to it. */
-export interface Asked {
-  id: number;
-  command: Command;
-}
-
-export type Told = { id: number; result: unknown } | { id: number; error: string };

@@ -1,5 +1,6 @@
 /** The process of a counterpart for Solana: native code may end it, and no test ends with it. */
-import { type Asked, type Command, type OnChain, SVM_DEFAULTS, type SvmOptions, type Told } from './control.ts';
+import { answerCommands } from '../counterpart-commands.ts';
+import { type Command, type OnChain, SVM_DEFAULTS, type SvmOptions } from './control.ts';
 import { type Landed, Ledger } from './ledger.ts';
 import { NodeView } from './node-view.ts';
 import { RpcServer } from './rpc-server.ts';
@@ -98,16 +99,5 @@ function performAt({ view, faults, calls }: RpcServer, command: Extract<Command,
   }
 }
 
-process.on('message', (message) => {
-  const { id, command } = message as Asked;
-  const tell = (told: Told) => process.send?.(told);
-  Promise.try(perform, command).then(
-    (result) => tell({ id, result: result ?? null }),
-    (error: unknown) => tell({ id, error: String(error) }),
-  );
-});
-// Whoever started it is gone.
-process.on('disconnect', () => process.exit(0));
-
 resume();
-process.send?.('ready');
+answerCommands(perform);

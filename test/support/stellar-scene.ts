@@ -1,0 +1,116 @@
+import {
+  Account,
+  BASE_FEE,
+  FeeBumpTransaction,
+  Keypair,
+  rpc,
+  type Transaction,
+  TransactionBuilder,
+  xdr,
+} from '@stellar/stellar-sdk';
+import type { StellarOptions } from './stellar/control.ts';
+import { type StellarNet, startStellar } from './stellar-net.ts';
+
+/** A Stellar network that stands still between ticks, with Stellar's public client at it. */
+export interface StellarScene {
+  readonly net: StellarNet;
+  readonly server: rpc.Server;
+  /** An account with 100 lumens, or so many stroops. */
+  funded(stroops?: bigint): Promise<Keypair>;
+  /** A transaction on the account's next sequence, signed by its key. */
+  signed(source: Keypair, operations: readonly xdr.Operation[], how?: How): Promise<Transaction>;
+  /** A fee bump around it, for exactly so many stroops, signed by its payer. */
+  bumped(inner: Transaction, payer: Keypair, fee: bigint): FeeBumpTransaction;
+  /** What a send comes to: its status, or with an error the code of its result. */
+  send(transaction: Transaction | FeeBumpTransaction): Promise<string>;
+  /** Sends, closes a ledger and tells the result. */
+  land(transaction: Transaction | FeeBumpTransaction): Promise<xdr.TransactionResult>;
+  balanceOf(key: string): Promise<bigint>;
+  sequenceOf(key: string): Promise<bigint>;
+}
+
+/** What a transaction has besides operations. */
+export interface How {
+  fee?: string;
+  /** In place of the account's next. */
+  sequence?: bigint;
+  /** Changes the builder before it builds. */
+  with?: (builder: TransactionBuilder) => unknown;
+  /** In place of the source's own key. */
+  signers?: readonly Keypair[];
+  passphrase?: string;
+}
+
+export const LUMEN = 10_000_000n;
+
+export async function startStellarScene(options: StellarOptions = {}): Promise<StellarScene> {
+  const net = await startStellar({ ledgerMs: 0, ...options });
+  const server = new rpc.Server(net.url, { allowHttp: true });
+  const entryOf = async (key: string) => server.getAccountEntry(key);
+  const send = async (transaction: Transaction | FeeBumpTransaction) => {
+    const { status, errorResult } = await server.sendTransaction(transaction);
+    return errorResult === undefined ? status : codeOf(errorResult);
+  };
+  return {
+    net,
+    server,
+    send,
+    async funded(stroops = 100n * LUMEN) {
+      const keypair = Keypair.random();
+      await net.fund(keypair.publicKey(), stroops);
+      return keypair;
+    },
+    async signed(source, operations, how = {}) {
+      const sequence = how.sequence ?? (await entryOf(source.publicKey())).seqNum + 1n;
+      const account = new Account(source.publicKey(), String(sequence - 1n));
+      const networkPassphrase = how.passphrase ?? net.passphrase;
+      const builder = new TransactionBuilder(account, { fee: how.fee ?? BASE_FEE, networkPassphrase });
+      for (const operation of operations) builder.addOperation(operation);
+      if (how.with === undefined) builder.setTimeout(300);
+      else how.with(builder);
+      const transaction = builder.build();
+      transaction.sign(...(how.signers ?? [source]));
+      return transaction;
+    },
+    bumped(inner, payer, fee) {
+      const tx = new xdr.FeeBumpTransaction({
+        feeSource: payer.xdrMuxedAccount(),
+        fee,
+        innerTx: xdr.FeeBumpTransactionInnerTx.envelopeTypeTx(v1Of(inner)),
+        ext: xdr.FeeBumpTransactionExt.v0(),
+      });
+      const envelope = new xdr.FeeBumpTransactionEnvelope({ tx, signatures: [] });
+      const bump = new FeeBumpTransaction(xdr.TransactionEnvelope.envelopeTypeTxFeeBump(envelope), net.passphrase);
+      bump.sign(payer);
+      return bump;
+    },
+    async land(transaction) {
+      const status = await send(transaction);
+      if (status !== 'PENDING') throw new Error(`The transaction was not taken in: ${status}.`);
+      await net.tick();
+      const told = await server.getTransaction(Buffer.from(transaction.hash()).toString('hex'));
+      if (told.status === rpc.Api.GetTransactionStatus.NOT_FOUND) throw new Error('The ledger has not taken it.');
+      return told.resultXdr;
+    },
+    balanceOf: async (key) => (await entryOf(key)).balance,
+    sequenceOf: async (key) => (await entryOf(key)).seqNum,
+  };
+}
+
+function v1Of(transaction: Transaction): xdr.TransactionV1Envelope {
+  const envelope = transaction.toEnvelope();
+  if (envelope.type !== 'envelopeTypeTx') throw new Error('Only a transaction of the second form can be bumped.');
+  return envelope.v1;
+}
+
+/** The result's code, with that of a fee bump's transaction and those of operations that failed: `txFailed opBadAuth`. */
+export function codeOf({ result }: xdr.TransactionResult): string {
+  if (result.type === 'txFeeBumpInnerFailed') return `${result.type} ${codesOf(result.innerResultPair.result.result)}`;
+  return codesOf(result);
+}
+
+function codesOf(result: xdr.TransactionResultResult | xdr.InnerTransactionResultResult): string {
+  if (result.type !== 'txFailed') return result.type;
+  const codes = result.results.map((one) => (one.type === 'opInner' ? one.tr.value.type : one.type));
+  return [result.type, ...codes].join(' ');
+}

@@ -1,0 +1,76 @@
+import { type AccountEntry, type AccountId, type Header, MAX_INT64, startingSequence } from './entry.ts';
+import { accountIn, type State } from './state.ts';
+
+/** The protocol's most sub-entries of an account. */
+const MOST_SUB_ENTRIES = 1000;
+
+/** What a `CreateAccount` makes. */
+export function newAccount(id: AccountId, balance: bigint, ledger: number): AccountEntry {
+  return {
+    kind: 'account',
+    id,
+    balance,
+    sequence: startingSequence(ledger),
+    subEntries: 0,
+    inflationDestination: null,
+    flags: 0,
+    homeDomain: '',
+    thresholds: { master: 1, low: 0, medium: 0, high: 0 },
+    signers: [],
+    liabilities: { buying: 0n, selling: 0n },
+    sequenceLedger: 0,
+    sequenceTime: 0n,
+  };
+}
+
+/** Two reserves for the account and one for each sub-entry. */
+function minimumBalance({ baseReserve }: Header, account: AccountEntry): bigint {
+  return BigInt(2 + account.subEntries) * baseReserve;
+}
+
+/** What may leave the account: above the reserve, and not promised to offers. */
+export function availableBalance(header: Header, account: AccountEntry): bigint {
+  return account.balance - minimumBalance(header, account) - account.liabilities.selling;
+}
+
+/** What may come in besides what offers may bring. */
+export function roomOf(account: AccountEntry): bigint {
+  return MAX_INT64 - account.balance - account.liabilities.buying;
+}
+
+/** False when the account cannot give or hold so much; then nothing has changed. */
+export function addBalance(state: State, header: Header, id: AccountId, delta: bigint): boolean {
+  const account = accountIn(state, id);
+  if (account === undefined) throw new Error(`There is no account ${id}.`);
+  if (delta === 0n) return true;
+  if (delta < 0n && -delta > availableBalance(header, account)) return false;
+  if (delta > 0n && delta > roomOf(account)) return false;
+  state.put({ ...account, balance: account.balance + delta });
+  return true;
+}
+
+export type Refused = 'low-reserve' | 'too-many';
+
+/** Counts a new sub-entry of an account, or says why it may have none. */
+export function addSubEntry(state: State, header: Header, id: AccountId): Refused | undefined {
+  const account = accountIn(state, id);
+  if (account === undefined) throw new Error(`There is no account ${id}.`);
+  if (account.subEntries >= MOST_SUB_ENTRIES) return 'too-many';
+  if (availableBalance(header, account) < header.baseReserve) return 'low-reserve';
+  state.put({ ...account, subEntries: account.subEntries + 1 });
+  return undefined;
+}
+
+export function removeSubEntries(state: State, id: AccountId, count = 1): void {
+  const account = accountIn(state, id);
+  if (account === undefined) throw new Error(`There is no account ${id}.`);
+  state.put({ ...account, subEntries: account.subEntries - count });
+}
+
+/** Raises the sequence, and notes when (CAP-21). */
+export function raiseSequence(state: State, header: Header, id: AccountId, to: bigint): void {
+  const account = accountIn(state, id);
+  if (account === undefined) throw new Error(`There is no account ${id}.`);
+  const sequence = to > account.sequence ? to : account.sequence;
+  state.put({ ...account, sequence, sequenceLedger: header.sequence, sequenceTime: header.closeTime });
+}

@@ -1,0 +1,111 @@
+import { randomBytes } from 'node:crypto';
+import { xdr } from '@stellar/stellar-sdk';
+import type { Header } from '../ledger/entry.ts';
+import type { Change } from '../ledger/state.ts';
+import { type Frame, sha256 } from '../transactions/frame.ts';
+import { changeXdr } from '../transactions/meta.ts';
+import type { Phase } from './candidate-set.ts';
+
+/** What `getLatestLedger` tells; the newest that the SDK's schema writes. */
+export const PROTOCOL = 27;
+
+/** A transaction that a ledger has taken. */
+export interface Landed {
+  readonly frame: Frame;
+  readonly ledger: ClosedLedger;
+  /** From 1. */
+  readonly order: number;
+  readonly isSuccessful: boolean;
+  readonly feeCharged: bigint;
+  readonly result: xdr.TransactionResult;
+  readonly meta: xdr.TransactionMeta;
+  readonly feeChanges: readonly Change[];
+}
+
+/** A ledger that is final, as all of Stellar's are when they close. */
+export interface ClosedLedger extends Header {
+  /** In hexadecimal. */
+  readonly hash: string;
+  readonly header: xdr.LedgerHeader;
+  readonly set: xdr.GeneralizedTransactionSet;
+  /** In the order in which they were applied. */
+  readonly landed: Landed[];
+  /** What an operation cost, by the kind of its transaction. */
+  readonly charged: { readonly classic: bigint; readonly soroban: bigint };
+  readonly maxOperations: number;
+}
+
+export function candidateSet(previousHash: string, phases: readonly Phase[]): xdr.GeneralizedTransactionSet {
+  return xdr.GeneralizedTransactionSet.v1TxSet(
+    new xdr.TransactionSetV1({
+      previousLedgerHash: previousHash,
+      phases: phases.map(({ frames, baseFee }) => {
+        const txs = frames.map(({ envelope }) => envelope);
+        const component = new xdr.TxSetComponentTxsMaybeDiscountedFee({ baseFee, txs });
+        const components = [xdr.TxSetComponent.txsetCompTxsMaybeDiscountedFee(component)];
+        return xdr.TransactionPhase.v0Components(frames.length === 0 ? [] : components);
+      }),
+    }),
+  );
+}
+
+export function headerXdr(
+  header: Header,
+  previousHash: string,
+  setHash: Buffer,
+  sums: { feePool: bigint; nextId: bigint; maxOperations: number },
+): xdr.LedgerHeader {
+  return new xdr.LedgerHeader({
+    ledgerVersion: PROTOCOL,
+    previousLedgerHash: previousHash,
+    scpValue: new xdr.StellarValue({
+      txSetHash: setHash,
+      closeTime: header.closeTime,
+      upgrades: [],
+      ext: xdr.StellarValueExt.stellarValueBasic(),
+    }),
+    txSetResultHash: randomBytes(32),
+    bucketListHash: randomBytes(32),
+    ledgerSeq: header.sequence,
+    totalCoins: 500_018_068_120_000_000n,
+    feePool: sums.feePool,
+    inflationSeq: 0,
+    idPool: sums.nextId,
+    baseFee: Number(header.baseFee),
+    baseReserve: Number(header.baseReserve),
+    maxTxSetSize: sums.maxOperations,
+    skipList: Array.from({ length: 4 }, () => new Uint8Array(32)),
+    ext: xdr.LedgerHeaderExt.v0(),
+  });
+}
+
+export const hashOf = (value: { toXdr(): Uint8Array }): Buffer => sha256(value.toXdr());
+
+/** All that a node tells of one ledger. */
+export function closeMeta(closed: ClosedLedger): xdr.LedgerCloseMeta {
+  return xdr.LedgerCloseMeta.v2(
+    new xdr.LedgerCloseMetaV2({
+      ext: xdr.LedgerCloseMetaExt.v0(),
+      ledgerHeader: historyEntry(closed),
+      txSet: closed.set,
+      txProcessing: closed.landed.map(
+        ({ frame, result, meta, feeChanges }) =>
+          new xdr.TransactionResultMetaV1({
+            ext: xdr.ExtensionPoint.v0(),
+            result: new xdr.TransactionResultPair({ transactionHash: frame.hash, result }),
+            feeProcessing: feeChanges.flatMap(changeXdr),
+            txApplyProcessing: meta,
+            postTxApplyFeeProcessing: [],
+          }),
+      ),
+      upgradesProcessing: [],
+      scpInfo: [],
+      totalByteSizeOfLiveSorobanState: 0n,
+      evictedKeys: [],
+    }),
+  );
+}
+
+export function historyEntry({ hash, header }: ClosedLedger): xdr.LedgerHeaderHistoryEntry {
+  return new xdr.LedgerHeaderHistoryEntry({ hash, header, ext: xdr.LedgerHeaderHistoryEntryExt.v0() });
+}

@@ -1,0 +1,108 @@
+import type { Frame } from '../transactions/frame.ts';
+import { bestBids, type Phase } from './candidate-set.ts';
+import { Clock } from './clock.ts';
+import type { ClosedLedger } from './closed-ledger.ts';
+import { Ledger, type LedgerRules } from './ledger.ts';
+import type { Crowd } from './limiter.ts';
+import { Node, type Surroundings } from './node.ts';
+import type { Admission } from './queue.ts';
+
+export interface NetworkRules extends LedgerRules {
+  /** Contracts' transactions that a ledger takes. */
+  readonly maxSoroban: number;
+}
+
+const NOBODY: Crowd = { operations: 0, bid: 0n };
+
+/** Nodes that tell each other what they take in, and one among them that closes the ledgers. */
+export class Network implements Surroundings {
+  readonly clock = new Clock();
+  readonly capacity: Surroundings['capacity'];
+  ledger: Ledger;
+  crowd: Crowd = NOBODY;
+  readonly #rules: NetworkRules;
+  readonly #nodes: Node[] = [];
+  #validator: Node;
+  /** What nobody but the node that took it in gets to know of. */
+  readonly #held = new Map<string, number>();
+  #drops = 0;
+  #delay = 0;
+
+  constructor(rules: NetworkRules) {
+    this.#rules = rules;
+    this.capacity = { classic: rules.maxOperations, soroban: rules.maxSoroban };
+    this.ledger = this.#genesis();
+    this.#validator = new Node(this);
+  }
+
+  #genesis(): Ledger {
+    return new Ledger(this.#rules, this.clock.now());
+  }
+
+  now(): bigint {
+    return this.clock.now();
+  }
+
+  /** A further node. */
+  join(): Node {
+    const node = new Node(this);
+    this.#nodes.push(node);
+    return node;
+  }
+
+  /** Offers a transaction to a node, which tells the others if it takes it in. */
+  submit(node: Node, frame: Frame): Admission {
+    const admission = node.add(frame);
+    if (admission.status !== 'PENDING') return admission;
+    if (this.#drops > 0) {
+      this.#drops -= 1;
+      this.#held.set(frame.fullHash, Number.POSITIVE_INFINITY);
+    } else if (this.#delay > 0) {
+      this.#held.set(frame.fullHash, this.ledger.latest.sequence + this.#delay);
+    }
+    this.#flood(node, frame);
+    return admission;
+  }
+
+  /** The next transactions that are taken in never leave their node. */
+  dropNext(count: number): void {
+    this.#drops = count;
+  }
+
+  /** From now on what is taken in leaves its node only when so many ledgers have closed. */
+  landLater(ledgers: number): void {
+    this.#delay = ledgers;
+  }
+
+  /** Closes the next ledger. */
+  tick(): ClosedLedger {
+    for (const node of this.#nodes) for (const frame of node.waiting) this.#flood(node, frame);
+    const { latest } = this.ledger;
+    const now = this.clock.now();
+    const closeTime = now > latest.closeTime ? now : latest.closeTime + 1n;
+    const waiting = this.#validator.candidates(closeTime);
+    const closed = this.ledger.close(this.#phases(waiting), closeTime);
+    for (const node of [this.#validator, ...this.#nodes]) node.observe();
+    return closed;
+  }
+
+  #phases(waiting: readonly Frame[]): Phase[] {
+    const { maxOperations, maxSoroban, baseFee } = this.#rules;
+    const classic = waiting.filter(({ isSoroban }) => !isSoroban);
+    const soroban = waiting.filter(({ isSoroban }) => isSoroban);
+    return [bestBids(classic, maxOperations, this.crowd, baseFee), bestBids(soroban, maxSoroban, NOBODY, baseFee)];
+  }
+
+  #flood(from: Node, frame: Frame): void {
+    if ((this.#held.get(frame.fullHash) ?? 0) > this.ledger.latest.sequence) return;
+    for (const node of [this.#validator, ...this.#nodes]) if (node !== from) node.add(frame);
+  }
+
+  /** All that was on the chain is gone, as when a test network is reset; its passphrase stays. */
+  reset(): void {
+    this.ledger = this.#genesis();
+    this.#held.clear();
+    this.#validator = new Node(this);
+    for (const node of this.#nodes) node.restart();
+  }
+}

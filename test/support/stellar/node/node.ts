@@ -1,0 +1,115 @@
+import type { Reader } from '../ledger/state.ts';
+import type { Frame } from '../transactions/frame.ts';
+import { type Bench, judge } from '../transactions/validity.ts';
+import type { ClosedLedger } from './closed-ledger.ts';
+import type { Ledger } from './ledger.ts';
+import type { Crowd } from './limiter.ts';
+import { type Admission, TransactionQueue } from './queue.ts';
+
+/** Seconds that a ledger is expected to take, and how many ledgers a transaction must outlive to be taken in. */
+const EXPECTED_CLOSE = 5n;
+const MARGIN = 2n;
+
+/** How many ledgers' worth of transactions a queue holds. */
+const QUEUED_LEDGERS = 2;
+
+export interface Surroundings {
+  readonly ledger: Ledger;
+  readonly capacity: { readonly classic: number; readonly soroban: number };
+  readonly crowd: Crowd;
+  now(): bigint;
+}
+
+/** One node of the network, with what it has seen of the chain and what waits at it. */
+export class Node {
+  /** Ledgers that the node has not seen yet. */
+  behind = 0;
+  readonly #surroundings: Surroundings;
+  #classic = new TransactionQueue();
+  #soroban = new TransactionQueue();
+  #seen: number;
+
+  constructor(surroundings: Surroundings) {
+    this.#surroundings = surroundings;
+    this.#seen = surroundings.ledger.latest.sequence;
+  }
+
+  get ledger(): Ledger {
+    return this.#surroundings.ledger;
+  }
+
+  get now(): bigint {
+    return this.#surroundings.now();
+  }
+
+  /** The newest ledger that the node knows. */
+  get latest(): ClosedLedger {
+    const { ledger } = this.#surroundings;
+    return ledger.at(ledger.latest.sequence - this.behind) ?? ledger.first;
+  }
+
+  get state(): Reader {
+    return this.ledger.history.at(this.latest.sequence);
+  }
+
+  /** Takes a transaction in, or says why not. */
+  add(frame: Frame): Admission {
+    const { crowd, capacity } = this.#surroundings;
+    const [own, other] = frame.isSoroban ? [this.#soroban, this.#classic] : [this.#classic, this.#soroban];
+    if (other.isPending(frame.source)) return { status: 'TRY_AGAIN_LATER' };
+    const [most, crowded] = frame.isSoroban ? [capacity.soroban, NOBODY] : [capacity.classic, crowd];
+    return own.add(frame, this.#admissionBench(), { most: most * QUEUED_LEDGERS, crowd: crowded });
+  }
+
+  get waiting(): Frame[] {
+    return [...this.#classic.frames, ...this.#soroban.frames];
+  }
+
+  /** What waits and could be applied at a time; the rest goes. */
+  candidates(closeTime: bigint): Frame[] {
+    const { latest } = this;
+    const offset = closeTime - latest.closeTime;
+    const bench = { ...this.#admissionBench(), earliest: offset, latest: offset };
+    for (const queue of [this.#classic, this.#soroban]) {
+      queue.dropInvalid((frame) => judge(frame, bench).isSuccess);
+    }
+    return this.waiting;
+  }
+
+  /** Catches up with the chain as far as the node sees it. */
+  observe(): void {
+    while (this.#seen < this.latest.sequence) {
+      this.#seen += 1;
+      const applied = this.ledger.at(this.#seen)?.landed.map(({ frame }) => frame) ?? [];
+      const bench = this.#admissionBench();
+      for (const queue of [this.#classic, this.#soroban]) {
+        queue.removeApplied(applied);
+        queue.age();
+        queue.dropInvalid((frame) => judge(frame, bench).isSuccess);
+      }
+    }
+  }
+
+  /** Forgets all, as when the chain starts anew. */
+  restart(): void {
+    this.#classic = new TransactionQueue();
+    this.#soroban = new TransactionQueue();
+    this.#seen = this.ledger.latest.sequence;
+  }
+
+  /** What is taken in must still be good when the next ledgers close. */
+  #admissionBench(): Bench {
+    const { latest, now } = this;
+    const drift = now > latest.closeTime ? now - latest.closeTime : 0n;
+    return {
+      state: this.state,
+      header: latest,
+      ledger: latest.sequence + 1,
+      earliest: 0n,
+      latest: EXPECTED_CLOSE * MARGIN + drift,
+      isApplying: false,
+    };
+  }
+}
+
+const NOBODY: Crowd = { operations: 0, bid: 0n };

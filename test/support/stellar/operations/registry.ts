@@ -1,0 +1,65 @@
+import { xdr } from '@stellar/stellar-sdk';
+import { accountMerge } from './account-merge.ts';
+import { bumpSequence } from './bump-sequence.ts';
+import { changeTrust } from './change-trust.ts';
+import { createAccount } from './create-account.ts';
+import { manageData } from './manage-data.ts';
+import { createPassiveSellOffer, manageBuyOffer, manageSellOffer } from './manage-offer.ts';
+import type { Operation } from './operation.ts';
+import { pathPaymentStrictReceive, pathPaymentStrictSend } from './path-payment.ts';
+import { payment } from './payment.ts';
+import { setOptions } from './set-options.ts';
+import { allowTrust, setTrustLineFlags } from './trust-flags.ts';
+
+/** An operation of a kind that the network of the tests does not have. */
+class UnknownOperation extends Error {
+  constructor(type: string) {
+    super(`The Stellar network of the tests has no operation ${type}.`);
+    this.name = 'UnknownOperation';
+  }
+}
+
+/** @throws UnknownOperation rather than judge what is not modelled */
+export function operationOf(body: xdr.OperationBody): Operation {
+  switch (body.type) {
+    case 'createAccount':
+      return createAccount(body.createAccountOp);
+    case 'payment':
+      return payment(body.paymentOp);
+    case 'pathPaymentStrictReceive':
+      return pathPaymentStrictReceive(body.pathPaymentStrictReceiveOp);
+    case 'pathPaymentStrictSend':
+      return pathPaymentStrictSend(body.pathPaymentStrictSendOp);
+    case 'manageSellOffer':
+      return manageSellOffer(body.manageSellOfferOp);
+    case 'manageBuyOffer':
+      return manageBuyOffer(body.manageBuyOfferOp);
+    case 'createPassiveSellOffer':
+      return createPassiveSellOffer(body.createPassiveSellOfferOp);
+    case 'setOptions':
+      return setOptions(body.setOptionsOp);
+    case 'changeTrust':
+      return changeTrust(body.changeTrustOp);
+    case 'allowTrust':
+      return allowTrust(body.allowTrustOp);
+    case 'setTrustLineFlags':
+      return setTrustLineFlags(body.setTrustLineFlagsOp);
+    case 'accountMerge':
+      return accountMerge(body.destination);
+    case 'manageData':
+      return manageData(body.manageDataOp);
+    case 'bumpSequence':
+      return bumpSequence(body.bumpSequenceOp);
+    case 'inflation':
+      return INFLATION;
+    default:
+      throw new UnknownOperation(body.type);
+  }
+}
+
+/** Nothing since protocol 12. */
+const INFLATION: Operation = {
+  threshold: 'low',
+  check: () => xdr.OperationResult.opNotSupported(),
+  apply: () => xdr.OperationResult.opNotSupported(),
+};

@@ -1,0 +1,44 @@
+import type { ClosedLedger } from '../node/closed-ledger.ts';
+import type { View } from './view.ts';
+
+/** Ledgers that count; stellar-rpc's defaults. */
+const CLASSIC_WINDOW = 10;
+const SOROBAN_WINDOW = 50;
+
+export interface Distribution {
+  readonly fees: readonly bigint[];
+  readonly ledgers: number;
+}
+
+export type Phase = 'classic' | 'soroban';
+
+/** What was paid for a place in the last ledgers, an operation each, lowest first. */
+export function paidLately(view: View, phase: Phase): Distribution {
+  const size = phase === 'classic' ? CLASSIC_WINDOW : SOROBAN_WINDOW;
+  const newest = view.latest.sequence;
+  const ledgers = Array.from({ length: size }, (_, back) => view.ledgerAt(newest - back)).filter(
+    (ledger): ledger is ClosedLedger => ledger !== undefined,
+  );
+  const fees = ledgers.flatMap(({ landed }) =>
+    landed.flatMap(({ frame, feeCharged }) => {
+      if (frame.isSoroban !== (phase === 'soroban')) return [];
+      // A fee bump is counted by the operations that it carries.
+      return [phase === 'soroban' ? feeCharged - frame.resourceFee : feeCharged / BigInt(frame.inner.size)];
+    }),
+  );
+  return { fees: fees.sort((one, other) => (one < other ? -1 : one > other ? 1 : 0)), ledgers: ledgers.length };
+}
+
+/** By the nearest rank. */
+export function percentile(fees: readonly bigint[], share: number): bigint {
+  return fees[Math.ceil((share * fees.length) / 100) - 1] ?? 0n;
+}
+
+/** The commonest, and the lowest of those. */
+export function modeOf(fees: readonly bigint[]): bigint {
+  const counts = new Map<bigint, number>();
+  for (const fee of fees) counts.set(fee, (counts.get(fee) ?? 0) + 1);
+  let mode = fees[0] ?? 0n;
+  for (const [fee, count] of counts) if (count > (counts.get(mode) ?? 0)) mode = fee;
+  return mode;
+}

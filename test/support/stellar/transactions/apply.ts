@@ -1,0 +1,105 @@
+import { xdr } from '@stellar/stellar-sdk';
+import { raiseSequence, removeSubEntries } from '../ledger/account.ts';
+import type { AccountId, Header } from '../ledger/entry.ts';
+import { accountIn, type Change, type State } from '../ledger/state.ts';
+import { type Acting, isSuccess } from '../operations/operation.ts';
+import { operationOf } from '../operations/registry.ts';
+import type { Frame, TransactionFrame } from './frame.ts';
+import { checkOperationSignature } from './operation-signature.ts';
+import type { Outcome } from './outcome.ts';
+import { SignatureChecker } from './signature-checker.ts';
+import { progressOf } from './validity.ts';
+
+/** What a transaction did to the ledger. */
+export interface Applied {
+  /** Before the operations: the sequence, and signers that are good for one transaction. */
+  readonly before: readonly Change[];
+  /** Of each operation; none at all when one has failed. */
+  readonly operations: readonly (readonly Change[])[];
+}
+
+export type Surroundings = Pick<Acting, 'nextId' | 'sequenceInLedger'>;
+
+/** Applies a transaction whose fee has been taken; how it went is told to the outcome. */
+export function applyTransaction(
+  frame: Frame,
+  state: State,
+  header: Header,
+  outcome: Outcome,
+  surroundings: Surroundings,
+): Applied {
+  const { inner } = frame;
+  const before = state.above();
+  if (frame.kind === 'fee-bump') removeOneTimeSigner(before, frame.feeSource, frame.hash);
+  const checker = new SignatureChecker(inner.hash, inner.signatures);
+  const bench = { state: before, header, ledger: header.sequence, earliest: 0n, latest: 0n, isApplying: true };
+  const progress = progressOf(inner, bench, outcome, checker, frame.kind === 'transaction');
+  if (progress !== 'refused') raiseSequence(before, header, inner.source, inner.sequence);
+  const isSigned = progress === 'valid' && areOperationsSigned(inner, before, checker, outcome);
+  for (const id of new Set([inner.source, ...inner.operationSources])) removeOneTimeSigner(before, id, inner.hash);
+  const told = before.changes();
+  state.take(before);
+  return { before: told, operations: isSigned ? applyOperations(inner, state, header, outcome, surroundings) : [] };
+}
+
+function areOperationsSigned(
+  frame: TransactionFrame,
+  state: State,
+  checker: SignatureChecker,
+  outcome: Outcome,
+): boolean {
+  let areSigned = true;
+  for (const [index, { body }] of frame.tx.operations.entries()) {
+    const fault = checkOperationSignature(frame, index, operationOf(body), state, checker, false);
+    if (fault === undefined) continue;
+    outcome.operations[index] = fault;
+    areSigned = false;
+  }
+  if (!areSigned) outcome.failInner('txFailed');
+  else if (!checker.areAllUsed) outcome.failInner('txBadAuthExtra');
+  return areSigned && checker.areAllUsed;
+}
+
+/** All operations are tried, and none of them counts if one fails. */
+function applyOperations(
+  frame: TransactionFrame,
+  state: State,
+  header: Header,
+  outcome: Outcome,
+  surroundings: Surroundings,
+): Change[][] {
+  const all = state.above();
+  const changes: Change[][] = [];
+  let areGood = true;
+  for (const [index, { body }] of frame.tx.operations.entries()) {
+    const own = all.above();
+    const source = frame.operationSources[index] ?? frame.source;
+    const result = perform(body, { ...surroundings, state: own, header, source });
+    outcome.operations[index] = result;
+    changes.push(own.changes());
+    if (isSuccess(result)) all.take(own);
+    else areGood = false;
+  }
+  if (areGood) {
+    state.take(all);
+    return changes;
+  }
+  outcome.failInner('txFailed');
+  return [];
+}
+
+function perform(body: xdr.OperationBody, acting: Acting): xdr.OperationResult {
+  // An earlier operation may have merged the source away.
+  if (accountIn(acting.state, acting.source) === undefined) return xdr.OperationResult.opNoAccount();
+  const operation = operationOf(body);
+  return operation.check(acting.source) ?? operation.apply(acting);
+}
+
+/** A signer that stands for one transaction goes with it, whatever becomes of it. */
+function removeOneTimeSigner(state: State, id: AccountId, hash: string): void {
+  const account = accountIn(state, id);
+  const key = xdr.SignerKey.signerKeyTypePreAuthTx(hash).toXdr('base64');
+  if (account === undefined || !account.signers.some((signer) => signer.key === key)) return;
+  state.put({ ...account, signers: account.signers.filter((signer) => signer.key !== key) });
+  removeSubEntries(state, id);
+}

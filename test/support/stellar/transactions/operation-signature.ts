@@ -1,0 +1,26 @@
+import { xdr } from '@stellar/stellar-sdk';
+import { accountIn, type Reader } from '../ledger/state.ts';
+import type { Operation } from '../operations/operation.ts';
+import type { TransactionFrame } from './frame.ts';
+import type { SignatureChecker } from './signature-checker.ts';
+
+/** Whether an operation's source has signed with the weight that it asks; undefined if so. */
+export function checkOperationSignature(
+  frame: TransactionFrame,
+  index: number,
+  { threshold }: Operation,
+  state: Reader,
+  checker: SignatureChecker,
+  isApplying: boolean,
+): xdr.OperationResult | undefined {
+  const source = frame.operationSources[index] ?? frame.source;
+  const account = accountIn(state, source);
+  if (account !== undefined) {
+    const isSigned = checker.checkAccount(account, account.thresholds[threshold]);
+    return isSigned ? undefined : xdr.OperationResult.opBadAuth();
+  }
+  // An account that an earlier operation makes may already be the source of a later one.
+  const isOwn = frame.tx.operations[index]?.sourceAccount !== null;
+  if (isApplying || !isOwn) return xdr.OperationResult.opNoAccount();
+  return checker.checkKey(source) ? undefined : xdr.OperationResult.opBadAuth();
+}
