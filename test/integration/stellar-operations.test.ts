@@ -87,7 +87,7 @@ t.test('a balance in an asset needs a trust line, within its limit and with its 
   const poor = await funded(LUMEN + 4_999_999n + 100n);
   t.equal(await done(poor, Operation.changeTrust({ asset: usd })), 'txFailed changeTrustLowReserve');
 
-  const flags = (AuthRequiredFlag | AuthRevocableFlag) as typeof AuthRequiredFlag;
+  const flags = AuthRequiredFlag | AuthRevocableFlag;
   t.equal(await done(issuer, Operation.setOptions({ setFlags: flags })), 'txSuccess');
   t.equal(await done(stranger, Operation.changeTrust({ asset: usd })), 'txSuccess');
   t.equal(await done(holder, pay(stranger, '1', usd)), 'txFailed paymentNotAuthorized');
