@@ -43,6 +43,9 @@ import { createServices } from './services/create-services.ts';
 import { applyDeclarations, type DeclaredRelayer } from './services/declarations.ts';
 import { IdempotencyKeys } from './services/idempotency-keys.ts';
 import { applyNotifications } from './services/notification-declarations.ts';
+import { applyNetworks } from './services/settings/network-declarations.ts';
+import { NetworkDirectory } from './services/settings/network-directory.ts';
+import { SettingsFeed } from './services/settings/settings-feed.ts';
 import { type KeyRing, openKeyRing } from './signers/key-ring.ts';
 import type { SignerKinds } from './signers/registry.ts';
 import { createSealer, type Sealer } from './store/sealing.ts';
@@ -157,6 +160,12 @@ async function build(
   await applyNotifications(store, configuration.notifications, secretOf, log, { reset });
   await applyDeclarations(store, await withAddresses(configuration, chains, keyRing), log, { reset });
 
+  await applyNetworks(store, configuration.networks, log, { reset });
+  const feed = new SettingsFeed({ store, log });
+  opened.later('changes of settings', () => feed.close());
+  const networks = new NetworkDirectory(configuration.networks, store.read);
+  await feed.follow('network', () => networks.reload());
+
   const http = createRpcHttp({
     allowedHosts: environment.RPC_ALLOWED_HOSTS,
     blockPrivate: environment.RPC_BLOCK_PRIVATE_IPS,
@@ -167,7 +176,7 @@ async function build(
   });
   opened.later('RPC connections', () => http.close());
   const connections = createConnections({
-    networks: configuration.networks,
+    networks,
     chains,
     http,
     clock,
@@ -233,9 +242,11 @@ async function build(
   const services = createServices({
     store,
     chains,
+    networks,
     connections,
     signerOf,
     engine,
+    feed,
     rpcGuard: http,
     webhooks,
     pluginHttp,
@@ -299,6 +310,7 @@ async function build(
 
   sampleAtScrape(metrics, { store, engine, connections, pluginHost });
 
+  await feed.start();
   delivery.start();
   retention.start();
   await startAll(engine, pluginHost, stop);

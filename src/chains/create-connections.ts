@@ -1,7 +1,7 @@
 import type { Clock } from '../domain/clock.ts';
 import type { EndpointNews, EndpointStatus } from '../domain/endpoint-news.ts';
 import { AppError } from '../domain/errors.ts';
-import type { Network } from '../domain/network.ts';
+import type { Network, Networks } from '../domain/network.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { RpcUrl } from '../domain/relayer.ts';
 import type { HttpClient } from '../egress/http-client.ts';
@@ -16,7 +16,7 @@ import type { ChainClient } from './client.ts';
 import type { ChainConnections, Contacts, Served } from './connections.ts';
 
 export interface ConnectionParts {
-  networks: readonly Network[];
+  networks: Networks;
   chains: ReadonlyMap<NetworkType, Chain>;
   /** Makes all RPC calls; stays open when the connections close. */
   http: HttpClient;
@@ -44,20 +44,20 @@ interface Connected {
 
 /** Connects to networks when they are first needed, all over one pool of HTTP connections. */
 export function createConnections(parts: ConnectionParts): WatchedConnections {
-  const { chains, http, clock, random, settings, onRpcCall, onEndpoint } = parts;
-  const networks = new Map(parts.networks.map((network) => [`${network.type}:${network.name}`, network]));
+  const { networks, chains, http, clock, random, settings, onRpcCall, onEndpoint } = parts;
   const clients = new Map<string, Connected>();
   const listeners = new Set<(concerns: (relayer: Served) => boolean) => void>();
 
   function urlsOf({ networkType, network, customRpcUrls }: Served): readonly RpcUrl[] {
-    const declared = networks.get(`${networkType}:${network}`)?.rpcUrls ?? [];
+    const declared = networks.find(networkType, network)?.rpcUrls ?? [];
     return customRpcUrls !== null && customRpcUrls.length > 0 ? customRpcUrls : declared;
   }
 
   /** Relayers with the same one share a client. */
   function keyOf(relayer: Served): string {
     const { networkType, network } = relayer;
-    return JSON.stringify([networkType, network, urlsOf(relayer).map(({ url, weight }) => [url, weight])]);
+    const settings = networks.find(networkType, network)?.settings;
+    return JSON.stringify([networkType, network, settings, urlsOf(relayer).map(({ url, weight }) => [url, weight])]);
   }
 
   function connect(chain: Chain, network: Network, key: string): Connected {
@@ -76,7 +76,7 @@ export function createConnections(parts: ConnectionParts): WatchedConnections {
   return {
     clientOf(relayer) {
       const { networkType, network: name } = relayer;
-      const declared = networks.get(`${networkType}:${name}`);
+      const declared = networks.find(networkType, name);
       const chain = chains.get(networkType);
       if (declared === undefined || chain === undefined) {
         throw new AppError('PROVIDER_FAILED', { network: name, reason: `no ${networkType} network has this name` });

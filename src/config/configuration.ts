@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../domain/json/json.ts';
-import type { Network } from '../domain/network.ts';
+import type { ConfiguredNetwork } from '../domain/network.ts';
 import type { PluginEntry } from '../domain/plugin.ts';
 import type { Relayer } from '../domain/relayer.ts';
 import type { Environment } from './environment.ts';
@@ -14,7 +14,7 @@ export interface Configuration {
   relayers: RelayerEntry[];
   signers: SignerEntry[];
   notifications: NotificationEntry[];
-  networks: Network[];
+  networks: ConfiguredNetwork[];
   plugins: PluginEntry[];
   /** Lines for the log: what was ignored, and what may not be meant. */
   warnings: string[];

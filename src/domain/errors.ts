@@ -27,6 +27,7 @@ export const ERRORS = {
     text: "Notification with ID '{id}' not found",
     message: 'Notification not found',
   },
+  NETWORK_NOT_FOUND: { status: 404, retryable: false, text: "Network with ID '{id}' not found" },
   TRANSACTION_NOT_FOUND: { status: 404, retryable: false, text: 'Transaction with ID {id} not found' },
   NONCE_NOT_FOUND: { status: 404, retryable: false, text: 'Transaction with nonce {nonce} not found' },
   METRIC_NOT_FOUND: { status: 404, retryable: false, text: 'Metric {name} not found' },
@@ -49,6 +50,13 @@ export const ERRORS = {
     retryable: false,
     text: "Cannot delete notification '{id}' because it is being used by {count} relayer(s): {relayers}. Please remove or reconfigure these relayers before deleting the notification.",
     message: 'Notification is in use',
+  },
+  NETWORK_EXISTS: { status: 409, retryable: false, text: "Network with ID '{id}' already exists" },
+  NETWORK_IN_USE: {
+    status: 409,
+    retryable: false,
+    text: "Cannot delete network '{id}' because {count} relayer(s) are on it: {relayers}. Please delete these relayers before deleting the network.",
+    message: 'Network is in use',
   },
   IDEMPOTENCY_MISMATCH: {
     status: 409,

@@ -17,10 +17,10 @@ export function maskUrl(url: string): string {
 }
 
 /**
- * A webhook's address without what may be a key, but with the words of its path, by which its owner knows it. Wherever
- * something was hidden stands `***`.
+ * The address of a webhook or a network's endpoint without what may be a key, but with the words of its path, by which
+ * its owner knows it. Wherever something was hidden stands `***`.
  */
-export function maskWebhookUrl(url: string): string {
+export function maskKeys(url: string): string {
   const parts = partsOf(url);
   if (parts === undefined) return HIDDEN;
   const { scheme, user, host, path, rest } = parts;

@@ -9,3 +9,27 @@ export interface Network {
   rpcUrls: RpcUrl[];
   settings: JsonObject;
 }
+
+/** A network of the configuration. */
+export interface ConfiguredNetwork extends Network {
+  /** No file of the operator's says anything about it. */
+  isBuiltIn: boolean;
+}
+
+/** What clients made of networks over the API, as the store has it. */
+export interface StoredNetwork extends Pick<Network, 'type' | 'name' | 'rpcUrls'> {
+  /** Null where only the endpoints of a configured network were changed. */
+  settings: JsonObject | null;
+  /** A digest of the endpoints that a file declared when they were changed; null where none did. */
+  declaration: string | null;
+}
+
+/** The networks that relayers may be on, as they are now. */
+export interface Networks {
+  find(type: NetworkType, name: string): Network | undefined;
+}
+
+/** Networks that do not change. */
+export function fixedNetworks(networks: readonly Network[]): Networks {
+  return { find: (type, name) => networks.find((one) => one.type === type && one.name === name) };
+}

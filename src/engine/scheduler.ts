@@ -169,7 +169,7 @@ class Scheduler implements Engine {
       this.#feed.hear(heard.id);
     } else if (heard.topic === 'relayer') {
       this.#health.recheckWatched(heard.id);
-    } else {
+    } else if (heard.topic === 'lane') {
       this.#keeper.askAgain(heard.id);
       void this.#drive(heard.id);
     }

@@ -32,6 +32,7 @@ import { auditRoutes } from './routes/audit.ts';
 import { healthRoutes } from './routes/health.ts';
 import { lifecycleRoutes } from './routes/lifecycle.ts';
 import { metricRoutes } from './routes/metrics.ts';
+import { networkRoutes } from './routes/networks.ts';
 import { notificationRoutes } from './routes/notifications.ts';
 import { pageRoutes } from './routes/pages.ts';
 import { pluginRoutes, pluginViewRoutes } from './routes/plugins.ts';
@@ -124,6 +125,7 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
       notificationRoutes(api, services.notifications);
       signingRoutes(api, services.signing);
       rpcRoutes(api, services.rpc);
+      networkRoutes(api, services.networks);
       auditRoutes(api, services.audit);
       metricRoutes(api, dependencies.exposition);
     },

@@ -17,11 +17,14 @@ import { createKvService } from './kv.ts';
 import { createLifecycleService } from './lifecycle.ts';
 import { createNotificationsService } from './notifications.ts';
 import { RelayerDirectory } from './relayer-access.ts';
-import { createRelayerUpdate } from './relayer-update.ts';
 import { createRelayersService } from './relayers.ts';
 import { createRpcService } from './rpc.ts';
 import type { ApiServices } from './services.ts';
 import { createAuditService } from './settings/audit.ts';
+import type { NetworkDirectory } from './settings/network-directory.ts';
+import { createNetworksService } from './settings/networks.ts';
+import { createRelayerUpdate } from './settings/relayer-update.ts';
+import type { SettingsFeed } from './settings/settings-feed.ts';
 import { createSigningService } from './signing.ts';
 import { createTransactionsService } from './transactions.ts';
 
@@ -29,8 +32,11 @@ export interface ServicesDeps {
   store: Store;
   chains: ReadonlyMap<NetworkType, Chain>;
   connections: ChainConnections;
+  networks: NetworkDirectory;
   signerOf(relayer: Relayer): Promise<Signer>;
   engine: Pick<Engine, 'wake' | 'onChange' | 'recheck'>;
+  /** Told of each change of what is held in memory. */
+  feed: Pick<SettingsFeed, 'changed'>;
   /** Judges the endpoints that a relayer is given. */
   rpcGuard: Pick<AddressGuard, 'checkUrl'>;
   /** Judges the addresses of notifications. */
@@ -46,8 +52,22 @@ export interface ServicesDeps {
 
 /** Creates the services and hands them what they share. */
 export function createServices(deps: ServicesDeps): ApiServices {
-  const { store, chains, connections, signerOf, engine, rpcGuard, webhooks, pluginHttp, log, metrics, clock, newId } =
-    deps;
+  const {
+    store,
+    chains,
+    networks,
+    connections,
+    signerOf,
+    engine,
+    feed,
+    rpcGuard,
+    webhooks,
+    pluginHttp,
+    log,
+    metrics,
+    clock,
+    newId,
+  } = deps;
   const relayers = new RelayerDirectory({ read: store.read, chains, connections });
   return {
     transactions: createTransactionsService({ store, relayers, engine, metrics, clock, log, newId }),
@@ -63,6 +83,7 @@ export function createServices(deps: ServicesDeps): ApiServices {
     kv: createKvService({ store, newId }),
     fetch: createFetchService({ store, http: pluginHttp }),
     effects: createEffectsService(store),
+    networks: createNetworksService({ store, chains, networks, connections, engine, rpcGuard, feed }),
     audit: createAuditService(store.read),
   };
 }

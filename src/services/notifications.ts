@@ -1,7 +1,7 @@
 import type { AuditedChange } from '../domain/audit.ts';
 import { AppError, invalidRequest } from '../domain/errors.ts';
 import type { JsonObject, WireObject } from '../domain/json/json.ts';
-import { isMasked, maskWebhookUrl } from '../domain/mask-url.ts';
+import { isMasked, maskKeys } from '../domain/mask-url.ts';
 import {
   hasDeclaredAddress,
   LEAST_SIGNING_KEY_BYTES,
@@ -78,7 +78,7 @@ export function createNotificationsService({ store, webhooks, log, newId }: Noti
       const seen = await find(store.read, id);
       const { signing_key: key, url: given } = parseBody(notificationUpdateSchema, body);
       // What an answer showed comes back from who reads, changes one field, and writes all.
-      const url = given === maskWebhookUrl(seen.url) ? undefined : given;
+      const url = given === maskKeys(seen.url) ? undefined : given;
       if (url !== undefined) checkAddress(url, hasDeclaredAddress({ ...seen, url }));
       const { made } = await changeOnce(store, by, async (writer) => {
         const notification = await find(writer, id);
@@ -125,5 +125,5 @@ async function find(read: Reader, id: string): Promise<Notification> {
 
 /** Keys in the reference's order. The address is shown in part: whoever has it whole can often write to its receiver. */
 function notificationView({ id, type, url, hasSigningKey }: Notification): JsonObject {
-  return { id, type, url: maskWebhookUrl(url), has_signing_key: hasSigningKey };
+  return { id, type, url: maskKeys(url), has_signing_key: hasSigningKey };
 }

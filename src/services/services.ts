@@ -9,6 +9,7 @@ import type { RpcOutcome } from '../egress/rpc/rpc-client.ts';
 import type { EffectsService } from './effects.ts';
 import type { FetchService } from './fetch.ts';
 import type { AuditService } from './settings/audit.ts';
+import type { NetworksService } from './settings/networks.ts';
 
 /**
  * The services. HTTP routes and plugin capabilities call the same ones, so that a policy cannot be walked around.
@@ -31,6 +32,7 @@ export interface Services {
 
 /** Those that plugins have no use for, besides. */
 export interface ApiServices extends Services {
+  readonly networks: NetworksService;
   readonly audit: AuditService;
 }
 

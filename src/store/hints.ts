@@ -1,9 +1,9 @@
-/** What a hint is about: a lane with work, a transaction that changed, a relayer that is to be checked anew. */
-export type HintTopic = 'lane' | 'transaction' | 'relayer';
+/** What a hint is about: a lane with work, a transaction that changed, a relayer that is to be checked anew, settings. */
+export type HintTopic = 'lane' | 'transaction' | 'relayer' | 'settings';
 
 export interface Hint {
   topic: HintTopic;
-  /** The lane's key, the transaction's or the relayer's id. */
+  /** The lane's key, the transaction's or the relayer's id, or what kind of settings changed. */
   id: string;
 }
 

@@ -12,6 +12,7 @@ import { laneReads, laneWrites } from './tables/lanes.ts';
 import { outboxReads, outboxWrites } from './tables/outbox.ts';
 import { pruningWrites } from './tables/pruning.ts';
 import { auditReads, auditWrites } from './tables/settings/audit-records.ts';
+import { networkReads, networkWrites } from './tables/settings/networks.ts';
 import { notificationReads, notificationWrites } from './tables/settings/notifications.ts';
 import { relayerReads, relayerWrites } from './tables/settings/relayers.ts';
 import { settingsLock } from './tables/settings/settings-lock.ts';
@@ -33,6 +34,7 @@ export function createReader(connection: Connection): Reader {
     ...kvReads(connection),
     ...effectReads(connection),
     ...spendingReads(connection),
+    ...networkReads(connection),
     ...auditReads(connection),
     ...historyReads(connection),
   };
@@ -56,6 +58,7 @@ export function createWriter(connection: Connection): Writer {
     ...kvLockWrites(connection),
     ...idempotencyWrites(connection),
     ...spendingWrites(connection),
+    ...networkWrites(connection),
     ...auditWrites(connection),
     ...settingsLock(connection),
     ...historyWrites(connection),

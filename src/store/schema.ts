@@ -29,6 +29,7 @@ export interface Tables {
   spending: SpendingTable;
   notifications: NotificationTable;
   outbox: OutboxTable;
+  networks: NetworkTable;
   audit_records: AuditTable;
   leases: LeaseTable;
   rate_buckets: RateBucketTable;
@@ -248,6 +249,17 @@ export interface OutboxTable {
   ended_at: number | null;
   /** Of the latest delivery. */
   outcome: string | null;
+}
+
+export interface NetworkTable {
+  network_type: NetworkType;
+  name: string;
+  created_at: number;
+  /** Sealed. */
+  rpc_urls: string;
+  /** JSON. */
+  settings: string | null;
+  declaration: string | null;
 }
 
 interface AuditTable {

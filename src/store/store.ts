@@ -5,6 +5,7 @@ import type { History, Mark } from '../domain/history.ts';
 import type { Claim, Effect, EffectName, KeptAnswer, KeyedRequest } from '../domain/idempotency.ts';
 import type { Json } from '../domain/json/json.ts';
 import type { KvLock, KvPage, KvQuota, KvUsage } from '../domain/kv.ts';
+import type { StoredNetwork } from '../domain/network.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { Notification } from '../domain/notification.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
@@ -157,6 +158,12 @@ export interface Reader {
     needed: bigint,
   ): Promise<Timestamp | null>;
 
+  storedNetwork(type: NetworkType, name: string): Promise<StoredNetwork | undefined>;
+  /** Newest first, ties by type and name. */
+  storedNetworks(): Promise<StoredNetwork[]>;
+
+  /** Rises with each change of settings; 0 before the first. */
+  latestAuditRecord(): Promise<number>;
   /** Changes of settings, the latest first. */
   auditRecords(page: PageRequest, filter: AuditFilter): Promise<Page<AuditRecord>>;
 
@@ -372,6 +379,9 @@ export interface Writer extends Reader {
   lockSettings(): Promise<void>;
   /** Whether there is such a relayer; it is not deleted before the commit. */
   holdRelayer(id: string): Promise<boolean>;
+  putNetwork(network: StoredNetwork): Promise<void>;
+  /** True when there was one. */
+  deleteNetwork(type: NetworkType, name: string): Promise<boolean>;
   insertAuditRecord(record: AuditedChange & Pick<Caller, 'keyId' | 'requestId'>): Promise<void>;
 
   putHistory(history: Pick<History, 'epochs' | 'place'>): Promise<void>;

@@ -102,6 +102,14 @@ t.test('every operation, once', async (t) => {
   await ask('PATCH /api/v1/notifications/:id', '/api/v1/notifications/hook', { signing_key: 'x'.repeat(32) });
   await ask('DELETE /api/v1/notifications/:id', '/api/v1/notifications/hook');
 
+  const network = { name: 'mine', network_type: 'evm', rpc_urls: ['https://rpc.example/v3/a-secret-key'], chain_id: 5 };
+  await ask('POST /api/v1/networks', '/api/v1/networks', network);
+  await ask('GET /api/v1/networks', '/api/v1/networks?per_page=500');
+  await ask('GET /api/v1/networks/:id', '/api/v1/networks/evm:mine');
+  await ask('PATCH /api/v1/networks/:id', '/api/v1/networks/evm:mine', { tags: ['x'] });
+  await ask('DELETE /api/v1/networks/:id', '/api/v1/networks/evm:mine');
+  await ask('GET /api/v1/audit', '/api/v1/audit');
+
   for (const prefix of ['/api/v1', '']) {
     for (const method of ['GET', 'POST']) {
       const body = method === 'POST' ? {} : undefined;

@@ -24,7 +24,8 @@ import { defaultTiming, type EngineTiming } from '../../src/engine/timing.ts';
 import { Outbox } from '../../src/engine/webhooks/outbox.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { createServices } from '../../src/services/create-services.ts';
-import type { Services } from '../../src/services/services.ts';
+import type { ApiServices } from '../../src/services/services.ts';
+import { NetworkDirectory } from '../../src/services/settings/network-directory.ts';
 import { createSealer } from '../../src/store/sealing.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -178,13 +179,15 @@ export class EngineWorld {
   }
 
   /** The services over this world; without an engine nothing that they accept is driven. */
-  services(engine: Pick<Engine, 'wake' | 'onChange' | 'recheck'> = idle, store = this.store): Services {
+  services(engine: Pick<Engine, 'wake' | 'onChange' | 'recheck'> = idle, store = this.store): ApiServices {
     return createServices({
       store,
       chains: new Map([['evm', this.family]]),
       connections: { clientOf: () => this.client, close: async () => {} },
+      networks: new NetworkDirectory([], store.read),
       signerOf: async () => this.signer,
       engine,
+      feed: { changed: async () => {} },
       rpcGuard: createAddressGuard({ allowedHosts: [], blockPrivate: false }),
       webhooks: { check: () => undefined },
       pluginHttp: NO_PLUGIN_HTTP,

@@ -17,6 +17,7 @@ import type {
   TransactionsService,
 } from '../../src/services/services.ts';
 import type { AuditService } from '../../src/services/settings/audit.ts';
+import type { NetworksService } from '../../src/services/settings/networks.ts';
 import { FakeEffects } from './keyed-effect.ts';
 import { fetchServiceOver, NO_PLUGIN_HTTP } from './no-plugin-http.ts';
 
@@ -31,6 +32,7 @@ export class FakeServices implements ApiServices {
   readonly kv = new FakeKv();
   readonly fetch = fetchServiceOver(NO_PLUGIN_HTTP);
   readonly effects = new FakeEffects();
+  readonly networks = new FakeNetworks();
   readonly audit = new FakeAudit();
 }
 
@@ -87,6 +89,36 @@ class FakeNotifications implements NotificationsService {
     if (this.known.has(id)) throw new AppError('NOTIFICATION_EXISTS', { id });
     this.known.set(id, notification);
     return notification;
+  }
+
+  async update(id: string, body: unknown): Promise<WireObject> {
+    return { ...(await this.get(id)), ...(body as WireObject) };
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.get(id);
+    this.known.delete(id);
+  }
+}
+
+/** What is made and changed is kept as it was given. */
+class FakeNetworks implements NetworksService {
+  readonly known = new Map<string, WireObject>();
+
+  async get(id: string): Promise<WireObject> {
+    const network = this.known.get(id);
+    if (network === undefined) throw new AppError('NETWORK_NOT_FOUND', { id });
+    return network;
+  }
+
+  async list(): Promise<Page<WireObject>> {
+    return { items: [...this.known.values()], total: this.known.size };
+  }
+
+  async create(body: unknown): Promise<WireObject> {
+    const network = body as WireObject;
+    this.known.set(String(network['id']), network);
+    return network;
   }
 
   async update(id: string, body: unknown): Promise<WireObject> {

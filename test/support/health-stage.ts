@@ -4,6 +4,7 @@ import { createConnections } from '../../src/chains/create-connections.ts';
 import { createEvmChain } from '../../src/chains/evm/index.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';
+import { fixedNetworks } from '../../src/domain/network.ts';
 import type { DisabledReason, Relayer } from '../../src/domain/relayer.ts';
 import { createAddressGuard } from '../../src/egress/address-guard.ts';
 import { createHttpClient } from '../../src/egress/http-client.ts';
@@ -49,7 +50,7 @@ export async function healthStage(t: Test, options: HealthStageOptions): Promise
   const http = createHttpClient(createAddressGuard({ allowedHosts: [], blockPrivate: false }));
   const rpcUrls = options.urls.map((url) => ({ url, weight: 100 }));
   const connections = createConnections({
-    networks: [{ type: 'evm', name: 'local', rpcUrls, settings: options.settings ?? {} }],
+    networks: fixedNetworks([{ type: 'evm', name: 'local', rpcUrls, settings: options.settings ?? {} }]),
     chains,
     http,
     clock: systemClock,

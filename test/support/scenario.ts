@@ -3,6 +3,7 @@ import type { Chain } from '../../src/chains/chain.ts';
 import type { ChainConnections } from '../../src/chains/connections.ts';
 import { createConnections } from '../../src/chains/create-connections.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';
+import { fixedNetworks } from '../../src/domain/network.ts';
 import type { Attempt } from '../../src/domain/transaction/attempt.ts';
 import { laneKey } from '../../src/domain/transaction/lane.ts';
 import type { Transaction } from '../../src/domain/transaction/transaction.ts';
@@ -16,6 +17,7 @@ import { Outbox } from '../../src/engine/webhooks/outbox.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { createServices } from '../../src/services/create-services.ts';
 import type { Services } from '../../src/services/services.ts';
+import { NetworkDirectory } from '../../src/services/settings/network-directory.ts';
 import type { Signer } from '../../src/signers/signer.ts';
 import type { Store } from '../../src/store/store.ts';
 import { Crash } from './crash.ts';
@@ -100,7 +102,9 @@ export abstract class Scenario {
     this.#signer = this.#patient(signer);
     const http = createHttpClient(createAddressGuard({ allowedHosts: [], blockPrivate: false }));
     const connections = createConnections({
-      networks: [{ type: chain.type, name: 'local', rpcUrls: urls.map((url) => ({ url, weight: 100 })), settings }],
+      networks: fixedNetworks([
+        { type: chain.type, name: 'local', rpcUrls: urls.map((url) => ({ url, weight: 100 })), settings },
+      ]),
       chains: this.#chains,
       http,
       clock,
@@ -124,6 +128,8 @@ export abstract class Scenario {
     };
     this.services = createServices({
       ...this.#shared,
+      networks: new NetworkDirectory([], store.read),
+      feed: { changed: async () => {} },
       rpcGuard: createAddressGuard({ allowedHosts: [], blockPrivate: false }),
       webhooks: { check: () => undefined },
       pluginHttp: NO_PLUGIN_HTTP,

@@ -30,7 +30,7 @@ export function inherit(
     if (done !== undefined) return done;
     const parent = entry.from === undefined ? NOTHING : resolveParent(entry, entry.from, [...heirs, entry.name]);
     if (parent === undefined) return undefined;
-    const network = { rpcUrls: entry.rpcUrls ?? parent.rpcUrls, fields: merge(parent.fields, entry.fields) };
+    const network = { rpcUrls: entry.rpcUrls ?? parent.rpcUrls, fields: inheritedFields(parent.fields, entry.fields) };
     resolved.set(entry.name, network);
     return network;
   };
@@ -56,7 +56,8 @@ export function inherit(
 
 const NOTHING: InheritedNetwork = { rpcUrls: undefined, fields: {} };
 
-function merge(parent: JsonObject, child: JsonObject): JsonObject {
+/** A network's fields with those that it takes over. */
+export function inheritedFields(parent: JsonObject, child: JsonObject): JsonObject {
   const merged = { ...parent, ...child };
   for (const key of UNITED) {
     const united = unite(parent[key], child[key]);

@@ -1,4 +1,4 @@
-import type { Network } from '../../domain/network.ts';
+import type { ConfiguredNetwork } from '../../domain/network.ts';
 import { DEFAULT_NETWORK_TYPE, type NetworkType } from '../../domain/network-type.ts';
 import type { ChainSchemas, KnownChains } from '../chain-schemas.ts';
 import { check } from '../check.ts';
@@ -18,7 +18,7 @@ export function resolveNetworks(
   chains: KnownChains,
   uses: readonly NetworkUse[],
   findings: Findings,
-): Network[] {
+): ConfiguredNetwork[] {
   const builtIns = new Map([...chains].map(([type, chain]) => [type, builtInsOf(chain, findings)] as const));
   const typed = entries.flatMap((entry) => {
     const type = typeOf(entry, builtIns, uses, findings);
@@ -68,7 +68,7 @@ function networksOfType(
   entries: readonly NetworkEntry[],
   builtIns: ReadonlyMap<string, InheritedNetwork>,
   findings: Findings,
-): Network[] {
+): ConfiguredNetwork[] {
   const byName = new Map<string, NetworkEntry>();
   for (const entry of entries) {
     const earlier = byName.get(entry.name);
@@ -95,7 +95,7 @@ function finish(
   { rpcUrls, fields }: InheritedNetwork,
   entry: NetworkEntry | undefined,
   findings: Findings,
-): Network | undefined {
+): ConfiguredNetwork | undefined {
   const at = entry?.at ?? { file: `the built-in ${chain.type} networks`, path: name };
   if (rpcUrls === undefined) {
     const path = at.path === '' ? 'rpc_urls' : `${at.path}.rpc_urls`;
@@ -103,5 +103,7 @@ function finish(
     return undefined;
   }
   const settings = check(chain.networkSchema, fields, at, findings);
-  return settings === undefined ? undefined : { type: chain.type, name, rpcUrls, settings };
+  return settings === undefined
+    ? undefined
+    : { type: chain.type, name, rpcUrls, settings, isBuiltIn: entry === undefined };
 }

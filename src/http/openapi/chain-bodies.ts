@@ -3,11 +3,15 @@ import type { Chain } from '../../chains/chain.ts';
 import type { DescribedBody, DescribedSigning } from '../../chains/description.ts';
 import type { NetworkType } from '../../domain/network-type.ts';
 import { transactionStatusSchema } from '../../domain/transaction/transaction-state.ts';
+import { networkCreateSchema, networkUpdateSchema } from '../../services/settings/network-form.ts';
 import type { ChainBodies } from './operation.ts';
 import { relayerAnswers } from './relayer-answers.ts';
 
 /** What the families say of themselves. */
-export type DescribedChain = Pick<Chain, 'counter' | 'description' | 'policySchema' | 'type' | 'unit'>;
+export type DescribedChain = Pick<
+  Chain,
+  'counter' | 'description' | 'networkSchema' | 'policySchema' | 'type' | 'unit'
+>;
 
 /** What differs by network type: any of the families' own. Bodies get names of their own. */
 export function chainBodies(
@@ -33,6 +37,16 @@ export function chainBodies(
       schema,
       example: description.policies,
     })),
+    networks: {
+      create: bodyOf('Network', (family) => ({
+        schema: networkCreateSchema(family),
+        example: { name: 'my-chain', network_type: family.type, rpc_urls: ['https://rpc.example.com'] },
+      })),
+      update: bodyOf('NetworkUpdate', (family) => ({
+        schema: networkUpdateSchema(family),
+        example: { rpc_urls: [{ url: 'https://rpc.example.com', weight: 100 }] },
+      })),
+    },
     request: bodyOf('TransactionRequest', ({ description }) => description.request),
     transaction: z.union([...families.flatMap(({ description }) => description.transaction ?? []), FURTHER]),
     message: signingOf(families.flatMap(({ description }) => description.signing.message ?? [])),

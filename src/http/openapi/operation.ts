@@ -7,6 +7,8 @@ import type { RelayerAnswers } from './relayer-answers.ts';
 /** What the chain families take and answer: any of their own. */
 export interface ChainBodies {
   policies: DescribedBody;
+  /** What makes and changes networks. */
+  networks: { create: DescribedBody; update: DescribedBody };
   /** About relayers. */
   answers: RelayerAnswers;
   /** What stands for a family in examples: the first one's. */
@@ -28,6 +30,7 @@ export const TAGS = {
   Transactions: 'What relayers were asked to send, and what became of it.',
   Signing: 'Signatures over what is not sent, and calls that are passed through to a node.',
   Notifications: 'Webhook targets. Events are delivered at least once, in order per transaction.',
+  Networks: 'The chains that relayers are on, and where they are reached.',
   Audit: 'Who changed which setting.',
   Operations: 'Probes, metrics and this description.',
 } as const;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ErrorCode } from '../../domain/errors.ts';
 import { notificationCreateSchema, notificationUpdateSchema } from '../../domain/notification.ts';
-import { relayerUpdateSchema } from '../../services/relayer-update.ts';
+import { relayerUpdateSchema } from '../../services/settings/relayer-update.ts';
 import {
   envelope,
   failureSchema,
@@ -12,6 +12,7 @@ import {
 } from './answers.ts';
 import { auditOperations, auditRecordSchema } from './audit-operations.ts';
 import { lifecycleOperations, timelineEventSchema, timelineSchema } from './lifecycle-operations.ts';
+import { networkOperations, networkSchema } from './network-operations.ts';
 import { ACTING, BODY, type ChainBodies, found, OF_RELAYER, type Operation } from './operation.ts';
 import { pluginCalls, pluginSchema, pluginViews } from './plugin-operations.ts';
 import { signingOperations } from './signing-operations.ts';
@@ -42,6 +43,7 @@ export function operations(chains: ChainBodies): Readonly<Record<string, Operati
     ...lifecycleOperations(chains),
     ...signingOperations(chains),
     ...notificationOperations,
+    ...networkOperations(chains),
     ...auditOperations,
     ...serviceOperations,
   };
@@ -239,6 +241,7 @@ export const NAMED_ANSWERS = {
   Timeline: timelineSchema,
   TimelineEvent: timelineEventSchema,
   Notification: notificationSchema,
+  Network: networkSchema,
   AuditRecord: auditRecordSchema,
   Failure: failureSchema,
   PluginFailure: pluginFailureSchema,

@@ -3,6 +3,7 @@ import type { ColumnTypes } from '../column-types.ts';
 import type { Tables } from '../schema.ts';
 import { audit } from './audit.ts';
 import { baseline } from './baseline.ts';
+import { networks } from './networks.ts';
 
 /** One step of the schema. Once released it is never edited: what has to change is the next step. */
 export interface Migration {
@@ -14,4 +15,5 @@ export interface Migration {
 export const migrations: readonly Migration[] = [
   { name: 'baseline', up: baseline },
   { name: 'audit', up: audit },
+  { name: 'networks', up: networks },
 ];

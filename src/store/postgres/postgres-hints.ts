@@ -11,7 +11,7 @@ const GATHER_MS = 5;
 const HINTS_PER_PAYLOAD = 40;
 const RECONNECT_MS = 1_000;
 
-const TOPICS = ['lane', 'transaction', 'relayer'] as const satisfies HintTopic[];
+const TOPICS = ['lane', 'transaction', 'relayer', 'settings'] as const satisfies HintTopic[];
 
 const payloadSchema = z.strictObject({
   from: z.string(),

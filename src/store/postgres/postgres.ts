@@ -13,8 +13,7 @@ import { createReader, createWriter } from '../queries.ts';
 import type { Tables } from '../schema.ts';
 import { checkSeal, type Sealer } from '../sealing.ts';
 import type { Store, Writer } from '../store.ts';
-import { resealNotifications } from '../tables/settings/notifications.ts';
-import { resealRpcUrls } from '../tables/settings/relayers.ts';
+import { resealSettings } from '../tables/settings/reseal.ts';
 import { PostgresBuckets } from './postgres-buckets.ts';
 import { postgresDialect, typeParsers } from './postgres-dialect.ts';
 import { isConnectionTrouble, isSerializationFailure, reasonOf, toldToCaller } from './postgres-errors.ts';
@@ -133,8 +132,7 @@ async function bringUp(pool: pg.Pool, log: Log, sealer: Sealer | undefined): Pro
       await migrate({ db, types: postgresColumns, log, now: Date.now }, migrations);
       if (sealer !== undefined) {
         await checkSeal(db, sealer);
-        await resealNotifications(db, sealer);
-        await resealRpcUrls(db, sealer);
+        await resealSettings(db, sealer);
       }
     });
   } finally {

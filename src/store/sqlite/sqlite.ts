@@ -13,8 +13,7 @@ import { createReader, createWriter } from '../queries.ts';
 import type { Tables } from '../schema.ts';
 import { checkSeal, type Sealer } from '../sealing.ts';
 import type { Store, Writer } from '../store.ts';
-import { resealNotifications } from '../tables/settings/notifications.ts';
-import { resealRpcUrls } from '../tables/settings/relayers.ts';
+import { resealSettings } from '../tables/settings/reseal.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { DurableCommits } from './durable-commits.ts';
 import { ProcessLeases } from './process-leases.ts';
@@ -61,8 +60,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     await migrate({ db: whole, types: sqliteColumns, log, now: clock.now }, migrations);
     if (sealer !== undefined) {
       await checkSeal(whole, sealer);
-      await resealNotifications(whole, sealer);
-      await resealRpcUrls(whole, sealer);
+      await resealSettings(whole, sealer);
     }
     const wal = openWal(path);
     opened.push(wal);

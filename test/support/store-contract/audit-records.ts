@@ -28,6 +28,7 @@ export function auditContract(t: Test, open: (t: Test) => Promise<Store>): void 
   t.test('the latest comes first, in pages, of one kind or one thing where that is asked for', async (t) => {
     const store = await open(t);
     await store.write(async (writer) => {
+      t.equal(await writer.latestAuditRecord(), 0);
       for (const resourceId of ['a', 'b', 'a']) await writer.insertAuditRecord(changeOf({ resourceId }));
       await writer.insertAuditRecord(changeOf({ resource: 'notification', resourceId: 'a' }));
     });
@@ -37,6 +38,8 @@ export function auditContract(t: Test, open: (t: Test) => Promise<Store>): void 
       return [items.map(({ resourceId }) => resourceId), total];
     };
     t.strictSame(await idsOf({}), [['a', 'a', 'b', 'a'], 4]);
+    const [latest] = (await store.read.auditRecords(page, {})).items;
+    t.equal(await store.read.latestAuditRecord(), latest?.position);
     t.strictSame(await idsOf({}, { page: 2, perPage: 3 }), [['a'], 4]);
     t.strictSame(await idsOf({ resource: 'relayer' }), [['a', 'b', 'a'], 3]);
     t.strictSame(await idsOf({ resource: 'relayer', resourceId: 'a' }), [['a', 'a'], 2]);

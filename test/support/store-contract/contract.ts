@@ -12,6 +12,7 @@ import { kvContract } from './kv.ts';
 import { kvLocksContract } from './kv-locks.ts';
 import { lanesContract } from './lanes.ts';
 import { leasesContract } from './leases.ts';
+import { networksContract } from './networks.ts';
 import { notificationsContract } from './notifications.ts';
 import { outboxContract } from './outbox.ts';
 import { pruningContract } from './pruning.ts';
@@ -30,6 +31,7 @@ export function storeContract(t: Test, open: (t: Test) => Promise<Store>): void 
   decisionsContract(t, open);
   chainIdentitiesContract(t, open);
   notificationsContract(t, open);
+  networksContract(t, open);
   auditContract(t, open);
   settingsLockContract(t, open);
   outboxContract(t, open);

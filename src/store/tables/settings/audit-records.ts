@@ -36,13 +36,23 @@ const rowSchema = z
   );
 
 /** Reads of the table `audit_records`. */
-export function auditReads({ db }: Connection): Pick<Reader, 'auditRecords'> {
+export function auditReads({ db }: Connection): Pick<Reader, 'auditRecords' | 'latestAuditRecord'> {
   const matching = ({ resource, resourceId }: AuditFilter) => {
     const all = db.selectFrom('audit_records');
     const ofResource = resource === undefined ? all : all.where('resource', '=', resource);
     return resourceId === undefined ? ofResource : ofResource.where('resource_id', '=', resourceId);
   };
   return {
+    async latestAuditRecord() {
+      const row = await db
+        .selectFrom('audit_records')
+        .select('position')
+        .orderBy('position', 'desc')
+        .limit(1)
+        .executeTakeFirst();
+      return row?.position ?? 0;
+    },
+
     async auditRecords(page, filter) {
       const { limit, offset } = pageBounds(page);
       const rows = await matching(filter).selectAll().orderBy('position', 'desc').limit(limit).offset(offset).execute();

@@ -2,6 +2,7 @@ import t, { type Test } from 'tap';
 import { createConnections } from '../../../../src/chains/create-connections.ts';
 import { createChains } from '../../../../src/chains/registry.ts';
 import { systemClock } from '../../../../src/domain/clock.ts';
+import { fixedNetworks, type Network } from '../../../../src/domain/network.ts';
 import type { RpcUrl } from '../../../../src/domain/relayer.ts';
 import { createAddressGuard } from '../../../../src/egress/address-guard.ts';
 import { createHttpClient } from '../../../../src/egress/http-client.ts';
@@ -15,7 +16,7 @@ async function open(t: Test, blockPrivate = false) {
   const calls: string[] = [];
   const http = createHttpClient(createAddressGuard({ allowedHosts: [], blockPrivate }));
   const connections = createConnections({
-    networks: [{ type: 'evm', name: 'local', rpcUrls: [{ url: node.url, weight: 100 }], settings: {} }],
+    networks: fixedNetworks([{ type: 'evm', name: 'local', rpcUrls: [{ url: node.url, weight: 100 }], settings: {} }]),
     chains: createChains(systemClock),
     http,
     clock: systemClock,
@@ -56,6 +57,32 @@ t.test('the guard judges every call', async (t) => {
   t.equal(node.calls.length, 0);
 });
 
+t.test('a network that changes is connected to anew', async (t) => {
+  const node = await startRpcDouble(answersByMethod({ eth_getBalance: '0x7' }));
+  const http = createHttpClient(createAddressGuard({ allowedHosts: [], blockPrivate: false }));
+  const network: Network = { type: 'evm', name: 'local', rpcUrls: [{ url: node.url, weight: 100 }], settings: {} };
+  let known: Network | undefined;
+  const connections = createConnections({
+    networks: { find: () => known },
+    ...{ chains: createChains(systemClock), http, clock: systemClock, random: Math.random, settings: { tries: 1 } },
+  });
+  t.teardown(async () => {
+    await connections.close();
+    await http.close();
+    await node.stop();
+  });
+  t.throws(() => connections.clientOf(relayer()), { code: 'PROVIDER_FAILED' });
+  known = network;
+  const client = connections.clientOf(relayer());
+  t.equal(await client.balance('0xab'), 7n);
+  known = { ...network, settings: { average_blocktime_ms: 5 } };
+  const changed = connections.clientOf(relayer());
+  t.not(changed, client);
+  known = { ...known, rpcUrls: [{ url: 'http://127.0.0.1:1', weight: 100 }] };
+  t.not(connections.clientOf(relayer()), changed);
+  await t.rejects(connections.clientOf(relayer()).balance('0xab'));
+});
+
 t.test('a network that nobody declared', async (t) => {
   const { connections } = await open(t);
   const message = 'The RPC endpoints of network nowhere failed: no evm network has this name';
@@ -92,9 +119,9 @@ t.test('its endpoints can be looked at, and news of them is told with their netw
   t.teardown(() => http.close());
   const news: string[] = [];
   const connections = createConnections({
-    networks: [
+    networks: fixedNetworks([
       { type: 'evm', name: 'local', rpcUrls: [{ url: `${node.url}/secret-key-1`, weight: 100 }], settings: {} },
-    ],
+    ]),
     ...{ chains: createChains(systemClock), http, clock: systemClock, random: () => 0 },
     settings: { tries: 3, baseDelayMs: 1, maxDelayMs: 1 },
     onEndpoint: ({ name }, { kind, endpoint }) => void news.push(`${name} ${kind} ${endpoint}`),

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { isMasked, maskUrl, maskWebhookUrl } from '../../../../src/domain/mask-url.ts';
+import { isMasked, maskKeys, maskUrl } from '../../../../src/domain/mask-url.ts';
 
 t.test('what may be a key is hidden, the host is shown', async (t) => {
   const masked: Record<string, string> = {
@@ -32,7 +32,7 @@ t.test('of a webhook the words are shown, and whatever was hidden can be told', 
     'secret without a scheme': '***',
   };
   for (const [url, shown] of Object.entries(masked)) {
-    t.equal(maskWebhookUrl(url), shown, url);
+    t.equal(maskKeys(url), shown, url);
     t.equal(isMasked(shown), shown !== url);
   }
 });

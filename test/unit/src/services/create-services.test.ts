@@ -10,6 +10,7 @@ t.test('all services share one store and one view of the relayers', async (t) =>
     'fetch',
     'kv',
     'lifecycle',
+    'networks',
     'notifications',
     'relayers',
     'rpc',

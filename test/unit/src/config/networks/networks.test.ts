@@ -24,6 +24,7 @@ t.test('the built-ins are there without any file, with what they inherit', (t) =
     name: 'sepolia',
     rpcUrls: [{ url: 'https://two.test', weight: 100 }],
     settings: { chain_id: 11155111, features: ['eip1559'], tags: ['first', 'second'] },
+    isBuiltIn: true,
   });
   t.end();
 });
@@ -32,7 +33,11 @@ t.test('a known name with nothing but URLs keeps everything else', (t) => {
   const { networks, find, problems } = resolve([{ network: 'sepolia', rpc_urls: mine }]);
   t.strictSame(problems, []);
   t.equal(networks.length, 3);
-  t.match(find('evm', 'sepolia'), { rpcUrls: [{ url: 'https://mine.test' }], settings: { chain_id: 11155111 } });
+  t.match(find('evm', 'sepolia'), {
+    rpcUrls: [{ url: 'https://mine.test' }],
+    settings: { chain_id: 11155111 },
+    isBuiltIn: false,
+  });
   t.end();
 });
 

@@ -4,11 +4,17 @@ import { systemClock } from '../../../../../src/domain/clock.ts';
 import { chainBodies } from '../../../../../src/http/openapi/chain-bodies.ts';
 
 t.test('each family is shown under its own name', (t) => {
-  const { named, policies, request } = chainBodies(createChains(systemClock));
+  const { named, policies, networks, request } = chainBodies(createChains(systemClock));
   t.strictSame(Object.keys(named), [
     'EvmPolicies',
     'SolanaPolicies',
     'StellarPolicies',
+    'EvmNetwork',
+    'SolanaNetwork',
+    'StellarNetwork',
+    'EvmNetworkUpdate',
+    'SolanaNetworkUpdate',
+    'StellarNetworkUpdate',
     'EvmTransactionRequest',
     'SolanaTransactionRequest',
     'EvmTypedData',
@@ -18,6 +24,10 @@ t.test('each family is shown under its own name', (t) => {
   t.ok(policies.schema.safeParse({ gas_price_cap: 5 }).success);
   t.ok(policies.schema.safeParse({ allowed_programs: [] }).success);
   t.notOk(policies.schema.safeParse({ no_such_policy: 1 }).success);
+  const network = { name: 'n', network_type: 'stellar', rpc_urls: ['https://rpc.example'], passphrase: 'mine' };
+  t.ok(networks.create.schema.safeParse(network).success);
+  t.notOk(networks.create.schema.safeParse({ ...network, chain_id: 5 }).success, 'a field of another family');
+  t.ok(networks.update.schema.safeParse({ passphrase: null }).success);
   t.ok(request.schema.safeParse({ value: 1, data: '0x' }).success);
   t.end();
 });

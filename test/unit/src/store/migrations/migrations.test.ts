@@ -24,6 +24,7 @@ t.test('all steps lead from an empty database to the tables of the schema', asyn
       'leases',
       'meta',
       'migrations',
+      'networks',
       'notifications',
       'outbox',
       'plugin_kv',

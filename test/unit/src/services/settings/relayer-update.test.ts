@@ -1,14 +1,14 @@
 import t, { type Test } from 'tap';
-import { createEvmChain } from '../../../../src/chains/evm/index.ts';
-import { systemClock } from '../../../../src/domain/clock.ts';
-import type { Relayer } from '../../../../src/domain/relayer.ts';
-import { createAddressGuard } from '../../../../src/egress/address-guard.ts';
-import { RelayerDirectory } from '../../../../src/services/relayer-access.ts';
-import { createRelayerUpdate } from '../../../../src/services/relayer-update.ts';
-import { OPERATOR, operatorOnce } from '../../../support/caller.ts';
-import { EngineWorld, relayerNamed } from '../../../support/engine-world.ts';
-import { keyedEffect } from '../../../support/keyed-effect.ts';
-import { notificationOf } from '../../../support/store.ts';
+import { createEvmChain } from '../../../../../src/chains/evm/index.ts';
+import { systemClock } from '../../../../../src/domain/clock.ts';
+import type { Relayer } from '../../../../../src/domain/relayer.ts';
+import { createAddressGuard } from '../../../../../src/egress/address-guard.ts';
+import { RelayerDirectory } from '../../../../../src/services/relayer-access.ts';
+import { createRelayerUpdate } from '../../../../../src/services/settings/relayer-update.ts';
+import { OPERATOR, operatorOnce } from '../../../../support/caller.ts';
+import { EngineWorld, relayerNamed } from '../../../../support/engine-world.ts';
+import { keyedEffect } from '../../../../support/keyed-effect.ts';
+import { notificationOf } from '../../../../support/store.ts';
 
 /** Relayer `r1` with EVM policies, over a network whose endpoints answer through the world's client. */
 async function stage(t: Test, relayer: Partial<Relayer> = {}) {

@@ -1,0 +1,38 @@
+import type { FastifyInstance } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { NetworksService } from '../../services/settings/networks.ts';
+import { callerOf } from '../caller.ts';
+import { success, successPage } from '../envelope.ts';
+import { assertNoBody, bodyOf } from '../json-body.ts';
+import { pageQuerySchema, pageRequest } from '../paging.ts';
+
+const params = z.object({ id: z.string() });
+
+/** The networks that relayers may be on; what may be a key of an endpoint goes in and never comes out. */
+export function networkRoutes(app: FastifyInstance, networks: NetworksService): void {
+  const routes = app.withTypeProvider<ZodTypeProvider>();
+
+  routes.get('/networks', { schema: { querystring: pageQuerySchema } }, async (request) => {
+    const page = pageRequest(request.query);
+    return successPage(await networks.list(page), page);
+  });
+
+  routes.post('/networks', async (request, reply) =>
+    reply.code(201).send(success(await networks.create(bodyOf(request), callerOf(request)))),
+  );
+
+  routes.get('/networks/:id', { schema: { params } }, async (request) =>
+    success(await networks.get(request.params.id)),
+  );
+
+  routes.patch('/networks/:id', { schema: { params } }, async (request) =>
+    success(await networks.update(request.params.id, bodyOf(request), callerOf(request))),
+  );
+
+  routes.delete('/networks/:id', { schema: { params } }, async (request) => {
+    assertNoBody(request);
+    await networks.remove(request.params.id, callerOf(request));
+    return success('Network deleted successfully');
+  });
+}

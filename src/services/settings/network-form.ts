@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import type { Chain } from '../../chains/chain.ts';
+import { inheritedFields } from '../../config/networks/network-inheritance.ts';
+import type { JsonObject } from '../../domain/json/json.ts';
+import type { Network } from '../../domain/network.ts';
+import { networkTypeSchema } from '../../domain/network-type.ts';
+import type { RpcUrl } from '../../domain/relayer.ts';
+import { parseBody } from '../request-body.ts';
+import { networkUrlsSchema } from './rpc-urls.ts';
+
+const nameSchema = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
+    'a name has 1 to 64 letters, digits, dots, dashes and underscores, and begins with a letter or digit',
+  );
+
+/** What every network has. */
+const commonFields = {
+  name: nameSchema,
+  network_type: networkTypeSchema,
+  from: z.string().optional().describe('The network of this type whose fields it takes over now'),
+  rpc_urls: networkUrlsSchema.optional().describe('May only be absent beside `from`'),
+};
+
+type Family = Pick<Chain, 'networkSchema' | 'type'>;
+
+/** The body that makes a network of a family. */
+export function networkCreateSchema(family: Family) {
+  const fields = { ...commonFields, ...fieldsOf(family), network_type: z.literal(family.type) };
+  return z.strictObject(fields);
+}
+
+/** The body that changes one: what is absent stays, and null removes what the family knows a default for. */
+export function networkUpdateSchema(family: Family) {
+  const own = Object.entries(fieldsOf(family)).map(([name, schema]) => [name, nullish(schema)]);
+  return z.strictObject({
+    rpc_urls: networkUrlsSchema.nullish(),
+    ...(Object.fromEntries(own) as Record<string, z.ZodType>),
+  });
+}
+
+function nullish(schema: z.core.$ZodType): z.ZodType {
+  return z.union([schema, z.null()]).optional();
+}
+
+/** The fields that only a family's networks have. */
+function fieldsOf({ networkSchema, type }: Family): Record<string, z.core.$ZodType> {
+  // What makes JSON of the settings comes behind them.
+  const form = networkSchema instanceof z.ZodPipe ? networkSchema.in : networkSchema;
+  if (form instanceof z.ZodObject) return form.shape;
+  throw new TypeError(`the settings of ${type} networks are no object`);
+}
+
+/** What a client asks for. */
+export interface NetworkForm extends Omit<Network, 'rpcUrls' | 'settings'> {
+  from: string | undefined;
+  rpcUrls: RpcUrl[] | undefined;
+  /** As given, for the family to read once they are whole. */
+  fields: JsonObject;
+}
+
+/**
+ * Reads a body that makes a network.
+ * @throws AppError `INVALID_REQUEST`
+ */
+export function readNetworkForm(body: unknown, familyOf: (type: Network['type']) => Family): NetworkForm {
+  const { network_type: type } = parseBody(z.looseObject({ network_type: networkTypeSchema }), body);
+  const { name, from, rpc_urls: rpcUrls } = parseBody(networkCreateSchema(familyOf(type)), body);
+  return { type, name, from, rpcUrls, fields: ownFields(body as JsonObject) };
+}
+
+/** Settings as a family reads them, with those that are taken over. */
+export function settingsOf({ networkSchema }: Family, parent: JsonObject, fields: JsonObject): JsonObject {
+  return parseBody(networkSchema, withoutNulls(inheritedFields(parent, fields)));
+}
+
+/** Settings after a change: null removes. */
+export function changedSettings({ networkSchema }: Family, before: JsonObject, fields: JsonObject): JsonObject {
+  return parseBody(networkSchema, withoutNulls({ ...before, ...fields }));
+}
+
+/** A body without the fields that every network has. */
+export function ownFields(body: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(body).filter(([key]) => !Object.hasOwn(commonFields, key)));
+}
+
+function withoutNulls(fields: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+}

@@ -1,0 +1,200 @@
+import { createHash } from 'node:crypto';
+import type { Chain } from '../../chains/chain.ts';
+import type { ChainConnections } from '../../chains/connections.ts';
+import type { AuditedChange } from '../../domain/audit.ts';
+import type { Caller } from '../../domain/caller.ts';
+import { AppError, invalidRequest } from '../../domain/errors.ts';
+import type { JsonObject, WireObject } from '../../domain/json/json.ts';
+import type { Network, StoredNetwork } from '../../domain/network.ts';
+import type { NetworkType } from '../../domain/network-type.ts';
+import type { Page, PageRequest } from '../../domain/page.ts';
+import type { RpcUrl } from '../../domain/relayer.ts';
+import type { AddressGuard } from '../../egress/address-guard.ts';
+import type { Engine } from '../../engine/engine.ts';
+import type { Store, Writer } from '../../store/store.ts';
+import { earlierEffect } from '../effects.ts';
+import { parseBody } from '../request-body.ts';
+import { changeOnce } from './change.ts';
+import { idOf, type KnownNetwork, type NetworkDirectory } from './network-directory.ts';
+import { changedSettings, networkUpdateSchema, ownFields, readNetworkForm, settingsOf } from './network-form.ts';
+import { networkView } from './network-view.ts';
+import { refuseOtherChain } from './other-chain.ts';
+import { checkRpcAddresses } from './rpc-urls.ts';
+import type { SettingsFeed } from './settings-feed.ts';
+
+/** Networks that relayers may be on. Views hide what may be a key of an endpoint. */
+export interface NetworksService {
+  get(id: string): Promise<WireObject>;
+  list(page: PageRequest): Promise<Page<WireObject>>;
+  /** 400, 409 for a name that is taken. */
+  create(body: unknown, by: Caller): Promise<WireObject>;
+  /** 404; 400, also for anything but the endpoints of one that the configuration has. */
+  update(id: string, body: unknown, by: Caller): Promise<WireObject>;
+  /** 404; 400 for one that the configuration has; 409 while relayers are on it. */
+  remove(id: string, by: Caller): Promise<void>;
+}
+
+export interface NetworksDeps {
+  store: Store;
+  chains: ReadonlyMap<NetworkType, Chain>;
+  networks: NetworkDirectory;
+  connections: Pick<ChainConnections, 'clientOf'>;
+  engine: Pick<Engine, 'recheck'>;
+  rpcGuard: Pick<AddressGuard, 'checkUrl'>;
+  feed: Pick<SettingsFeed, 'changed'>;
+}
+
+export function createNetworksService(deps: NetworksDeps): NetworksService {
+  const { store, chains, networks, connections, engine, rpcGuard, feed } = deps;
+
+  function familyOf(type: NetworkType): Chain {
+    const family = chains.get(type);
+    if (family === undefined) throw invalidRequest(`network_type: networks of type ${type} are not available`);
+    return family;
+  }
+
+  function find(id: string): KnownNetwork {
+    const network = networks.withId(id);
+    if (network === undefined) throw new AppError('NETWORK_NOT_FOUND', { id });
+    return network;
+  }
+
+  function parentOf(type: NetworkType, from: string | undefined): Pick<Network, 'settings'> & Partial<Network> {
+    if (from === undefined) return { settings: {} };
+    const parent = networks.find(type, from);
+    if (parent === undefined) throw invalidRequest(`from: there is no ${type} network ${from}`);
+    return parent;
+  }
+
+  /** Relayers of which the network's endpoints are the own ones are to be looked at anew. */
+  async function recheckOn({ type, name }: Network): Promise<void> {
+    for (const { id, networkType, network, customRpcUrls } of await store.read.allRelayers()) {
+      const hasOwn = customRpcUrls !== null && customRpcUrls.length > 0;
+      if (networkType === type && network === name && !hasOwn) engine.recheck(id);
+    }
+  }
+
+  return {
+    async get(id) {
+      return networkView(find(id));
+    },
+
+    async list({ page, perPage }) {
+      const all = networks.list();
+      return { items: all.slice((page - 1) * perPage, page * perPage).map(networkView), total: all.length };
+    },
+
+    async create(body, by) {
+      const { type, name, from, fields, ...form } = readNetworkForm(body, familyOf);
+      const parent = parentOf(type, from);
+      const rpcUrls = form.rpcUrls ?? parent.rpcUrls;
+      if (rpcUrls === undefined) throw invalidRequest('rpc_urls: missing');
+      checkRpcAddresses(form.rpcUrls ?? [], rpcGuard, 'rpc_urls');
+      const network = { type, name, rpcUrls, settings: settingsOf(familyOf(type), parent.settings, fields) };
+      const { made } = await changeOnce(store, by, async (writer) => {
+        const isTaken = networks.configured(type, name) ?? (await writer.storedNetwork(type, name));
+        if (isTaken !== undefined) throw new AppError('NETWORK_EXISTS', { id: idOf(network) });
+        await writer.putNetwork({ ...network, declaration: null });
+        const after = networkView({ ...network, source: 'api' });
+        return { outcome: after as JsonObject, audit: audited('create', network, { before: null, after }) };
+      });
+      await feed.changed('network');
+      return made.outcome as WireObject;
+    },
+
+    async update(id, body, by) {
+      const earlier = await earlierEffect(store.read, by.effect);
+      if (earlier?.outcome !== undefined) return earlier.outcome as WireObject;
+      const seen = find(id);
+      const { type, name } = seen;
+      const family = familyOf(type);
+      const { rpc_urls: rpcUrls } = parseBody(networkUpdateSchema(family), body);
+      const fields = ownFields(body as JsonObject);
+      if (rpcUrls == null && Object.keys(fields).length === 0) {
+        throw invalidRequest('At least one field must be provided for update');
+      }
+      const [own] = Object.keys(fields);
+      if (own !== undefined && seen.source !== 'api') throw invalidRequest(`${own}: ${onlyUrls(seen)}`);
+      checkRpcAddresses(rpcUrls ?? [], rpcGuard, 'rpc_urls');
+      if (rpcUrls != null) {
+        const served = { networkType: type, network: name, customRpcUrls: rpcUrls };
+        await refuseOtherChain({ read: store.read, connections }, family, served, 'rpc_urls');
+      }
+      const { made } = await changeOnce(store, by, async (writer) => {
+        const before = await current(writer, networks, seen);
+        if (before === undefined) throw new AppError('NETWORK_NOT_FOUND', { id });
+        const settings = changedSettings(family, before.settings, fields);
+        const after = { ...before, rpcUrls: rpcUrls ?? before.rpcUrls, settings };
+        await writer.putNetwork(storedForm(after, networks.configured(type, name)));
+        const views = { before: networkView(before), after: networkView(after) };
+        const isMoved = JSON.stringify(after.rpcUrls) !== JSON.stringify(before.rpcUrls);
+        return { outcome: views.after as JsonObject, audit: audited('update', seen, views, isMoved) };
+      });
+      await feed.changed('network');
+      await recheckOn(seen);
+      return made.outcome as WireObject;
+    },
+
+    async remove(id, by) {
+      await changeOnce(store, by, async (writer) => {
+        const seen = find(id);
+        const { type, name } = seen;
+        if (seen.source !== 'api') throw invalidRequest(`Network ${id} cannot be deleted: ${onlyUrls(seen)}`);
+        const users = (await writer.allRelayers()).filter((one) => one.networkType === type && one.network === name);
+        if (users.length > 0) {
+          const relayers = users.map((relayer) => relayer.id).join(', ');
+          throw new AppError('NETWORK_IN_USE', { id, count: String(users.length), relayers });
+        }
+        const before = await current(writer, networks, seen);
+        if (before === undefined) throw new AppError('NETWORK_NOT_FOUND', { id });
+        await writer.deleteNetwork(type, name);
+        // Another network may get its name.
+        const identity = await writer.chainIdentity(type, name);
+        if (identity !== undefined) await writer.unpinChainIdentity(type, name, identity);
+        return { outcome: null, audit: audited('delete', seen, { before: networkView(before), after: null }) };
+      });
+      await feed.changed('network');
+    },
+  };
+}
+
+function onlyUrls({ source }: KnownNetwork): string {
+  const where = source === 'file' ? 'declared in the configuration' : 'built in';
+  return `the network is ${where}, and only its rpc_urls can be changed here`;
+}
+
+/** A network as the store has it by now; undefined for one that a client made and that is gone. */
+async function current(
+  writer: Writer,
+  networks: NetworkDirectory,
+  { type, name, source }: KnownNetwork,
+): Promise<KnownNetwork | undefined> {
+  const stored = await writer.storedNetwork(type, name);
+  const configured = networks.configured(type, name);
+  if (configured !== undefined) return { ...configured, rpcUrls: stored?.rpcUrls ?? configured.rpcUrls };
+  if (stored === undefined || stored.settings === null) return undefined;
+  return { type, name, rpcUrls: stored.rpcUrls, settings: stored.settings, source };
+}
+
+function storedForm(network: KnownNetwork, configured: KnownNetwork | undefined): StoredNetwork {
+  const { type, name, rpcUrls, settings } = network;
+  if (configured === undefined) return { type, name, rpcUrls, settings, declaration: null };
+  const declaration = configured.source === 'file' ? urlsDigest(configured.rpcUrls) : null;
+  return { type, name, rpcUrls, settings: null, declaration };
+}
+
+/** Of endpoints that a file declares, to be compared with what it declares later. */
+export function urlsDigest(urls: readonly RpcUrl[]): string {
+  const text = JSON.stringify(urls.map(({ url, weight }) => [url, weight]));
+  return createHash('sha256').update(text).digest('hex');
+}
+
+function audited(
+  action: AuditedChange['action'],
+  network: Pick<Network, 'type' | 'name'>,
+  views: Pick<AuditedChange, 'before' | 'after'>,
+  isMoved = false,
+): AuditedChange {
+  const secrets = isMoved ? ['rpc_urls'] : [];
+  return { action, resource: 'network', resourceId: idOf(network), ...views, secrets };
+}

@@ -1,0 +1,42 @@
+import type { Chain } from '../../chains/chain.ts';
+import type { ChainConnections, Served } from '../../chains/connections.ts';
+import { isSameChain } from '../../chains/same-chain.ts';
+import { invalidRequest } from '../../domain/errors.ts';
+import { inTime } from '../../domain/in-time.ts';
+import type { Reader } from '../../store/store.ts';
+
+export interface OtherChainDeps {
+  read: Pick<Reader, 'chainIdentity'>;
+  connections: Pick<ChainConnections, 'clientOf'>;
+}
+
+/** How long endpoints may take to say which chain they serve. */
+const IDENTITY_MS = 3_000;
+
+/**
+ * Refuses endpoints of another chain than the one that a network is known to be: transactions would be signed for it.
+ * Those that do not answer now are accepted: the check that follows disables relayers until they do.
+ * @param field of the body
+ * @throws AppError `INVALID_REQUEST`
+ */
+export async function refuseOtherChain(
+  { read, connections }: OtherChainDeps,
+  chain: Pick<Chain, 'restartable'>,
+  served: Served,
+  field: 'custom_rpc_urls' | 'rpc_urls',
+): Promise<void> {
+  const { networkType, network } = served;
+  const pinned = await read.chainIdentity(networkType, network);
+  if (pinned === undefined) return;
+  const told: string[] = [];
+  const asked = async () => {
+    await connections.clientOf(served).identity(pinned, (_, identity) => told.push(identity));
+  };
+  await inTime(
+    IDENTITY_MS,
+    asked().catch(() => {}),
+  );
+  const other = told.find((identity) => !isSameChain(chain, identity, pinned));
+  if (other === undefined) return;
+  throw invalidRequest(`${field}: the endpoints serve chain ${other}, but network ${network} is chain ${pinned}`);
+}

@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import { invalidRequest } from '../../domain/errors.ts';
+import { isMasked } from '../../domain/mask-url.ts';
+import type { RpcUrl } from '../../domain/relayer.ts';
+import { type AddressGuard, BlockedAddressError } from '../../egress/address-guard.ts';
+
+const LONGEST_URL = 2_048;
+const MOST_URLS = 64;
+const WEIGHT = 'RPC URL weight must be in range 0-100';
+
+const urlSchema = z
+  .string()
+  .max(LONGEST_URL, `must have at most ${LONGEST_URL} characters`)
+  .refine(
+    (text) => /^https?:\/\/[^\s\p{Cc}\p{Cs}]+$/iu.test(text) && URL.canParse(text),
+    'must be an http or https URL',
+  )
+  .refine((text) => !isMasked(text), 'is hidden in part, as answers show it; give the whole URL');
+
+const rpcUrlSchema = z.strictObject({ url: urlSchema, weight: z.int().min(0, WEIGHT).max(100, WEIGHT).default(100) });
+
+/** Endpoints as the body of a relayer has them. */
+export const relayerUrlsSchema = listOf(rpcUrlSchema).refine(
+  (urls) => urls.length === 0 || hasOneSwitchedOn(urls),
+  'at least one weight must be above 0',
+);
+
+/** Endpoints as the body of a network has them: also as bare URLs. */
+export const networkUrlsSchema = listOf(
+  z
+    .preprocess((value) => (typeof value === 'string' ? { url: value } : value), rpcUrlSchema)
+    .meta({
+      anyOf: [
+        { type: 'string', format: 'uri' },
+        {
+          type: 'object',
+          properties: {
+            url: { type: 'string', format: 'uri' },
+            weight: { type: 'integer', minimum: 0, maximum: 100, default: 100 },
+          },
+          required: ['url'],
+          additionalProperties: false,
+        },
+      ],
+    }),
+)
+  .refine((urls) => urls.length > 0, 'rpc_urls must contain at least one RPC endpoint')
+  .refine((urls) => urls.length === 0 || hasOneSwitchedOn(urls), 'at least one weight must be above 0');
+
+/** The length is looked at before the entries are: a body can hold a million. */
+function listOf<S extends z.ZodType<RpcUrl>>(entry: S) {
+  return z.array(z.unknown()).max(MOST_URLS, `must have at most ${MOST_URLS} entries`).pipe(z.array(entry));
+}
+
+function hasOneSwitchedOn(urls: readonly RpcUrl[]): boolean {
+  return urls.some(({ weight }) => weight > 0);
+}
+
+/**
+ * Refuses endpoints that the guard would never let anybody call.
+ * @param field of the body
+ * @throws AppError `INVALID_REQUEST`
+ */
+export function checkRpcAddresses(
+  urls: readonly RpcUrl[],
+  guard: Pick<AddressGuard, 'checkUrl'>,
+  field: 'custom_rpc_urls' | 'rpc_urls',
+): void {
+  for (const [index, { url }] of urls.entries()) {
+    try {
+      guard.checkUrl(new URL(url));
+    } catch (error) {
+      if (!(error instanceof BlockedAddressError)) throw error;
+      throw invalidRequest(`${field}.${index}.url: Invalid RPC URL: ${error.message}`, error);
+    }
+  }
+}

@@ -1,0 +1,43 @@
+/** Settings over a running service: what is made, changed and deleted counts at once, and never shows a secret. */
+import { Configuration, NetworksApi } from '@openzeppelin/relayer-sdk';
+import t, { type Test } from 'tap';
+import { answersByMethod, startRpcDouble } from '../support/rpc-double.ts';
+import { type RunningService, startService } from '../support/service.ts';
+import { createWorkspace } from '../support/workspace.ts';
+
+async function serviceFor(t: Test): Promise<RunningService & { configuration: Configuration }> {
+  const node = await startRpcDouble(answersByMethod({ eth_chainId: '0x7a69' }));
+  t.teardown(() => node.stop());
+  const workspace = await createWorkspace({ rpcUrl: node.url });
+  t.teardown(() => workspace.remove());
+  const service = await startService(workspace.env);
+  t.teardown(() => service.stop());
+  return { ...service, configuration: new Configuration({ basePath: service.url, accessToken: service.apiKey }) };
+}
+
+t.test('settings', async (t) => {
+  const service = await serviceFor(t);
+  const ask = async (method: string, path: string, body?: unknown) => {
+    const answer = await service.request(method, `/api/v1${path}`, body);
+    return { status: answer.status, ...answer.body };
+  };
+
+  t.test('networks', async (t) => {
+    const networks = new NetworksApi(service.configuration);
+    const created = await ask('POST', '/networks', {
+      name: 'mine',
+      network_type: 'evm',
+      rpc_urls: ['https://rpc.example/v3/a-secret-key'],
+      chain_id: 5,
+    });
+    t.match(created, { status: 201, data: { id: 'evm:mine', rpc_urls: [{ url: 'https://rpc.example/v3/***' }] } });
+    t.match((await networks.listNetworks(1, 2)).data, { data: [{ id: 'evm:mine' }, { id: 'evm:local' }] });
+    t.match((await networks.getNetwork('evm:mine')).data, { data: { chain_id: 5, network_type: 'evm' } });
+    const moved = await networks.updateNetwork('evm:mine', { rpc_urls: ['https://two.example'] as never });
+    t.match(moved.data, { data: { rpc_urls: [{ url: 'https://two.example', weight: 100 }] } });
+    t.match(await ask('DELETE', '/networks/evm:local'), { status: 400, message: 'Bad Request' });
+    t.match(await ask('DELETE', '/networks/evm:mine'), { status: 200 });
+    t.match(await ask('GET', '/networks/evm:mine'), { status: 404 });
+    t.notMatch(service.output(), /a-secret-key/);
+  });
+});

@@ -1,0 +1,32 @@
+/** One start with both keys is enough to retire the old one, whatever is sealed. */
+import { randomBytes } from 'node:crypto';
+import t from 'tap';
+import { systemClock } from '../../../../../../src/domain/clock.ts';
+import { createLog } from '../../../../../../src/observability/log.ts';
+import { createSealer } from '../../../../../../src/store/sealing.ts';
+import { openSqliteStore } from '../../../../../../src/store/sqlite/sqlite.ts';
+import { notificationOf, relayerOf } from '../../../../../support/store.ts';
+
+const [oldKey, newKey] = [randomBytes(32), randomBytes(32)];
+const rpcUrls = [{ url: 'https://rpc.example/a-secret-key', weight: 1 }];
+
+t.test('what was sealed under the old key is sealed under the new one', async (t) => {
+  const path = `${t.testdir()}/store.db`;
+  const open = (...keys: Uint8Array[]) =>
+    openSqliteStore({ path, log: createLog('silent'), clock: systemClock, sealer: createSealer(keys, randomBytes) });
+  const before = await open(oldKey);
+  const network = { type: 'evm', name: 'mine', rpcUrls, settings: null, declaration: null } as const;
+  await before.write(async (writer) => {
+    await writer.putNotification(notificationOf());
+    await writer.putSigningKey('hook-1', 'a signing key');
+    await writer.putRelayer(relayerOf({ customRpcUrls: rpcUrls }));
+    await writer.putNetwork(network);
+  });
+  await before.close();
+  await (await open(newKey, oldKey)).close();
+  const after = await open(newKey);
+  t.teardown(() => after.close());
+  t.equal((await after.read.signingKey('hook-1'))?.export().toString(), 'a signing key');
+  t.strictSame((await after.read.relayer('relayer-1'))?.customRpcUrls, rpcUrls);
+  t.strictSame(await after.read.storedNetworks(), [network]);
+});
