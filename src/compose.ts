@@ -36,17 +36,12 @@ import { logEndpoint } from './observability/endpoint-log.ts';
 import { createHealth } from './observability/health.ts';
 import type { Log } from './observability/log.ts';
 import { createMetrics } from './observability/metrics.ts';
+import { openSettings } from './open-settings.ts';
 import { createPluginHost } from './plugin-host/host.ts';
 import type { PluginHost } from './plugin-host/plugin-host.ts';
 import { sampleAtScrape } from './scrape-samples.ts';
 import { createServices } from './services/create-services.ts';
-import { applyDeclarations, type DeclaredRelayer } from './services/declarations.ts';
 import { IdempotencyKeys } from './services/idempotency-keys.ts';
-import { applyNotifications } from './services/notification-declarations.ts';
-import { applyNetworks } from './services/settings/network-declarations.ts';
-import { NetworkDirectory } from './services/settings/network-directory.ts';
-import { SettingsFeed } from './services/settings/settings-feed.ts';
-import { type KeyRing, openKeyRing } from './signers/key-ring.ts';
 import type { SignerKinds } from './signers/registry.ts';
 import { createSealer, type Sealer } from './store/sealing.ts';
 import { openFolderMemory } from './store/sqlite/folder-memory.ts';
@@ -151,20 +146,12 @@ async function build(
 
   const secretOf = createSecretResolver(variables);
   const signerHttp = createSignerHttp();
-  opened.later('connections of signers', () => signerHttp.close());
+  const clientHttp = createSignerHttp('made by a client');
+  opened.later('connections of signers', () => Promise.all([signerHttp.close(), clientHttp.close()]));
   const signerTools = { secrets: secretOf, http: signerHttp, clock, metrics: metrics.signers };
-  const keyRing = await openKeyRing(signerKinds, configuration.signers, signerTools);
-  opened.later('signers', () => keyRing.close());
-  const signerOf = async (relayer: Relayer) => keyRing.signer(relayer.signerId);
-  const reset = environment.RESET_STORAGE_ON_START;
-  await applyNotifications(store, configuration.notifications, secretOf, log, { reset });
-  await applyDeclarations(store, await withAddresses(configuration, chains, keyRing), log, { reset });
-
-  await applyNetworks(store, configuration.networks, log, { reset });
-  const feed = new SettingsFeed({ store, log });
-  opened.later('changes of settings', () => feed.close());
-  const networks = new NetworkDirectory(configuration.networks, store.read);
-  await feed.follow('network', () => networks.reload());
+  const settings = { configuration, chains, signerKinds, signerTools, clientHttp, store, log };
+  const { feed, networks, signers } = await openSettings(settings, opened);
+  const signerOf = ({ signerId }: Relayer) => signers.signer(signerId);
 
   const http = createRpcHttp({
     allowedHosts: environment.RPC_ALLOWED_HOSTS,
@@ -243,6 +230,9 @@ async function build(
     store,
     chains,
     networks,
+    signers,
+    signerKinds,
+    signerGuard: clientHttp,
     connections,
     signerOf,
     engine,
@@ -291,6 +281,7 @@ async function build(
     log,
     metrics: metrics.http,
     chains,
+    signerKinds: signers.kinds,
     exposition: metrics,
     health: createHealth(
       healthChecks({
@@ -367,19 +358,4 @@ async function startAll(engine: Engine, pluginHost: PluginHost, stop?: AbortSign
   const started = Promise.all([engine.start(), pluginHost.start()]);
   await (stop === undefined ? started : Promise.race([started, once(stop, 'abort')]));
   stop?.throwIfAborted();
-}
-
-async function withAddresses(
-  { relayers }: Configuration,
-  chains: ReadonlyMap<NetworkType, Chain>,
-  keyRing: KeyRing,
-): Promise<DeclaredRelayer[]> {
-  return await Promise.all(
-    relayers.map(async (relayer) => {
-      const chain = chains.get(relayer.networkType);
-      if (chain === undefined) throw new Error(`Relayer ${relayer.id}: no chain family ${relayer.networkType}`);
-      const publicKey = await keyRing.signer(relayer.signerId).publicKey(chain.curve);
-      return { ...relayer, address: chain.addressOf(publicKey) };
-    }),
-  );
 }

@@ -27,6 +27,7 @@ export const ERRORS = {
     text: "Notification with ID '{id}' not found",
     message: 'Notification not found',
   },
+  SIGNER_NOT_FOUND: { status: 404, retryable: false, text: 'Signer with ID {id} not found' },
   NETWORK_NOT_FOUND: { status: 404, retryable: false, text: "Network with ID '{id}' not found" },
   TRANSACTION_NOT_FOUND: { status: 404, retryable: false, text: 'Transaction with ID {id} not found' },
   NONCE_NOT_FOUND: { status: 404, retryable: false, text: 'Transaction with nonce {nonce} not found' },
@@ -50,6 +51,13 @@ export const ERRORS = {
     retryable: false,
     text: "Cannot delete notification '{id}' because it is being used by {count} relayer(s): {relayers}. Please remove or reconfigure these relayers before deleting the notification.",
     message: 'Notification is in use',
+  },
+  SIGNER_EXISTS: { status: 409, retryable: false, text: 'Signer with ID {id} already exists' },
+  SIGNER_IN_USE: {
+    status: 409,
+    retryable: false,
+    text: "Cannot delete signer '{id}' because it is being used by {count} relayer(s): {relayers}. Please remove or reconfigure these relayers before deleting the signer.",
+    message: 'Signer is in use',
   },
   NETWORK_EXISTS: { status: 409, retryable: false, text: "Network with ID '{id}' already exists" },
   NETWORK_IN_USE: {

@@ -22,7 +22,7 @@ import { limitHandlers } from './limits/handler-deadline.ts';
 import type { RateLimiter } from './limits/rate-limit.ts';
 import type { HttpLimits } from './limits.ts';
 import { type ListenAddress, listenOn } from './listen.ts';
-import { chainBodies, type DescribedChain } from './openapi/chain-bodies.ts';
+import { chainBodies, type DescribedChain, type DescribedSigners } from './openapi/chain-bodies.ts';
 import { describeApi } from './openapi/document.ts';
 import { refuseOtherMethods } from './other-methods.ts';
 import { makeParametersStorable } from './path-parameters.ts';
@@ -38,6 +38,7 @@ import { pageRoutes } from './routes/pages.ts';
 import { pluginRoutes, pluginViewRoutes } from './routes/plugins.ts';
 import { relayerRoutes } from './routes/relayers.ts';
 import { rpcRoutes } from './routes/rpc.ts';
+import { signerRoutes } from './routes/signers.ts';
 import { signingRoutes } from './routes/signing.ts';
 import { transactionRoutes } from './routes/transactions.ts';
 import { noSchemaCompilers } from './schema-compilers.ts';
@@ -54,6 +55,8 @@ export interface HttpServerDependencies {
   metrics: HttpMetrics;
   /** What the network types take, for the description. */
   chains: ReadonlyMap<NetworkType, DescribedChain>;
+  /** The kinds of signers that clients can make, for the description. */
+  signerKinds: DescribedSigners;
   /** What the metrics routes show. */
   exposition: Exposition;
   health: Health;
@@ -125,6 +128,7 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
       notificationRoutes(api, services.notifications);
       signingRoutes(api, services.signing);
       rpcRoutes(api, services.rpc);
+      signerRoutes(api, services.signers);
       networkRoutes(api, services.networks);
       auditRoutes(api, services.audit);
       metricRoutes(api, dependencies.exposition);
@@ -134,7 +138,7 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
   await app.register(async (plugins) => pluginRoutes(plugins, { pluginHost, metrics, limits }), { prefix: '/api/v1' });
   await app.register(async (plugins) => pluginRoutes(plugins, { pluginHost, metrics, limits }));
   await app.register(async (pages) => pageRoutes(pages, health, () => description));
-  const description = writeJson(describeApi(table, chainBodies(dependencies.chains)));
+  const description = writeJson(describeApi(table, chainBodies(dependencies.chains, dependencies.signerKinds)));
   refuseOtherMethods(app, table);
   // Node would answer an unknown expectation with an empty 417; it may as well be ignored (RFC 9110, 10.1.1).
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));

@@ -9,6 +9,7 @@ import type { WebhookClient } from '../egress/webhook-client.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { EngineMetrics } from '../engine/engine-metrics.ts';
 import type { Log } from '../observability/log.ts';
+import type { SignerKinds } from '../signers/registry.ts';
 import type { Signer } from '../signers/signer.ts';
 import type { Store } from '../store/store.ts';
 import { createEffectsService } from './effects.ts';
@@ -25,6 +26,8 @@ import type { NetworkDirectory } from './settings/network-directory.ts';
 import { createNetworksService } from './settings/networks.ts';
 import { createRelayerUpdate } from './settings/relayer-update.ts';
 import type { SettingsFeed } from './settings/settings-feed.ts';
+import type { SignerDirectory } from './settings/signer-directory.ts';
+import { createSignersService } from './settings/signers.ts';
 import { createSigningService } from './signing.ts';
 import { createTransactionsService } from './transactions.ts';
 
@@ -33,6 +36,11 @@ export interface ServicesDeps {
   chains: ReadonlyMap<NetworkType, Chain>;
   connections: ChainConnections;
   networks: NetworkDirectory;
+  signers: SignerDirectory;
+  /** Those of the configuration. */
+  signerKinds: SignerKinds;
+  /** Judges the services that clients' signers name. */
+  signerGuard: Pick<AddressGuard, 'checkUrl'>;
   signerOf(relayer: Relayer): Promise<Signer>;
   engine: Pick<Engine, 'wake' | 'onChange' | 'recheck'>;
   /** Told of each change of what is held in memory. */
@@ -52,22 +60,8 @@ export interface ServicesDeps {
 
 /** Creates the services and hands them what they share. */
 export function createServices(deps: ServicesDeps): ApiServices {
-  const {
-    store,
-    chains,
-    networks,
-    connections,
-    signerOf,
-    engine,
-    feed,
-    rpcGuard,
-    webhooks,
-    pluginHttp,
-    log,
-    metrics,
-    clock,
-    newId,
-  } = deps;
+  const { store, chains, networks, signers, signerKinds, signerGuard, connections, signerOf, engine, feed } = deps;
+  const { rpcGuard, webhooks, pluginHttp, log, metrics, clock, newId } = deps;
   const relayers = new RelayerDirectory({ read: store.read, chains, connections });
   return {
     transactions: createTransactionsService({ store, relayers, engine, metrics, clock, log, newId }),
@@ -83,6 +77,7 @@ export function createServices(deps: ServicesDeps): ApiServices {
     kv: createKvService({ store, newId }),
     fetch: createFetchService({ store, http: pluginHttp }),
     effects: createEffectsService(store),
+    signers: createSignersService({ store, signers, kinds: signerKinds, guard: signerGuard, newId }),
     networks: createNetworksService({ store, chains, networks, connections, engine, rpcGuard, feed }),
     audit: createAuditService(store.read),
   };

@@ -10,6 +10,7 @@ import type { EffectsService } from './effects.ts';
 import type { FetchService } from './fetch.ts';
 import type { AuditService } from './settings/audit.ts';
 import type { NetworksService } from './settings/networks.ts';
+import type { SignersService } from './settings/signers.ts';
 
 /**
  * The services. HTTP routes and plugin capabilities call the same ones, so that a policy cannot be walked around.
@@ -32,6 +33,7 @@ export interface Services {
 
 /** Those that plugins have no use for, besides. */
 export interface ApiServices extends Services {
+  readonly signers: SignersService;
   readonly networks: NetworksService;
   readonly audit: AuditService;
 }

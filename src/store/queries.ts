@@ -16,6 +16,7 @@ import { networkReads, networkWrites } from './tables/settings/networks.ts';
 import { notificationReads, notificationWrites } from './tables/settings/notifications.ts';
 import { relayerReads, relayerWrites } from './tables/settings/relayers.ts';
 import { settingsLock } from './tables/settings/settings-lock.ts';
+import { signerReads, signerWrites } from './tables/settings/signers.ts';
 import { spendingReads, spendingWrites } from './tables/spending.ts';
 import { transactionReads, transactionWrites } from './tables/transactions.ts';
 
@@ -35,6 +36,7 @@ export function createReader(connection: Connection): Reader {
     ...effectReads(connection),
     ...spendingReads(connection),
     ...networkReads(connection),
+    ...signerReads(connection),
     ...auditReads(connection),
     ...historyReads(connection),
   };
@@ -59,6 +61,7 @@ export function createWriter(connection: Connection): Writer {
     ...idempotencyWrites(connection),
     ...spendingWrites(connection),
     ...networkWrites(connection),
+    ...signerWrites(connection),
     ...auditWrites(connection),
     ...settingsLock(connection),
     ...historyWrites(connection),

@@ -30,6 +30,7 @@ export interface Tables {
   notifications: NotificationTable;
   outbox: OutboxTable;
   networks: NetworkTable;
+  signers: SignerTable;
   audit_records: AuditTable;
   leases: LeaseTable;
   rate_buckets: RateBucketTable;
@@ -260,6 +261,17 @@ export interface NetworkTable {
   /** JSON. */
   settings: string | null;
   declaration: string | null;
+}
+
+interface SignerTable {
+  id: string;
+  created_at: number;
+  type: string;
+  stamp: string;
+  /** JSON. */
+  shown: string;
+  /** Sealed. */
+  config: string;
 }
 
 interface AuditTable {

@@ -3,13 +3,14 @@ import type { AuditedChange, AuditFilter, AuditRecord } from '../domain/audit.ts
 import type { Caller } from '../domain/caller.ts';
 import type { History, Mark } from '../domain/history.ts';
 import type { Claim, Effect, EffectName, KeptAnswer, KeyedRequest } from '../domain/idempotency.ts';
-import type { Json } from '../domain/json/json.ts';
+import type { Json, JsonObject } from '../domain/json/json.ts';
 import type { KvLock, KvPage, KvQuota, KvUsage } from '../domain/kv.ts';
 import type { StoredNetwork } from '../domain/network.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { Notification } from '../domain/notification.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
 import type { Relayer } from '../domain/relayer.ts';
+import type { StoredSigner } from '../domain/signer.ts';
 import type { AnchorKind } from '../domain/transaction/anchor.ts';
 import type { Attempt } from '../domain/transaction/attempt.ts';
 import type { Decision } from '../domain/transaction/decision.ts';
@@ -161,6 +162,12 @@ export interface Reader {
   storedNetwork(type: NetworkType, name: string): Promise<StoredNetwork | undefined>;
   /** Newest first, ties by type and name. */
   storedNetworks(): Promise<StoredNetwork[]>;
+
+  storedSigner(id: string): Promise<StoredSigner | undefined>;
+  /** Newest first, ties by id. */
+  storedSigners(page: PageRequest): Promise<Page<StoredSigner>>;
+  /** With its secrets, of this making of it only. */
+  signerConfig(id: string, stamp: string): Promise<JsonObject | undefined>;
 
   /** Rises with each change of settings; 0 before the first. */
   latestAuditRecord(): Promise<number>;
@@ -382,6 +389,10 @@ export interface Writer extends Reader {
   putNetwork(network: StoredNetwork): Promise<void>;
   /** True when there was one. */
   deleteNetwork(type: NetworkType, name: string): Promise<boolean>;
+  /** @throws DuplicateRecord */
+  insertSigner(signer: StoredSigner, config: JsonObject): Promise<void>;
+  /** True when there was one. */
+  deleteSigner(id: string): Promise<boolean>;
   insertAuditRecord(record: AuditedChange & Pick<Caller, 'keyId' | 'requestId'>): Promise<void>;
 
   putHistory(history: Pick<History, 'epochs' | 'place'>): Promise<void>;

@@ -1,16 +1,14 @@
 /** Real answers have the shapes that the description gives them: no key more, none less. */
 import t from 'tap';
 import { fund } from '../../demo/chain.ts';
-import { createChains } from '../../src/chains/registry.ts';
-import { systemClock } from '../../src/domain/clock.ts';
 import { failureSchema } from '../../src/http/openapi/answers.ts';
-import { chainBodies } from '../../src/http/openapi/chain-bodies.ts';
 import { operations } from '../../src/http/openapi/operations.ts';
 import { startAnvil } from '../support/anvil.ts';
+import { describedBodies } from '../support/described.ts';
 import { type RunningService, startService } from '../support/service.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-const described = operations(chainBodies(createChains(systemClock)));
+const described = operations(describedBodies());
 const RECEIVER = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8';
 
 t.test('every operation, once', async (t) => {
@@ -108,6 +106,12 @@ t.test('every operation, once', async (t) => {
   await ask('GET /api/v1/networks/:id', '/api/v1/networks/evm:mine');
   await ask('PATCH /api/v1/networks/:id', '/api/v1/networks/evm:mine', { tags: ['x'] });
   await ask('DELETE /api/v1/networks/:id', '/api/v1/networks/evm:mine');
+  await ask('POST /api/v1/signers', '/api/v1/signers', { id: 'key', type: 'plain', config: { key: '01'.repeat(32) } });
+  await ask('GET /api/v1/signers', '/api/v1/signers');
+  await ask('GET /api/v1/signers/:id', '/api/v1/signers/key');
+  t.equal((await service.request('PATCH', '/api/v1/signers/key', {})).status, 400);
+  left.delete('PATCH /api/v1/signers/:id');
+  await ask('DELETE /api/v1/signers/:id', '/api/v1/signers/key');
   await ask('GET /api/v1/audit', '/api/v1/audit');
 
   for (const prefix of ['/api/v1', '']) {

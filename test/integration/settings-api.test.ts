@@ -1,5 +1,6 @@
 /** Settings over a running service: what is made, changed and deleted counts at once, and never shows a secret. */
-import { Configuration, NetworksApi } from '@openzeppelin/relayer-sdk';
+import { randomBytes } from 'node:crypto';
+import { Configuration, NetworksApi, type SignerCreateRequest, SignersApi } from '@openzeppelin/relayer-sdk';
 import t, { type Test } from 'tap';
 import { answersByMethod, startRpcDouble } from '../support/rpc-double.ts';
 import { type RunningService, startService } from '../support/service.ts';
@@ -39,5 +40,22 @@ t.test('settings', async (t) => {
     t.match(await ask('DELETE', '/networks/evm:mine'), { status: 200 });
     t.match(await ask('GET', '/networks/evm:mine'), { status: 404 });
     t.notMatch(service.output(), /a-secret-key/);
+  });
+
+  t.test('signers', async (t) => {
+    const signers = new SignersApi(service.configuration);
+    const key = randomBytes(32).toString('hex');
+    const created = await signers.createSigner({ id: 'mine', type: 'plain', config: { key } } as SignerCreateRequest);
+    t.match([created.status, created.data], [201, { success: true, data: { id: 'mine', type: 'local', config: {} } }]);
+    t.match((await signers.listSigners(1, 10)).data, { data: [{ id: 'mine' }, { id: 'local-key', type: 'local' }] });
+    t.match((await signers.getSigner('mine')).data, { data: { id: 'mine' } });
+    const refused = await signers.updateSigner('mine', {}).catch(({ response }) => response);
+    t.match([refused.status, refused.data], [400, { error: /^Signer updates are not allowed/ }]);
+    t.match(await ask('DELETE', '/signers/local-key'), { status: 400 });
+    t.match((await signers.deleteSigner('mine')).data, { success: true, data: 'Signer deleted successfully' });
+    t.match(await ask('GET', '/signers/mine'), { status: 404 });
+    const audit = await ask('GET', '/audit?resource=signer');
+    t.match(audit.data, [{ action: 'delete' }, { action: 'create', secrets: ['config'] }]);
+    t.notMatch(service.output() + JSON.stringify(audit), key);
   });
 });

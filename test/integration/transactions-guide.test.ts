@@ -75,7 +75,7 @@ t.test('the chains that it says can be started anew are those that can', (t) => 
 });
 
 t.test('the routes that it names exist', (t) => {
-  const bodies = chainBodies(new Map([['evm', createEvmChain(systemClock)]]));
+  const bodies = chainBodies(new Map([['evm', createEvmChain(systemClock)]]), new Map());
   const known = Object.keys(operations(bodies)).map((route) =>
     route
       .replace(/ \/api\/v1\/relayers\/:id\//, ' ')

@@ -33,6 +33,7 @@ import { FakeChain } from './fake-chain.ts';
 import { FakeChainClient, FakeFamily } from './fake-chain-client.ts';
 import { FakeSigner } from './fake-signer.ts';
 import { NO_PLUGIN_HTTP } from './no-plugin-http.ts';
+import { noSigners } from './no-signers.ts';
 import { quickFolder } from './run-folder.ts';
 
 export const ADDRESS = '0xaa';
@@ -185,6 +186,7 @@ export class EngineWorld {
       chains: new Map([['evm', this.family]]),
       connections: { clientOf: () => this.client, close: async () => {} },
       networks: new NetworkDirectory([], store.read),
+      ...noSigners(store),
       signerOf: async () => this.signer,
       engine,
       feed: { changed: async () => {} },

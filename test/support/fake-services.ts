@@ -1,6 +1,6 @@
 import type { AuditFilter } from '../../src/domain/audit.ts';
 import type { Caller } from '../../src/domain/caller.ts';
-import { AppError } from '../../src/domain/errors.ts';
+import { AppError, invalidRequest } from '../../src/domain/errors.ts';
 import type { Effect } from '../../src/domain/idempotency.ts';
 import type { WireObject } from '../../src/domain/json/json.ts';
 import type { Page, PageRequest } from '../../src/domain/page.ts';
@@ -18,6 +18,7 @@ import type {
 } from '../../src/services/services.ts';
 import type { AuditService } from '../../src/services/settings/audit.ts';
 import type { NetworksService } from '../../src/services/settings/networks.ts';
+import type { SignersService } from '../../src/services/settings/signers.ts';
 import { FakeEffects } from './keyed-effect.ts';
 import { fetchServiceOver, NO_PLUGIN_HTTP } from './no-plugin-http.ts';
 
@@ -32,6 +33,7 @@ export class FakeServices implements ApiServices {
   readonly kv = new FakeKv();
   readonly fetch = fetchServiceOver(NO_PLUGIN_HTTP);
   readonly effects = new FakeEffects();
+  readonly signers = new FakeSigners();
   readonly networks = new FakeNetworks();
   readonly audit = new FakeAudit();
 }
@@ -93,6 +95,37 @@ class FakeNotifications implements NotificationsService {
 
   async update(id: string, body: unknown): Promise<WireObject> {
     return { ...(await this.get(id)), ...(body as WireObject) };
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.get(id);
+    this.known.delete(id);
+  }
+}
+
+/** What is made is kept as it was given. */
+class FakeSigners implements SignersService {
+  readonly known = new Map<string, WireObject>();
+
+  async get(id: string): Promise<WireObject> {
+    const signer = this.known.get(id);
+    if (signer === undefined) throw new AppError('SIGNER_NOT_FOUND', { id });
+    return signer;
+  }
+
+  async list(): Promise<Page<WireObject>> {
+    return { items: [...this.known.values()], total: this.known.size };
+  }
+
+  async create(body: unknown): Promise<WireObject> {
+    const signer = body as WireObject;
+    this.known.set(String(signer['id']), signer);
+    return signer;
+  }
+
+  async update(id: string): Promise<never> {
+    await this.get(id);
+    throw invalidRequest('Signer updates are not allowed');
   }
 
   async remove(id: string): Promise<void> {

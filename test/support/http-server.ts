@@ -11,6 +11,8 @@ import { createHealth, type HealthCheck } from '../../src/observability/health.t
 import { createLog } from '../../src/observability/log.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { IdempotencyKeys } from '../../src/services/idempotency-keys.ts';
+import { clientKinds } from '../../src/services/settings/signer-form.ts';
+import { createSignerKinds } from '../../src/signers/registry.ts';
 import { FakePluginHost } from './fake-plugin-host.ts';
 import { FakeServices } from './fake-services.ts';
 import { temporaryStore } from './store.ts';
@@ -64,6 +66,7 @@ export async function startHttp(
     metrics,
     apiKey: { id: 'default', key: API_KEY },
     chains: createChains(systemClock),
+    signerKinds: clientKinds(createSignerKinds()),
     exposition: createMetrics(),
     limiter: new TokenBuckets(options.rate ?? UNLIMITED, systemClock),
     idempotencyKeys,

@@ -23,6 +23,7 @@ import type { Store } from '../../src/store/store.ts';
 import { Crash } from './crash.ts';
 import { FakeEngineMetrics } from './engine-world.ts';
 import { NO_PLUGIN_HTTP } from './no-plugin-http.ts';
+import { noSigners } from './no-signers.ts';
 import { relayerOf } from './store.ts';
 import type { TravelClock } from './travel-clock.ts';
 
@@ -129,6 +130,7 @@ export abstract class Scenario {
     this.services = createServices({
       ...this.#shared,
       networks: new NetworkDirectory([], store.read),
+      ...noSigners(store),
       feed: { changed: async () => {} },
       rpcGuard: createAddressGuard({ allowedHosts: [], blockPrivate: false }),
       webhooks: { check: () => undefined },

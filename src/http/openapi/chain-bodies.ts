@@ -4,6 +4,7 @@ import type { DescribedBody, DescribedSigning } from '../../chains/description.t
 import type { NetworkType } from '../../domain/network-type.ts';
 import { transactionStatusSchema } from '../../domain/transaction/transaction-state.ts';
 import { networkCreateSchema, networkUpdateSchema } from '../../services/settings/network-form.ts';
+import { signerCreateSchema } from '../../services/settings/signer-form.ts';
 import type { ChainBodies } from './operation.ts';
 import { relayerAnswers } from './relayer-answers.ts';
 
@@ -13,9 +14,13 @@ export type DescribedChain = Pick<
   'counter' | 'description' | 'networkSchema' | 'policySchema' | 'type' | 'unit'
 >;
 
+/** The kinds of signers that clients can make, by their type. */
+export type DescribedSigners = ReadonlyMap<string, Parameters<typeof signerCreateSchema>[0]>;
+
 /** What differs by network type: any of the families' own. Bodies get names of their own. */
 export function chainBodies(
   chains: ReadonlyMap<NetworkType, DescribedChain>,
+  signerKinds: DescribedSigners,
 ): ChainBodies & { named: Readonly<Record<string, z.ZodType>> } {
   const families = [...chains.values()];
   const named: Record<string, z.ZodType> = {};
@@ -37,6 +42,7 @@ export function chainBodies(
       schema,
       example: description.policies,
     })),
+    signer: signerBody(signerKinds, named),
     networks: {
       create: bodyOf('Network', (family) => ({
         schema: networkCreateSchema(family),
@@ -60,6 +66,17 @@ export function chainBodies(
     },
     named,
   };
+}
+
+/** What makes signers of the kinds that clients can make some of, each under a name of its own. */
+function signerBody(kinds: DescribedSigners, named: Record<string, z.ZodType>): DescribedBody {
+  const schemas = [...kinds.values()].map((kind) => {
+    const words = kind.type.split('_').map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`);
+    const schema = signerCreateSchema(kind);
+    named[`${words.join('')}Signer`] = schema;
+    return schema;
+  });
+  return { schema: z.union(schemas), example: { id: 'my-key', type: 'plain', config: { key: '01'.repeat(32) } } };
 }
 
 /** Of a family that says nothing of its own. */

@@ -190,6 +190,7 @@ function exampleOfName(name: string, url: string): string {
   if (name === 'nonce') return '7';
   if (name !== 'id') return '5f0c8f4e-6f5b-4d5a-9d3c-2f1f6f1c2a10';
   if (url.includes('/plugins/')) return 'hello';
+  if (url.includes('/signers/')) return 'my-key';
   if (url.includes('/networks/')) return 'evm:my-chain';
   return url.includes('/notifications/') ? 'accounting' : 'sepolia-1';
 }

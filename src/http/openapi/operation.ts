@@ -7,6 +7,8 @@ import type { RelayerAnswers } from './relayer-answers.ts';
 /** What the chain families take and answer: any of their own. */
 export interface ChainBodies {
   policies: DescribedBody;
+  /** What makes signers. */
+  signer: DescribedBody;
   /** What makes and changes networks. */
   networks: { create: DescribedBody; update: DescribedBody };
   /** About relayers. */
@@ -30,6 +32,7 @@ export const TAGS = {
   Transactions: 'What relayers were asked to send, and what became of it.',
   Signing: 'Signatures over what is not sent, and calls that are passed through to a node.',
   Notifications: 'Webhook targets. Events are delivered at least once, in order per transaction.',
+  Signers: 'The keys that relayers sign with; what is secret of them goes in and never comes out.',
   Networks: 'The chains that relayers are on, and where they are reached.',
   Audit: 'Who changed which setting.',
   Operations: 'Probes, metrics and this description.',

@@ -15,6 +15,7 @@ import { lifecycleOperations, timelineEventSchema, timelineSchema } from './life
 import { networkOperations, networkSchema } from './network-operations.ts';
 import { ACTING, BODY, type ChainBodies, found, OF_RELAYER, type Operation } from './operation.ts';
 import { pluginCalls, pluginSchema, pluginViews } from './plugin-operations.ts';
+import { signerOperations, signerSchema } from './signer-operations.ts';
 import { signingOperations } from './signing-operations.ts';
 
 const READ: readonly ErrorCode[] = ['INVALID_REQUEST'];
@@ -43,6 +44,7 @@ export function operations(chains: ChainBodies): Readonly<Record<string, Operati
     ...lifecycleOperations(chains),
     ...signingOperations(chains),
     ...notificationOperations,
+    ...signerOperations(chains),
     ...networkOperations(chains),
     ...auditOperations,
     ...serviceOperations,
@@ -241,6 +243,7 @@ export const NAMED_ANSWERS = {
   Timeline: timelineSchema,
   TimelineEvent: timelineEventSchema,
   Notification: notificationSchema,
+  Signer: signerSchema,
   Network: networkSchema,
   AuditRecord: auditRecordSchema,
   Failure: failureSchema,

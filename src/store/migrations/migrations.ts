@@ -4,6 +4,7 @@ import type { Tables } from '../schema.ts';
 import { audit } from './audit.ts';
 import { baseline } from './baseline.ts';
 import { networks } from './networks.ts';
+import { signers } from './signers.ts';
 
 /** One step of the schema. Once released it is never edited: what has to change is the next step. */
 export interface Migration {
@@ -16,4 +17,5 @@ export const migrations: readonly Migration[] = [
   { name: 'baseline', up: baseline },
   { name: 'audit', up: audit },
   { name: 'networks', up: networks },
+  { name: 'signers', up: signers },
 ];

@@ -18,6 +18,7 @@ import { outboxContract } from './outbox.ts';
 import { pruningContract } from './pruning.ts';
 import { relayersContract } from './relayers.ts';
 import { settingsLockContract } from './settings-lock.ts';
+import { signersContract } from './signers.ts';
 import { spendingContract } from './spending.ts';
 import { transactionsContract } from './transactions.ts';
 
@@ -32,6 +33,7 @@ export function storeContract(t: Test, open: (t: Test) => Promise<Store>): void 
   chainIdentitiesContract(t, open);
   notificationsContract(t, open);
   networksContract(t, open);
+  signersContract(t, open);
   auditContract(t, open);
   settingsLockContract(t, open);
   outboxContract(t, open);

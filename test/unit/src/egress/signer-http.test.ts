@@ -16,3 +16,16 @@ t.test('a service that holds keys may lie inside', async (t) => {
   const answer = await http.post(url, { body: '{}', headers: {}, timeoutMs: 10_000, maxBytes: 100 });
   t.equal(answer.body.toString(), 'signed');
 });
+
+t.test('one that a client names may not', async (t) => {
+  const http = createSignerHttp('made by a client');
+  t.teardown(() => http.close());
+  const url = new URL('http://127.0.0.1:1/');
+  t.throws(() => http.checkUrl(url), {
+    name: 'BlockedAddressError',
+    message: '127.0.0.1 is refused: a loopback address; declare the signer in the configuration',
+  });
+  const request = { body: '{}', headers: {}, timeoutMs: 10_000, maxBytes: 100 };
+  await t.rejects(http.post(url, request), { message: /is refused: a loopback address/ });
+  createSignerHttp().checkUrl(url);
+});

@@ -14,6 +14,7 @@ t.test('all services share one store and one view of the relayers', async (t) =>
     'notifications',
     'relayers',
     'rpc',
+    'signers',
     'signing',
     'transactions',
   ]);

@@ -2,13 +2,15 @@ import t from 'tap';
 import { createChains } from '../../../../../src/chains/registry.ts';
 import { systemClock } from '../../../../../src/domain/clock.ts';
 import { chainBodies } from '../../../../../src/http/openapi/chain-bodies.ts';
+import { describedBodies } from '../../../../support/described.ts';
 
 t.test('each family is shown under its own name', (t) => {
-  const { named, policies, networks, request } = chainBodies(createChains(systemClock));
+  const { named, policies, networks, request } = describedBodies();
   t.strictSame(Object.keys(named), [
     'EvmPolicies',
     'SolanaPolicies',
     'StellarPolicies',
+    'PlainSigner',
     'EvmNetwork',
     'SolanaNetwork',
     'StellarNetwork',

@@ -1,15 +1,13 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { fastify } from 'fastify';
 import t from 'tap';
-import { createChains } from '../../../../../src/chains/registry.ts';
-import { systemClock } from '../../../../../src/domain/clock.ts';
-import { chainBodies } from '../../../../../src/http/openapi/chain-bodies.ts';
 import { describeApi } from '../../../../../src/http/openapi/document.ts';
 import { operations } from '../../../../../src/http/openapi/operations.ts';
 import { collectRoutes, type RouteTable } from '../../../../../src/http/route-table.ts';
+import { describedBodies } from '../../../../support/described.ts';
 import { startHttp } from '../../../../support/http-server.ts';
 
-const parts = chainBodies(createChains(systemClock));
+const parts = describedBodies();
 
 /** The routes that there are descriptions of, without handlers worth the name. */
 function describedRoutes(): RouteTable {

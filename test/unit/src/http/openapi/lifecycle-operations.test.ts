@@ -1,13 +1,11 @@
 import t from 'tap';
-import { createChains } from '../../../../../src/chains/registry.ts';
-import { systemClock } from '../../../../../src/domain/clock.ts';
 import type { ErrorCode } from '../../../../../src/domain/errors.ts';
-import { chainBodies } from '../../../../../src/http/openapi/chain-bodies.ts';
 import { lifecycleOperations, timelineSchema } from '../../../../../src/http/openapi/lifecycle-operations.ts';
 import { timelineOf } from '../../../../../src/services/timeline.ts';
+import { describedBodies } from '../../../../support/described.ts';
 import { attemptOf, transactionOf } from '../../../../support/store.ts';
 
-const all = lifecycleOperations(chainBodies(createChains(systemClock)));
+const all = lifecycleOperations(describedBodies());
 
 t.test('what changes a transaction is gated, what reads is not', (t) => {
   for (const [route, { errors }] of Object.entries(all)) {

@@ -1,9 +1,9 @@
 import t from 'tap';
 import { createChains } from '../../../../../src/chains/registry.ts';
 import { systemClock } from '../../../../../src/domain/clock.ts';
-import { chainBodies } from '../../../../../src/http/openapi/chain-bodies.ts';
 import { networkOperations, networkSchema } from '../../../../../src/http/openapi/network-operations.ts';
 import { networkView } from '../../../../../src/services/settings/network-view.ts';
+import { describedBodies } from '../../../../support/described.ts';
 
 const chains = createChains(systemClock);
 
@@ -20,7 +20,7 @@ t.test('a network as it is answered has the described shape, whatever its family
 });
 
 t.test('bodies are those of the families', (t) => {
-  const all = networkOperations(chainBodies(chains));
+  const all = networkOperations(describedBodies(chains));
   const create = all['POST /api/v1/networks']?.body;
   t.ok(create?.schema.safeParse(create.example).success);
   t.notOk(create?.schema.safeParse({ name: 'x' }).success);

@@ -2,11 +2,11 @@ import t from 'tap';
 import { createChains } from '../../../../../src/chains/registry.ts';
 import { systemClock } from '../../../../../src/domain/clock.ts';
 import { ERRORS, type ErrorCode } from '../../../../../src/domain/errors.ts';
-import { chainBodies } from '../../../../../src/http/openapi/chain-bodies.ts';
 import { operations } from '../../../../../src/http/openapi/operations.ts';
+import { describedBodies } from '../../../../support/described.ts';
 
 const chains = createChains(systemClock);
-const all = operations(chainBodies(chains));
+const all = operations(describedBodies(chains));
 
 /** Rows that are never the answer of an operation: for unknown paths, other methods, and a start that fails. */
 const ELSEWHERE: readonly ErrorCode[] = ['ROUTE_NOT_FOUND', 'METHOD_NOT_ALLOWED', 'SIGNER_UNUSABLE'];

@@ -1,10 +1,8 @@
 import t from 'tap';
-import { createChains } from '../../../../../src/chains/registry.ts';
-import { systemClock } from '../../../../../src/domain/clock.ts';
-import { chainBodies } from '../../../../../src/http/openapi/chain-bodies.ts';
 import { signingOperations } from '../../../../../src/http/openapi/signing-operations.ts';
+import { describedBodies } from '../../../../support/described.ts';
 
-const described = signingOperations(chainBodies(createChains(systemClock)));
+const described = signingOperations(describedBodies());
 
 t.test('each example is a body, and what is sent on without a name is described', (t) => {
   for (const [route, { body, errors }] of Object.entries(described)) {

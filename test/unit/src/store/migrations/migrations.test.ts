@@ -32,6 +32,7 @@ t.test('all steps lead from an empty database to the tables of the schema', asyn
       'plugin_locks',
       'rate_buckets',
       'relayers',
+      'signers',
       'spending',
       'transactions',
     ],

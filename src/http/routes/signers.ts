@@ -1,0 +1,34 @@
+import type { FastifyInstance } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { SignersService } from '../../services/settings/signers.ts';
+import { callerOf } from '../caller.ts';
+import { success, successPage } from '../envelope.ts';
+import { assertNoBody, bodyOf } from '../json-body.ts';
+import { pageQuerySchema, pageRequest } from '../paging.ts';
+
+const params = z.object({ id: z.string() });
+
+/** The keys that relayers sign with; secrets go in and never come out. */
+export function signerRoutes(app: FastifyInstance, signers: SignersService): void {
+  const routes = app.withTypeProvider<ZodTypeProvider>();
+
+  routes.get('/signers', { schema: { querystring: pageQuerySchema } }, async (request) => {
+    const page = pageRequest(request.query);
+    return successPage(await signers.list(page), page);
+  });
+
+  routes.post('/signers', async (request, reply) =>
+    reply.code(201).send(success(await signers.create(bodyOf(request), callerOf(request)))),
+  );
+
+  routes.get('/signers/:id', { schema: { params } }, async (request) => success(await signers.get(request.params.id)));
+
+  routes.patch('/signers/:id', { schema: { params } }, async (request) => signers.update(request.params.id));
+
+  routes.delete('/signers/:id', { schema: { params } }, async (request) => {
+    assertNoBody(request);
+    await signers.remove(request.params.id, callerOf(request));
+    return success('Signer deleted successfully');
+  });
+}

@@ -1,0 +1,75 @@
+import type { Chain } from './chains/chain.ts';
+import type { Configuration } from './config/configuration.ts';
+import type { NetworkType } from './domain/network-type.ts';
+import type { Log } from './observability/log.ts';
+import { applyDeclarations, type DeclaredRelayer } from './services/declarations.ts';
+import { applyNotifications } from './services/notification-declarations.ts';
+import { applyNetworks } from './services/settings/network-declarations.ts';
+import { NetworkDirectory } from './services/settings/network-directory.ts';
+import { SettingsFeed } from './services/settings/settings-feed.ts';
+import { SignerDirectory } from './services/settings/signer-directory.ts';
+import { openKeyRing } from './signers/key-ring.ts';
+import type { SignerKinds } from './signers/registry.ts';
+import type { SignerTools } from './signers/signer.ts';
+import type { Store } from './store/store.ts';
+import type { Teardown } from './teardown.ts';
+
+export interface SettingsParts {
+  configuration: Pick<Configuration, 'environment' | 'networks' | 'notifications' | 'relayers' | 'signers'>;
+  chains: ReadonlyMap<NetworkType, Chain>;
+  signerKinds: SignerKinds;
+  /** For signers of the configuration. */
+  signerTools: SignerTools;
+  /** The way to services that signers of clients name. */
+  clientHttp: SignerTools['http'];
+  store: Store;
+  log: Log;
+}
+
+/** What relayers are made of, as the configuration and clients have it. */
+export interface OpenedSettings {
+  feed: SettingsFeed;
+  networks: NetworkDirectory;
+  signers: SignerDirectory;
+}
+
+/** Opens the signers, and brings what the configuration declares and what the store has together. */
+export async function openSettings(parts: SettingsParts, opened: Teardown): Promise<OpenedSettings> {
+  const { configuration, chains, signerKinds, signerTools, clientHttp, store, log } = parts;
+  const ring = await openKeyRing(signerKinds, configuration.signers, signerTools);
+  opened.later('signers of the configuration', () => ring.close());
+  const signers = new SignerDirectory({
+    declared: { ring, entries: configuration.signers },
+    kinds: signerKinds,
+    tools: { ...signerTools, http: clientHttp },
+    read: store.read,
+    log,
+  });
+  opened.later('signers of clients', () => signers.close());
+
+  const reset = configuration.environment.RESET_STORAGE_ON_START;
+  await applyNotifications(store, configuration.notifications, signerTools.secrets, log, { reset });
+  await applyDeclarations(store, await withAddresses(configuration.relayers, chains, signers), log, { reset });
+  await applyNetworks(store, configuration.networks, log, { reset });
+
+  const feed = new SettingsFeed({ store, log });
+  opened.later('changes of settings', () => feed.close());
+  const networks = new NetworkDirectory(configuration.networks, store.read);
+  await feed.follow('network', () => networks.reload());
+  return { feed, networks, signers };
+}
+
+async function withAddresses(
+  relayers: Configuration['relayers'],
+  chains: SettingsParts['chains'],
+  signers: SignerDirectory,
+): Promise<DeclaredRelayer[]> {
+  return await Promise.all(
+    relayers.map(async (relayer) => {
+      const chain = chains.get(relayer.networkType);
+      if (chain === undefined) throw new Error(`Relayer ${relayer.id}: no chain family ${relayer.networkType}`);
+      const signer = await signers.signer(relayer.signerId);
+      return { ...relayer, address: chain.addressOf(await signer.publicKey(chain.curve)) };
+    }),
+  );
+}

@@ -1,0 +1,95 @@
+import { AppError } from '../../domain/errors.ts';
+import type { Log } from '../../observability/log.ts';
+import type { KeyRing } from '../../signers/key-ring.ts';
+import { openSigner, type SignerEntry, type SignerKinds } from '../../signers/registry.ts';
+import type { Curve, Signer, SignerTools } from '../../signers/signer.ts';
+import type { Reader } from '../../store/store.ts';
+import { clientKinds } from './signer-form.ts';
+
+export interface SignerDirectoryDeps {
+  /** Those of the configuration, opened. */
+  declared: { ring: Pick<KeyRing, 'signer'>; entries: readonly SignerEntry[] };
+  read: Pick<Reader, 'storedSigner' | 'signerConfig'>;
+  kinds: SignerKinds;
+  tools: SignerTools;
+  log: Log;
+}
+
+/** All signers: those of the configuration, and those that clients made, which are opened when they are first needed. */
+export class SignerDirectory {
+  readonly #deps: SignerDirectoryDeps;
+  readonly #entries: ReadonlyMap<string, SignerEntry>;
+  readonly #opened = new Map<string, { stamp: string; signer: Promise<Signer> }>();
+  /** The kinds that clients can make signers of. */
+  readonly kinds: SignerKinds;
+
+  constructor(deps: SignerDirectoryDeps) {
+    this.#deps = deps;
+    this.#entries = new Map(deps.declared.entries.map((entry) => [entry.id, entry]));
+    this.kinds = clientKinds(deps.kinds);
+  }
+
+  /** Those of the configuration, by id. */
+  get declared(): readonly SignerEntry[] {
+    return [...this.#entries.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  declaredOne(id: string): SignerEntry | undefined {
+    return this.#entries.get(id);
+  }
+
+  /**
+   * The signer as it is now: one that was deleted and made again has another key.
+   * @throws AppError `SIGNER_NOT_FOUND`, `SIGNER_UNUSABLE`
+   */
+  async signer(id: string): Promise<Signer> {
+    if (this.#entries.has(id)) return this.#deps.declared.ring.signer(id);
+    const stored = await this.#deps.read.storedSigner(id);
+    const known = this.#opened.get(id);
+    if (known !== undefined && known.stamp === stored?.stamp) return await known.signer;
+    if (known !== undefined) this.#forget(id, known.signer);
+    if (stored === undefined) throw new AppError('SIGNER_NOT_FOUND', { id });
+    const { stamp, type } = stored;
+    const signer = this.#open(id, stamp, type);
+    this.#opened.set(id, { stamp, signer });
+    signer.catch(() => {
+      if (this.#opened.get(id)?.signer === signer) this.#opened.delete(id);
+    });
+    return await signer;
+  }
+
+  /** The curves that a signer can have keys on. @throws AppError `SIGNER_NOT_FOUND` */
+  async curves(id: string): Promise<readonly Curve[]> {
+    const { type } = this.#entries.get(id) ?? (await this.#deps.read.storedSigner(id)) ?? {};
+    if (type === undefined) throw new AppError('SIGNER_NOT_FOUND', { id });
+    return (this.#deps.kinds.get(type) ?? this.kinds.get(type))?.curves ?? [];
+  }
+
+  /** Wipes the keys of those that clients made. Safe to call twice. */
+  async close(): Promise<void> {
+    const all = [...this.#opened.values()];
+    this.#opened.clear();
+    await Promise.all(all.map(({ signer }) => signer.then((one) => one.close()).catch(() => {})));
+  }
+
+  async #open(id: string, stamp: string, type: string): Promise<Signer> {
+    const { read, tools } = this.#deps;
+    const config = await read.signerConfig(id, stamp);
+    if (config === undefined) throw new AppError('SIGNER_NOT_FOUND', { id });
+    return await openSigner(this.kinds, { id, type, config }, { ...tools, secrets: ownSecret });
+  }
+
+  /** Whoever signs with it now ends first. */
+  #forget(id: string, signer: Promise<Signer>): void {
+    this.#opened.delete(id);
+    signer
+      .then((one) => one.close())
+      .catch((error: unknown) => this.#deps.log.debug({ err: error, signer: id }, 'a signer was not closed'));
+  }
+}
+
+/** A client has no variables: what it names would be those of the service. */
+const ownSecret: SignerTools['secrets'] = ({ type, value }) => {
+  if (type === 'plain') return value;
+  throw new Error('a secret of a signer that a client made is never in the environment');
+};

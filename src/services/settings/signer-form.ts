@@ -1,0 +1,150 @@
+import { z } from 'zod';
+import { invalidRequest } from '../../domain/errors.ts';
+import { idSchema } from '../../domain/id.ts';
+import { isObject, type Json, type JsonObject } from '../../domain/json/json.ts';
+import { didYouMean } from '../../domain/json/nearest.ts';
+import { rawKeyFault, rawKeySignerKind } from '../../signers/raw-key.ts';
+import type { SignerKinds } from '../../signers/registry.ts';
+import { secretSchema } from '../../signers/secret.ts';
+import type { SignerKind } from '../../signers/signer.ts';
+import { parseBody } from '../request-body.ts';
+
+/** What of a kind a client needs to know. */
+type ClientKind = Pick<SignerKind, 'type' | 'configSchema'>;
+
+/**
+ * Fields that only the operator's files have: where a credential of the machine itself would be sent to, and which of
+ * its files is read.
+ */
+const OF_FILES_ONLY: Readonly<Record<string, readonly string[]>> = {
+  aws_kms: ['endpoint'],
+  google_cloud_kms: ['endpoint'],
+  azure_key_vault: ['endpoint', 'federated_token_file'],
+};
+
+/** Kept secret in a file and shown by the reference, whose clients know their keys by them. */
+const SHOWN_ALL_THE_SAME: Readonly<Record<string, readonly string[]>> = { azure_key_vault: ['tenant_id', 'client_id'] };
+
+/** A keystore is a file of this machine: a client hands over the key itself. */
+const WITHOUT_CLIENTS = 'local';
+
+/** The kinds that clients can make signers of. */
+export function clientKinds(kinds: SignerKinds): SignerKinds {
+  const known = [...kinds].filter(([type]) => type !== WITHOUT_CLIENTS);
+  return new Map([...known, [rawKeySignerKind.type, rawKeySignerKind]]);
+}
+
+/** The body that makes a signer of a kind: as an entry of a file, with each secret as it is. */
+export function signerCreateSchema({ type, configSchema }: ClientKind) {
+  return z.strictObject({
+    id: idSchema.nullish(),
+    type: z.literal(type),
+    config: withPlainSecrets(configSchema, OF_FILES_ONLY[type]),
+  });
+}
+
+/** A signer as a client asks for it. */
+export interface SignerForm {
+  id: string | undefined;
+  kind: SignerKind;
+  /** As a file would have it, each secret as itself. */
+  config: JsonObject;
+}
+
+/**
+ * Reads a body that makes a signer. Nothing is asked of any service.
+ * @param kinds those of {@link clientKinds}
+ * @throws AppError `INVALID_REQUEST`, which shows no secret
+ */
+export function readSignerForm(body: unknown, kinds: SignerKinds): SignerForm {
+  const { type } = parseBody(z.looseObject({ type: z.string() }), body);
+  const kind = kinds.get(type);
+  if (kind === undefined) throw invalidRequest(`type: ${whyNoKind(type, kinds)}`);
+  const { id, config } = parseBody(signerCreateSchema(kind), body);
+  const fault = kind.type === rawKeySignerKind.type ? rawKeyFault(String((config as JsonObject)['key'])) : null;
+  if (fault !== null) throw invalidRequest(fault);
+  const whole = wrapSecrets(kind.configSchema, config as Json) as JsonObject;
+  parseBody(kind.configSchema, whole, ['config']);
+  return { id: id ?? undefined, kind, config: whole };
+}
+
+function whyNoKind(type: string, kinds: SignerKinds): string {
+  if (type === WITHOUT_CLIENTS) {
+    return 'a signer of type local is a keystore of the operator; declare it in the configuration, or send `plain`';
+  }
+  return `there is no signer type "${type}"; ${didYouMean(type, kinds.keys()) ?? `known: ${[...kinds.keys()].join(', ')}`}`;
+}
+
+/** The type as answers show it: the reference knows one word for keys in the process, wherever they came from. */
+export function shownType(type: string): string {
+  return type === rawKeySignerKind.type ? WITHOUT_CLIENTS : type;
+}
+
+/** The part of a configuration that answers show: no secret, and null for what may be and is not there. */
+export function shownConfig({ type, configSchema }: ClientKind, config: JsonObject): JsonObject {
+  if (type === WITHOUT_CLIENTS) return {};
+  return shownPart(configSchema, config, SHOWN_ALL_THE_SAME[type] ?? []) as JsonObject;
+}
+
+function shownPart(schema: z.core.$ZodType, value: Json, shownAllTheSame: readonly string[]): Json {
+  const form = bare(schema);
+  if (!(form instanceof z.ZodObject) || !isObject(value)) return value;
+  const fields = Object.entries(form.shape as Record<string, z.core.$ZodType>).flatMap(
+    ([name, field]): [string, Json][] => {
+      const given = (value as JsonObject)[name];
+      if (isSecret(bare(field))) return shownAllTheSame.includes(name) ? [[name, shownSecret(given)]] : [];
+      if (given === undefined) return isNullable(field) ? [[name, null]] : [];
+      return [[name, shownPart(field, given, [])]];
+    },
+  );
+  return Object.fromEntries(fields);
+}
+
+/** Of one that stands in the environment, nothing. */
+function shownSecret(secret: Json | undefined): Json {
+  return isObject(secret) && secret['type'] === 'plain' ? (secret['value'] as Json) : null;
+}
+
+/** The same form with a text wherever it has a secret, and without some fields. */
+function withPlainSecrets(schema: z.core.$ZodType, omitted: readonly string[] = []): z.ZodType {
+  if (isSecret(schema)) return z.string().min(1, 'must not be empty');
+  if (schema instanceof z.ZodObject) {
+    const fields = Object.entries(schema.shape as Record<string, z.core.$ZodType>)
+      .filter(([name]) => !omitted.includes(name))
+      .map(([name, field]) => [name, withPlainSecrets(field)]);
+    return z.strictObject(Object.fromEntries(fields) as Record<string, z.ZodType>);
+  }
+  if (schema instanceof z.ZodOptional) return withPlainSecrets(schema.unwrap()).nullish();
+  if (schema instanceof z.ZodNullable) return withPlainSecrets(schema.unwrap()).nullish();
+  return schema as z.ZodType;
+}
+
+/** What a client gave, as a file would have it. */
+function wrapSecrets(schema: z.core.$ZodType, value: Json): Json {
+  const form = bare(schema);
+  if (isSecret(form)) return { type: 'plain', value };
+  if (!(form instanceof z.ZodObject) || !isObject(value)) return value;
+  const given = Object.entries(value as JsonObject).filter(([, field]) => field !== null);
+  return Object.fromEntries(
+    given.map(([name, field]) => {
+      const inner = (form.shape as Record<string, z.core.$ZodType>)[name];
+      return [name, inner === undefined ? field : wrapSecrets(inner, field)];
+    }),
+  );
+}
+
+/** Every secret of a kind is that one schema, under a description of its own. */
+function isSecret(schema: z.core.$ZodType): boolean {
+  return schema instanceof z.ZodObject && schema.shape['type'] === secretSchema.shape.type;
+}
+
+function isNullable(schema: z.core.$ZodType): boolean {
+  return z.safeParse(schema, null).success;
+}
+
+function bare(schema: z.core.$ZodType): z.core.$ZodType {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault) {
+    return bare(schema.unwrap());
+  }
+  return schema instanceof z.ZodPipe ? bare(schema.in) : schema;
+}

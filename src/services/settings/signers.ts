@@ -1,0 +1,129 @@
+import type { AuditedChange } from '../../domain/audit.ts';
+import type { Caller } from '../../domain/caller.ts';
+import { AppError, invalidRequest } from '../../domain/errors.ts';
+import type { JsonObject, WireObject } from '../../domain/json/json.ts';
+import type { Page, PageRequest } from '../../domain/page.ts';
+import type { StoredSigner } from '../../domain/signer.ts';
+import { type AddressGuard, BlockedAddressError } from '../../egress/address-guard.ts';
+import type { SignerEntry, SignerKinds } from '../../signers/registry.ts';
+import type { Store } from '../../store/store.ts';
+import { changeOnce } from './change.ts';
+import type { SignerDirectory } from './signer-directory.ts';
+import { readSignerForm, shownConfig, shownType } from './signer-form.ts';
+
+/** The keys that relayers sign with. Views never hold a secret. */
+export interface SignersService {
+  get(id: string): Promise<WireObject>;
+  list(page: PageRequest): Promise<Page<WireObject>>;
+  /** 400, 409 for an id that is taken. Nothing is asked of the service that holds the key. */
+  create(body: unknown, by: Caller): Promise<WireObject>;
+  /** 404; else 400: what a signer is cannot be changed. */
+  update(id: string): Promise<never>;
+  /** 404; 400 for one of the configuration; 409 while relayers sign with it. */
+  remove(id: string, by: Caller): Promise<void>;
+}
+
+export interface SignersDeps {
+  store: Store;
+  signers: Pick<SignerDirectory, 'declared' | 'declaredOne' | 'kinds'>;
+  /** Those of the configuration. */
+  kinds: SignerKinds;
+  /** Judges the addresses of services. */
+  guard: Pick<AddressGuard, 'checkUrl'>;
+  /** A new UUID v4. */
+  newId(): string;
+}
+
+const NO_UPDATES =
+  'Signer updates are not allowed for security reasons. Please delete the existing signer and create a new one with the desired configuration.';
+
+export function createSignersService({ store, signers, kinds, guard, newId }: SignersDeps): SignersService {
+  function declaredView(entry: SignerEntry): JsonObject {
+    const kind = kinds.get(entry.type);
+    const config = kind === undefined ? {} : shownConfig(kind, entry.config as JsonObject);
+    return { id: entry.id, type: shownType(entry.type), config };
+  }
+
+  async function find(id: string): Promise<JsonObject> {
+    const declared = signers.declaredOne(id);
+    if (declared !== undefined) return declaredView(declared);
+    const stored = await store.read.storedSigner(id);
+    if (stored === undefined) throw new AppError('SIGNER_NOT_FOUND', { id });
+    return storedView(stored);
+  }
+
+  return {
+    get: find,
+
+    async list({ page, perPage }) {
+      // Those of clients come first: what a page has left is for those of the configuration.
+      const { declared } = signers;
+      const { items, total } = await store.read.storedSigners({ page, perPage });
+      const from = Math.max(0, (page - 1) * perPage - total);
+      const rest = declared.slice(from, from + perPage - items.length);
+      return { items: [...items.map(storedView), ...rest.map(declaredView)], total: total + declared.length };
+    },
+
+    async create(body, by) {
+      const { id: asked, kind, config } = readSignerForm(body, signers.kinds);
+      checkAddresses(shownConfig(kind, config), guard);
+      const id = asked ?? newId();
+      const signer = { id, type: kind.type, stamp: newId(), shown: shownConfig(kind, config) };
+      const { made } = await changeOnce(store, by, async (writer) => {
+        const isTaken = signers.declaredOne(id) ?? (await writer.storedSigner(id));
+        if (isTaken !== undefined) throw new AppError('SIGNER_EXISTS', { id });
+        await writer.insertSigner(signer, config);
+        const after = storedView(signer);
+        return { outcome: after, audit: { ...audited('create', id, { before: null, after }), secrets: ['config'] } };
+      });
+      return made.outcome as WireObject;
+    },
+
+    async update(id) {
+      await find(id);
+      throw invalidRequest(NO_UPDATES);
+    },
+
+    async remove(id, by) {
+      await changeOnce(store, by, async (writer) => {
+        if (signers.declaredOne(id) !== undefined) {
+          throw invalidRequest(`Signer ${id} is declared in the configuration, and can only be removed there`);
+        }
+        const before = await writer.storedSigner(id);
+        if (before === undefined) throw new AppError('SIGNER_NOT_FOUND', { id });
+        const users = (await writer.allRelayers()).filter(({ signerId }) => signerId === id);
+        if (users.length > 0) {
+          const relayers = users.map((relayer) => relayer.id).join(', ');
+          throw new AppError('SIGNER_IN_USE', { id, count: String(users.length), relayers });
+        }
+        await writer.deleteSigner(id);
+        return { outcome: null, audit: audited('delete', id, { before: storedView(before), after: null }) };
+      });
+    },
+  };
+}
+
+/** @throws AppError `INVALID_REQUEST` for a service that may never be asked */
+function checkAddresses(config: JsonObject, guard: SignersDeps['guard']): void {
+  for (const [name, value] of Object.entries(config)) {
+    const url = typeof value === 'string' && /^https?:/i.test(value) ? URL.parse(value) : null;
+    try {
+      if (url !== null) guard.checkUrl(url);
+    } catch (error) {
+      if (!(error instanceof BlockedAddressError)) throw error;
+      throw invalidRequest(`config.${name}: ${error.message}`, error);
+    }
+  }
+}
+
+function storedView({ id, type, shown }: StoredSigner): JsonObject {
+  return { id, type: shownType(type), config: shown };
+}
+
+function audited(
+  action: AuditedChange['action'],
+  resourceId: string,
+  views: Pick<AuditedChange, 'before' | 'after'>,
+): AuditedChange {
+  return { action, resource: 'signer', resourceId, ...views };
+}

@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import { createKeySigner } from './key-signer.ts';
+import { secretSchema } from './secret.ts';
+import type { SignerKind } from './signer.ts';
+
+const configSchema = z.strictObject({
+  key: secretSchema.describe('32 bytes as 64 hexadecimal digits, without 0x'),
+});
+
+/**
+ * `plain`: a key that a client hands over. Only the API knows it, where it is sealed before it is stored; a file would
+ * have it in clear.
+ */
+export const rawKeySignerKind: SignerKind<z.output<typeof configSchema>> = {
+  type: 'plain',
+  curves: ['secp256k1', 'ed25519'],
+  configSchema,
+  limitMs: null,
+  async create(id, { key }, { secrets }) {
+    return createKeySigner(id, Buffer.from(secrets(key), 'hex'));
+  },
+};
+
+/** What is wrong with a key, in the reference's words; null when nothing is. Shows nothing of it. */
+export function rawKeyFault(key: string): string | null {
+  if (!/^(?:[0-9a-f]{2})*$/i.test(key)) {
+    return 'Invalid hex key format: not hexadecimal. Key must be a 64-character hex string (32 bytes).';
+  }
+  if (key.length !== 64) {
+    return `Invalid signer configuration: Raw key must be exactly 32 bytes, got ${key.length / 2} bytes`;
+  }
+  return /^0*$/.test(key) ? 'Invalid signer configuration: Raw key cannot be all zeros' : null;
+}

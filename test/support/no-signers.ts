@@ -1,0 +1,27 @@
+import { createAddressGuard } from '../../src/egress/address-guard.ts';
+import { createLog } from '../../src/observability/log.ts';
+import type { ServicesDeps } from '../../src/services/create-services.ts';
+import { SignerDirectory } from '../../src/services/settings/signer-directory.ts';
+import { createSignerKinds } from '../../src/signers/registry.ts';
+import type { Store } from '../../src/store/store.ts';
+import { signerTools } from './signer-tools.ts';
+
+/** Services over a configuration without signers; clients may make some, and none may be inside. */
+export function noSigners({
+  read,
+}: Pick<Store, 'read'>): Pick<ServicesDeps, 'signers' | 'signerKinds' | 'signerGuard'> {
+  const kinds = createSignerKinds();
+  const ring = {
+    signer: () => {
+      throw new Error('none is declared');
+    },
+  };
+  return {
+    signers: new SignerDirectory({
+      declared: { ring, entries: [] },
+      ...{ read, kinds, tools: signerTools(), log: createLog('silent') },
+    }),
+    signerKinds: kinds,
+    signerGuard: createAddressGuard({ allowedHosts: [], blockPrivate: true }),
+  };
+}

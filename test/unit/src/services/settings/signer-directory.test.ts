@@ -1,0 +1,81 @@
+import t, { type Test } from 'tap';
+import { createLog } from '../../../../../src/observability/log.ts';
+import { SignerDirectory } from '../../../../../src/services/settings/signer-directory.ts';
+import { createSignerKinds } from '../../../../../src/signers/registry.ts';
+import type { Signer } from '../../../../../src/signers/signer.ts';
+import { FakeSigner } from '../../../../support/fake-signer.ts';
+import { signerTools } from '../../../../support/signer-tools.ts';
+import { storeFor } from '../../../../support/store.ts';
+
+const [ONE, TWO] = ['01'.repeat(32), '02'.repeat(32)];
+
+async function stage(t: Test) {
+  const store = await storeFor(t);
+  const declared = new FakeSigner();
+  const directory = new SignerDirectory({
+    declared: { ring: { signer: () => declared }, entries: [{ id: 'file', type: 'local', config: {} }] },
+    read: store.read,
+    kinds: createSignerKinds(),
+    tools: signerTools('of the service'),
+    log: createLog('silent'),
+  });
+  t.teardown(() => directory.close());
+  const make = (id: string, key: string, stamp: string, config: object = { key: { type: 'plain', value: key } }) =>
+    store.write((writer) => writer.insertSigner({ id, type: 'plain', stamp, shown: {} }, config as never));
+  const remove = (id: string) => store.write((writer) => writer.deleteSigner(id));
+  return { directory, declared, make, remove };
+}
+
+const keyOf = async (signer: Signer) => Buffer.from(await signer.publicKey('ed25519')).toString('hex');
+
+t.test('those of the configuration are there, those of clients once they are needed', async (t) => {
+  const { directory, declared, make } = await stage(t);
+  t.equal(await directory.signer('file'), declared);
+  await t.rejects(directory.signer('mine'), { code: 'SIGNER_NOT_FOUND', status: 404 });
+  await make('mine', ONE, 'a');
+  const [first, second] = await Promise.all([directory.signer('mine'), directory.signer('mine')]);
+  t.equal(first, second, 'opened once');
+  t.match(directory.declared, [{ id: 'file' }]);
+  t.match(directory.declaredOne('file'), { type: 'local' });
+  t.equal(directory.declaredOne('mine'), undefined);
+});
+
+t.test('one that was deleted and made again has the new key, and the old one signs no more', async (t) => {
+  const { directory, make, remove } = await stage(t);
+  await make('mine', ONE, 'a');
+  const before = await directory.signer('mine');
+  const key = await keyOf(before);
+  await remove('mine');
+  await t.rejects(directory.signer('mine'), { code: 'SIGNER_NOT_FOUND' });
+  await make('mine', TWO, 'b');
+  const after = await directory.signer('mine');
+  t.not(await keyOf(after), key);
+  await t.rejects(before.sign('ed25519', new Uint8Array(32)), { code: 'SIGNER_FAILED', message: /it is closed/ });
+});
+
+t.test('one that cannot be opened is tried anew', async (t) => {
+  const { directory, make, remove } = await stage(t);
+  await make('mine', ONE, 'a', { key: { type: 'env', value: 'API_KEY' } });
+  await t.rejects(directory.signer('mine'), { code: 'SIGNER_UNUSABLE', message: /never in the environment/ });
+  await t.rejects(directory.signer('mine'), { code: 'SIGNER_UNUSABLE' });
+  await remove('mine');
+  await make('mine', ONE, 'b');
+  t.equal((await directory.signer('mine')).id, 'mine');
+});
+
+t.test('the curves of a signer are those of its kind', async (t) => {
+  const { directory, make } = await stage(t);
+  await make('mine', ONE, 'a');
+  t.strictSame(await directory.curves('file'), ['secp256k1', 'ed25519']);
+  t.strictSame(await directory.curves('mine'), ['secp256k1', 'ed25519']);
+  await t.rejects(directory.curves('nobody'), { code: 'SIGNER_NOT_FOUND' });
+});
+
+t.test('closing wipes the keys, twice and late', async (t) => {
+  const { directory, make } = await stage(t);
+  await make('mine', ONE, 'a');
+  const signer = await directory.signer('mine');
+  await directory.close();
+  await directory.close();
+  await t.rejects(signer.sign('ed25519', new Uint8Array(32)), { code: 'SIGNER_FAILED' });
+});

@@ -1,0 +1,32 @@
+import { computeAddress, hexlify } from 'ethers';
+import t from 'tap';
+import { rawKeyFault, rawKeySignerKind } from '../../../../src/signers/raw-key.ts';
+import { signerTools } from '../../../support/signer-tools.ts';
+
+const KEY = 'ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80';
+
+t.test('a key is one on both curves', async (t) => {
+  const config = { key: { type: 'plain' as const, value: KEY } };
+  const signer = await rawKeySignerKind.create('mine', config, signerTools(KEY));
+  t.teardown(() => signer.close());
+  t.equal(computeAddress(hexlify(await signer.publicKey('secp256k1'))), '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266');
+  t.equal((await signer.publicKey('ed25519')).length, 32);
+});
+
+t.test('what is no key is refused in the reference’s words', (t) => {
+  t.equal(rawKeyFault(KEY), null);
+  t.equal(rawKeyFault(KEY.toUpperCase()), null);
+  for (const [key, fault] of [
+    [`0x${KEY}`, /^Invalid hex key format: .*64-character hex string \(32 bytes\)\.$/],
+    [KEY.slice(1), /^Invalid hex key format/],
+    ['zz'.repeat(32), /^Invalid hex key format/],
+    ['', /must be exactly 32 bytes, got 0 bytes$/],
+    [KEY.slice(2), /must be exactly 32 bytes, got 31 bytes$/],
+    [`${KEY}00`, /got 33 bytes$/],
+    ['00'.repeat(32), /cannot be all zeros$/],
+  ] as const) {
+    t.match(rawKeyFault(key), fault);
+    if (key !== '') t.notMatch(rawKeyFault(key), key);
+  }
+  t.end();
+});
