@@ -7,6 +7,7 @@ import { applyNotifications } from './services/notification-declarations.ts';
 import { applyNetworks } from './services/settings/network-declarations.ts';
 import { NetworkDirectory } from './services/settings/network-directory.ts';
 import { SettingsFeed } from './services/settings/settings-feed.ts';
+import { applySigners } from './services/settings/signer-declarations.ts';
 import { SignerDirectory } from './services/settings/signer-directory.ts';
 import { openKeyRing } from './signers/key-ring.ts';
 import type { SignerKinds } from './signers/registry.ts';
@@ -50,6 +51,7 @@ export async function openSettings(parts: SettingsParts, opened: Teardown): Prom
   const reset = configuration.environment.RESET_STORAGE_ON_START;
   await applyNotifications(store, configuration.notifications, signerTools.secrets, log, { reset });
   await applyDeclarations(store, await withAddresses(configuration.relayers, chains, signers), log, { reset });
+  await applySigners(store, configuration.signers, log, { reset });
   await applyNetworks(store, configuration.networks, log, { reset });
 
   const feed = new SettingsFeed({ store, log });

@@ -66,6 +66,19 @@ export const ERRORS = {
     text: "Cannot delete network '{id}' because {count} relayer(s) are on it: {relayers}. Please delete these relayers before deleting the network.",
     message: 'Network is in use',
   },
+  RELAYER_EXISTS: { status: 409, retryable: false, text: 'Relayer with ID {id} already exists' },
+  /** The id of a deleted relayer, under which transactions would be shown that were another account's. */
+  RELAYER_ID_KEPT: {
+    status: 409,
+    retryable: true,
+    text: 'A deleted relayer with another account or network had ID {id}, and its transactions are still kept; choose another ID',
+  },
+  RELAYER_BUSY: {
+    status: 409,
+    retryable: true,
+    text: "Cannot delete relayer '{id}' because it has {count} transaction(s). Please wait for all transactions to complete or cancel them before deleting the relayer.",
+    message: 'Relayer is in use',
+  },
   IDEMPOTENCY_MISMATCH: {
     status: 409,
     retryable: false,

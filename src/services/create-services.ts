@@ -24,6 +24,8 @@ import type { ApiServices } from './services.ts';
 import { createAuditService } from './settings/audit.ts';
 import type { NetworkDirectory } from './settings/network-directory.ts';
 import { createNetworksService } from './settings/networks.ts';
+import { createRelayerCreate } from './settings/relayer-create.ts';
+import { createRelayerDelete } from './settings/relayer-delete.ts';
 import { createRelayerUpdate } from './settings/relayer-update.ts';
 import type { SettingsFeed } from './settings/settings-feed.ts';
 import type { SignerDirectory } from './settings/signer-directory.ts';
@@ -69,6 +71,8 @@ export function createServices(deps: ServicesDeps): ApiServices {
     relayers: createRelayersService({
       read: store.read,
       relayers,
+      create: createRelayerCreate({ store, chains, relayers, signers, networks, connections, engine, rpcGuard, newId }),
+      remove: createRelayerDelete({ store, relayers, engine }),
       update: createRelayerUpdate({ store, relayers, connections, engine, rpcGuard }),
     }),
     notifications: createNotificationsService({ store, webhooks, log, newId }),

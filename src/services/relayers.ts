@@ -12,12 +12,16 @@ import type { RelayersService } from './services.ts';
 export interface RelayersDeps {
   read: Reader;
   relayers: RelayerDirectory;
+  /** Makes a relayer and resolves with it. */
+  create(body: unknown, by: Caller): Promise<Relayer>;
+  /** Ends one of which nothing is under way. */
+  remove(relayerId: string, by: Caller): Promise<void>;
   /** Changes a relayer and resolves with it as it is then. */
   update(relayerId: string, body: unknown, by: Caller): Promise<Relayer>;
 }
 
 /** What relayers there are, and how each one stands. Never gated by `paused` or `disabled`. */
-export function createRelayersService({ read, relayers, update }: RelayersDeps): RelayersService {
+export function createRelayersService({ read, relayers, create, remove, update }: RelayersDeps): RelayersService {
   const identityOf = ({ networkType, network }: Relayer) => read.chainIdentity(networkType, network);
   const viewOf = (relayer: Relayer) => relayers.viewOf(relayer);
 
@@ -47,6 +51,12 @@ export function createRelayersService({ read, relayers, update }: RelayersDeps):
       const { items, total } = await read.relayers(page);
       return { items: items.map(viewOf), total };
     },
+
+    async create(body, by) {
+      return viewOf(await create(body, by));
+    },
+
+    remove,
 
     async update(relayerId, body, by) {
       return viewOf(await update(relayerId, body, by));

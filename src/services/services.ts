@@ -79,6 +79,10 @@ export interface LifecycleService {
 export interface RelayersService {
   get(relayerId: string): Promise<WireObject>;
   list(page: PageRequest): Promise<Page<WireObject>>;
+  /** 400; 404 for an unknown signer or notification; 409 for an id that is taken. */
+  create(body: unknown, by: Caller): Promise<WireObject>;
+  /** 404; 409 while a transaction of it is under way. */
+  remove(relayerId: string, by: Caller): Promise<void>;
   /** Merges a change into a relayer, also into a disabled one. 404, also for an unknown notification; 400. */
   update(relayerId: string, body: unknown, by: Caller): Promise<WireObject>;
   /** `GET /relayers/{id}/status`. */

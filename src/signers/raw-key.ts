@@ -3,9 +3,12 @@ import { createKeySigner } from './key-signer.ts';
 import { secretSchema } from './secret.ts';
 import type { SignerKind } from './signer.ts';
 
-const configSchema = z.strictObject({
-  key: secretSchema.describe('32 bytes as 64 hexadecimal digits, without 0x'),
-});
+const configSchema = z
+  .strictObject({ key: secretSchema.describe('32 bytes as 64 hexadecimal digits, without 0x') })
+  .superRefine(({ key }, context) => {
+    const message = key.type === 'plain' ? rawKeyFault(key.value) : null;
+    if (message !== null) context.addIssue({ code: 'custom', path: ['key'], message });
+  });
 
 /**
  * `plain`: a key that a client hands over. Only the API knows it, where it is sealed before it is stored; a file would
@@ -22,7 +25,7 @@ export const rawKeySignerKind: SignerKind<z.output<typeof configSchema>> = {
 };
 
 /** What is wrong with a key, in the reference's words; null when nothing is. Shows nothing of it. */
-export function rawKeyFault(key: string): string | null {
+function rawKeyFault(key: string): string | null {
   if (!/^(?:[0-9a-f]{2})*$/i.test(key)) {
     return 'Invalid hex key format: not hexadecimal. Key must be a 64-character hex string (32 bytes).';
   }

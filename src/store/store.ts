@@ -166,6 +166,7 @@ export interface Reader {
   storedSigner(id: string): Promise<StoredSigner | undefined>;
   /** Newest first, ties by id. */
   storedSigners(page: PageRequest): Promise<Page<StoredSigner>>;
+  allSigners(): Promise<StoredSigner[]>;
   /** With its secrets, of this making of it only. */
   signerConfig(id: string, stamp: string): Promise<JsonObject | undefined>;
 

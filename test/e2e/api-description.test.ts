@@ -111,6 +111,9 @@ t.test('every operation, once', async (t) => {
   await ask('GET /api/v1/signers/:id', '/api/v1/signers/key');
   t.equal((await service.request('PATCH', '/api/v1/signers/key', {})).status, 400);
   left.delete('PATCH /api/v1/signers/:id');
+  const made = { id: 'made', name: 'Made', network: 'local', network_type: 'evm', paused: false, signer_id: 'key' };
+  await ask('POST /api/v1/relayers', '/api/v1/relayers', made);
+  await ask('DELETE /api/v1/relayers/:id', '/api/v1/relayers/made');
   await ask('DELETE /api/v1/signers/:id', '/api/v1/signers/key');
   await ask('GET /api/v1/audit', '/api/v1/audit');
 

@@ -2,10 +2,17 @@
  * The public client of the reference reads, changes, signs through and pays with an EVM relayer; ethers is the judge.
  * What it does with transactions that are on their way stands in `transaction-intents.test.ts`.
  */
-import { Configuration, RelayersApi, Speed } from '@openzeppelin/relayer-sdk';
-import { getAddress, recoverAddress, Transaction, TypedDataEncoder, verifyMessage } from 'ethers';
+import {
+  Configuration,
+  RelayerNetworkType,
+  RelayersApi,
+  type SignerCreateRequest,
+  SignersApi,
+  Speed,
+} from '@openzeppelin/relayer-sdk';
+import { getAddress, recoverAddress, Transaction, TypedDataEncoder, verifyMessage, Wallet } from 'ethers';
 import t from 'tap';
-import { lifecycleStage, RECEIVER, TRANSFER } from '../support/lifecycle-stage.ts';
+import { lifecycleStage, OTHER, RECEIVER, TRANSFER } from '../support/lifecycle-stage.ts';
 
 /** The signature in an answer of the client, without `0x`. */
 function sigOf(answer: object): string {
@@ -60,4 +67,42 @@ t.test('the public client reads, changes, signs through and pays with a relayer'
   await stage.mineUntil(id, 'confirmed');
   t.match((await relayers.getTransactionById('local-1', id)).data.data, { id, status: 'confirmed', to: RECEIVER });
   t.equal(await stage.balance(RECEIVER), 7n);
+
+  await t.test('a relayer that is made pays without a restart, and goes when that is over', async (t) => {
+    const signers = new SignersApi(new Configuration({ basePath: url, accessToken: apiKey }));
+    const wallet = Wallet.createRandom();
+    const key = wallet.privateKey.slice(2);
+    await stage.anvil.rpc('anvil_setBalance', [wallet.address, '0x56bc75e2d63100000']);
+    await signers.createSigner({ id: 'new-key', type: 'plain', config: { key } } as SignerCreateRequest);
+    const form = {
+      name: 'New',
+      network: 'local',
+      network_type: RelayerNetworkType.EVM,
+      paused: false,
+      signer_id: 'new-key',
+    };
+    const created = await relayers.createRelayer({ ...form, id: 'new' });
+    t.match([created.status, created.data.data], [201, { id: 'new', address: wallet.address.toLowerCase() }]);
+    const taken = await relayers.createRelayer({ ...form, id: 'second' }).catch(({ response }) => response);
+    t.match([taken.status, taken.data], [400, { error: /is already in use by relayer 'new'/ }]);
+
+    const paid = await relayers.sendTransaction('new', { ...TRANSFER, to: OTHER, speed: Speed.FAST });
+    const paidId = String(paid.data.data?.id);
+    const busy = await relayers.deleteRelayer('new').catch(({ response }) => response);
+    t.match([busy.status, busy.data], [409, { message: 'Relayer is in use' }]);
+    const inUse = await signers.deleteSigner('new-key').catch(({ response }) => response);
+    t.match([inUse.status, inUse.data], [409, { error: /used by 1 relayer\(s\): new/ }]);
+    for (;;) {
+      const { status } = (await relayers.getTransactionById('new', paidId)).data.data as { status: string };
+      if (status === 'confirmed') break;
+      await stage.anvil.rpc('evm_mine', []);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    t.equal(await stage.balance(OTHER), 7n);
+    t.match((await relayers.deleteRelayer('new')).data, { success: true, data: 'Relayer deleted successfully' });
+    const gone = await relayers.getTransactionById('new', paidId).catch(({ response }) => response);
+    t.equal(gone.status, 404);
+    t.match((await signers.deleteSigner('new-key')).data, { success: true });
+    t.notMatch(stage.service.output(), key);
+  });
 });

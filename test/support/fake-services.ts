@@ -55,6 +55,17 @@ class FakeRelayers implements RelayersService {
     return { items: [...this.known.values()].slice(from, from + page.perPage), total: this.known.size };
   }
 
+  async create(body: unknown): Promise<WireObject> {
+    const relayer = body as WireObject;
+    this.known.set(String(relayer['id']), relayer);
+    return relayer;
+  }
+
+  async remove(relayerId: string): Promise<void> {
+    await this.get(relayerId);
+    this.known.delete(relayerId);
+  }
+
   async update(relayerId: string, body: unknown): Promise<WireObject> {
     return { ...(await this.get(relayerId)), ...(body as WireObject) };
   }

@@ -107,6 +107,8 @@ export class PluginServices implements Services {
       return Promise.resolve({ id: relayerId, paused: false });
     },
     list: () => Promise.resolve({ items: [], total: 0 }),
+    create: refused,
+    remove: refused,
     update: () => Promise.reject(new Error('no plugin may change a relayer')),
     status: (relayerId) => {
       this.known(relayerId);

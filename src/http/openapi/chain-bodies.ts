@@ -4,6 +4,7 @@ import type { DescribedBody, DescribedSigning } from '../../chains/description.t
 import type { NetworkType } from '../../domain/network-type.ts';
 import { transactionStatusSchema } from '../../domain/transaction/transaction-state.ts';
 import { networkCreateSchema, networkUpdateSchema } from '../../services/settings/network-form.ts';
+import { relayerCreateSchema } from '../../services/settings/relayer-create.ts';
 import { signerCreateSchema } from '../../services/settings/signer-form.ts';
 import type { ChainBodies } from './operation.ts';
 import { relayerAnswers } from './relayer-answers.ts';
@@ -41,6 +42,13 @@ export function chainBodies(
     policies: bodyOf('Policies', ({ policySchema: schema, description }) => ({
       schema,
       example: description.policies,
+    })),
+    relayer: bodyOf('Relayer', ({ type, policySchema, description }) => ({
+      schema: relayerCreateSchema.extend({ network_type: z.literal(type), policies: policySchema.nullish() }),
+      example: {
+        ...{ name: 'My relayer', network: 'sepolia', network_type: type, paused: false, signer_id: 'my-key' },
+        policies: description.policies,
+      },
     })),
     signer: signerBody(signerKinds, named),
     networks: {

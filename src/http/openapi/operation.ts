@@ -7,6 +7,8 @@ import type { RelayerAnswers } from './relayer-answers.ts';
 /** What the chain families take and answer: any of their own. */
 export interface ChainBodies {
   policies: DescribedBody;
+  /** What makes relayers. */
+  relayer: DescribedBody;
   /** What makes signers. */
   signer: DescribedBody;
   /** What makes and changes networks. */

@@ -61,7 +61,7 @@ function withKey(operation: Operation): Operation {
   return { ...operation, takesKey: true, errors: [...new Set([...operation.errors, ...KEYED])] };
 }
 
-function relayerOperations({ policies, answers }: ChainBodies): Record<string, Operation> {
+function relayerOperations({ policies, answers, relayer }: ChainBodies): Record<string, Operation> {
   const tag = 'Relayers';
   return {
     'GET /api/v1/relayers': {
@@ -70,6 +70,33 @@ function relayerOperations({ policies, answers }: ChainBodies): Record<string, O
       summary: 'List relayers',
       answer: found('Newest first', pageOf(answers.relayer)),
       errors: READ,
+    },
+    'POST /api/v1/relayers': {
+      id: 'createRelayer',
+      tag,
+      summary: 'Create a relayer',
+      description:
+        'Its account is that of its signer, which is one relayer’s on each network. It is checked at once, and works as ' +
+        'soon as its checks have passed.',
+      body: { ...relayer, required: true },
+      answer: { status: 201, description: 'The created relayer', schema: envelope(answers.relayer) },
+      errors: [
+        ...BODY,
+        'SIGNER_NOT_FOUND',
+        'NOTIFICATION_NOT_FOUND',
+        'RELAYER_EXISTS',
+        'RELAYER_ID_KEPT',
+        'SIGNER_FAILED',
+        'SIGNER_UNUSABLE',
+      ],
+    },
+    'DELETE /api/v1/relayers/:id': {
+      id: 'deleteRelayer',
+      tag,
+      summary: 'Delete a relayer of which no transaction is under way',
+      description: 'One that the configuration declares is back after the next start.',
+      answer: found('Deleted', envelope(z.string())),
+      errors: [...OF_RELAYER, 'RELAYER_BUSY'],
     },
     'GET /api/v1/relayers/:id': {
       id: 'getRelayer',

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { RelayersService } from '../../services/services.ts';
 import { callerOf } from '../caller.ts';
 import { success, successPage } from '../envelope.ts';
-import { bodyOf } from '../json-body.ts';
+import { assertNoBody, bodyOf } from '../json-body.ts';
 import { pageQuerySchema, pageRequest } from '../paging.ts';
 
 const params = z.object({ id: z.string() });
@@ -16,6 +16,16 @@ export function relayerRoutes(app: FastifyInstance, relayers: RelayersService): 
   routes.get('/relayers', { schema: { querystring: pageQuerySchema } }, async (request) => {
     const page = pageRequest(request.query);
     return successPage(await relayers.list(page), page);
+  });
+
+  routes.post('/relayers', async (request, reply) =>
+    reply.code(201).send(success(await relayers.create(bodyOf(request), callerOf(request)))),
+  );
+
+  routes.delete('/relayers/:id', { schema: { params } }, async (request) => {
+    assertNoBody(request);
+    await relayers.remove(request.params.id, callerOf(request));
+    return success('Relayer deleted successfully');
   });
 
   routes.get('/relayers/:id', { schema: { params } }, async (request) =>

@@ -1,19 +1,19 @@
 import { z } from 'zod';
 import type { ChainConnections } from '../../chains/connections.ts';
-import type { AuditedChange } from '../../domain/audit.ts';
 import type { Caller } from '../../domain/caller.ts';
 import { AppError, invalidRequest } from '../../domain/errors.ts';
 import { idSchema } from '../../domain/id.ts';
-import { isObject, type Json, type JsonObject, type WireObject } from '../../domain/json/json.ts';
+import { isObject, type Json, type JsonObject } from '../../domain/json/json.ts';
 import type { Relayer } from '../../domain/relayer.ts';
 import type { AddressGuard } from '../../egress/address-guard.ts';
 import type { Engine } from '../../engine/engine.ts';
-import type { Store, Writer } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import { earlierEffect } from '../effects.ts';
 import type { RelayerDirectory } from '../relayer-access.ts';
 import { parseBody } from '../request-body.ts';
 import { changeOnce } from './change.ts';
 import { refuseOtherChain } from './other-chain.ts';
+import { checkNotification, relayerAudit, relayerNameSchema } from './relayer-form.ts';
 import { checkRpcAddresses, relayerUrlsSchema } from './rpc-urls.ts';
 
 export interface RelayerUpdateDeps {
@@ -24,15 +24,9 @@ export interface RelayerUpdateDeps {
   rpcGuard: Pick<AddressGuard, 'checkUrl'>;
 }
 
-const LONGEST_NAME = 256;
-
 /** The body that updates a relayer: what is absent stays. Null leaves a name and removes each of the others. */
 export const relayerUpdateSchema = z.strictObject({
-  name: z
-    .string()
-    .min(1, 'Name cannot be empty')
-    .max(LONGEST_NAME, `must have at most ${LONGEST_NAME} characters`)
-    .nullish(),
+  name: relayerNameSchema.nullish(),
   paused: z.boolean().optional(),
   notification_id: idSchema.nullish(),
   custom_rpc_urls: relayerUrlsSchema.nullish(),
@@ -73,20 +67,14 @@ export function createRelayerUpdate(
         policies,
       };
       await writer.putRelayer(next);
-      return {
-        outcome: null,
-        next,
-        audit: audited(relayers.viewOf(relayer), relayers.viewOf(next), relayerId),
-      };
+      const views = { before: relayers.viewOf(relayer), after: relayers.viewOf(next) };
+      const isMoved = JSON.stringify(relayer.customRpcUrls) !== JSON.stringify(next.customRpcUrls);
+      return { outcome: null, next, audit: relayerAudit('update', relayerId, views, isMoved) };
     });
     const updated = written.isRepeat ? seen : written.made.next;
     if (updated.disabledReason !== null || change.custom_rpc_urls !== undefined) engine.recheck(relayerId);
     return updated;
   };
-}
-
-function audited(before: WireObject, after: WireObject, resourceId: string): AuditedChange {
-  return { action: 'update', resource: 'relayer', resourceId, before, after };
 }
 
 function given<T>(value: T | null | undefined, kept: T | null): T | null {
@@ -105,9 +93,4 @@ function merge(base: JsonObject, patch: JsonObject): JsonObject {
     return [key, isObject(value) ? merge(isObject(before) ? before : {}, value) : value];
   });
   return { ...base, ...Object.fromEntries(merged) };
-}
-
-async function checkNotification(writer: Writer, id: string | null | undefined): Promise<void> {
-  if (id == null || (await writer.notification(id)) !== undefined) return;
-  throw new AppError('NOTIFICATION_NOT_FOUND', { id });
 }

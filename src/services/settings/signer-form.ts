@@ -3,7 +3,7 @@ import { invalidRequest } from '../../domain/errors.ts';
 import { idSchema } from '../../domain/id.ts';
 import { isObject, type Json, type JsonObject } from '../../domain/json/json.ts';
 import { didYouMean } from '../../domain/json/nearest.ts';
-import { rawKeyFault, rawKeySignerKind } from '../../signers/raw-key.ts';
+import { rawKeySignerKind } from '../../signers/raw-key.ts';
 import type { SignerKinds } from '../../signers/registry.ts';
 import { secretSchema } from '../../signers/secret.ts';
 import type { SignerKind } from '../../signers/signer.ts';
@@ -61,8 +61,6 @@ export function readSignerForm(body: unknown, kinds: SignerKinds): SignerForm {
   const kind = kinds.get(type);
   if (kind === undefined) throw invalidRequest(`type: ${whyNoKind(type, kinds)}`);
   const { id, config } = parseBody(signerCreateSchema(kind), body);
-  const fault = kind.type === rawKeySignerKind.type ? rawKeyFault(String((config as JsonObject)['key'])) : null;
-  if (fault !== null) throw invalidRequest(fault);
   const whole = wrapSecrets(kind.configSchema, config as Json) as JsonObject;
   parseBody(kind.configSchema, whole, ['config']);
   return { id: id ?? undefined, kind, config: whole };
@@ -91,7 +89,7 @@ function shownPart(schema: z.core.$ZodType, value: Json, shownAllTheSame: readon
   if (!(form instanceof z.ZodObject) || !isObject(value)) return value;
   const fields = Object.entries(form.shape as Record<string, z.core.$ZodType>).flatMap(
     ([name, field]): [string, Json][] => {
-      const given = (value as JsonObject)[name];
+      const given: Json | undefined = value[name];
       if (isSecret(bare(field))) return shownAllTheSame.includes(name) ? [[name, shownSecret(given)]] : [];
       if (given === undefined) return isNullable(field) ? [[name, null]] : [];
       return [[name, shownPart(field, given, [])]];
@@ -124,7 +122,7 @@ function wrapSecrets(schema: z.core.$ZodType, value: Json): Json {
   const form = bare(schema);
   if (isSecret(form)) return { type: 'plain', value };
   if (!(form instanceof z.ZodObject) || !isObject(value)) return value;
-  const given = Object.entries(value as JsonObject).filter(([, field]) => field !== null);
+  const given = Object.entries(value).filter(([, field]) => field !== null);
   return Object.fromEntries(
     given.map(([name, field]) => {
       const inner = (form.shape as Record<string, z.core.$ZodType>)[name];

@@ -52,5 +52,9 @@ export function signersContract(t: Test, open: (t: Test) => Promise<Store>): voi
         [['a'], 3],
       ],
     );
+    t.strictSame(
+      (await store.read.allSigners()).map(({ id }) => id),
+      ['c', 'b', 'a'],
+    );
   });
 }

@@ -46,6 +46,7 @@ t.test('what the configuration declares is stored, with the addresses of its sig
   );
   await feed.changed('network');
   t.ok(networks.find('evm', 'new'));
+  t.match(await store.read.allSigners(), []);
   await t.rejects(openSettings({ ...parts, chains: new Map() }, opened), {
     message: 'Relayer r1: no chain family evm',
   });

@@ -26,7 +26,9 @@ function configPlace(id: string): SealedPlace {
 const SHOWN = ['id', 'type', 'stamp', 'shown'] as const;
 
 /** Reads of the table `signers`. */
-export function signerReads(connection: Connection): Pick<Reader, 'storedSigner' | 'storedSigners' | 'signerConfig'> {
+export function signerReads(
+  connection: Connection,
+): Pick<Reader, 'storedSigner' | 'storedSigners' | 'allSigners' | 'signerConfig'> {
   const { db } = connection;
   const byId = prepared(connection, (id: string) => db.selectFrom('signers').select(SHOWN).where('id', '=', id));
   const newestFirst = db.selectFrom('signers').select(SHOWN).orderBy('created_at', 'desc').orderBy('id', 'desc');
@@ -44,6 +46,10 @@ export function signerReads(connection: Connection): Pick<Reader, 'storedSigner'
         .select((on) => on.fn.countAll<number>().as('total'))
         .execute();
       return { items: rows.map((row) => readRecord(rowSchema, 'signers', row.id, row)), total: totalOf(total) };
+    },
+
+    async allSigners() {
+      return (await newestFirst.execute()).map((row) => readRecord(rowSchema, 'signers', row.id, row));
     },
 
     async signerConfig(id, stamp) {

@@ -1,7 +1,4 @@
 import t from 'tap';
-import { createChains } from '../../../../../src/chains/registry.ts';
-import { systemClock } from '../../../../../src/domain/clock.ts';
-import { chainBodies } from '../../../../../src/http/openapi/chain-bodies.ts';
 import { describedBodies } from '../../../../support/described.ts';
 
 t.test('each family is shown under its own name', (t) => {
@@ -10,6 +7,9 @@ t.test('each family is shown under its own name', (t) => {
     'EvmPolicies',
     'SolanaPolicies',
     'StellarPolicies',
+    'EvmRelayer',
+    'SolanaRelayer',
+    'StellarRelayer',
     'PlainSigner',
     'EvmNetwork',
     'SolanaNetwork',

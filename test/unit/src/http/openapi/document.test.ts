@@ -69,7 +69,8 @@ t.test('a route without a description, or the other way round, is an error that 
   table.delete('/new');
   table.delete('/api/v1/relayers/:id');
   t.throws(() => describeApi(table, parts), {
-    message: 'openapi/operations.ts describes no route: GET /api/v1/relayers/:id, PATCH /api/v1/relayers/:id',
+    message:
+      'openapi/operations.ts describes no route: DELETE /api/v1/relayers/:id, GET /api/v1/relayers/:id, PATCH /api/v1/relayers/:id',
   });
   t.end();
 });

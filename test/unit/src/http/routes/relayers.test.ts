@@ -26,6 +26,18 @@ t.test('a bad page is named', async (t) => {
   t.match((await call('/api/v1/relayers?page=1&page=2')).json, { error: 'page: must be given once' });
 });
 
+t.test('create answers 201, delete says so', async (t) => {
+  const { call, post } = await startHttp(t);
+  const created = await post('/api/v1/relayers', '{"id":"r9","name":"New"}');
+  t.match([created.status, created.json], [201, { success: true, data: { id: 'r9' }, error: null }]);
+  const deleted = await call('/api/v1/relayers/r9', { method: 'DELETE' });
+  t.strictSame(deleted.json, { success: true, data: 'Relayer deleted successfully', error: null });
+  t.equal((await call('/api/v1/relayers/r9', { method: 'DELETE' })).status, 404);
+  const headers = { 'content-type': 'application/json' };
+  const narrowed = await call('/api/v1/relayers/r1', { method: 'DELETE', body: '{"force":false}', headers });
+  t.equal(narrowed.status, 400);
+});
+
 t.test('one relayer, its status and its balance', async (t) => {
   const { call, services } = await startHttp(t);
   services.relayers.wei = String(2n ** 120n);

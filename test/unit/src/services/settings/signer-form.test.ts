@@ -79,7 +79,7 @@ t.test('what is wrong is refused with its place, and without the secret', (t) =>
     [{ type: 'vaul', config: {} }, 'type: there is no signer type "vaul"; Did you mean "vault"?'],
     [{ type: 'near', config: {} }, /^type: there is no signer type "near"; known: .*plain/],
     [{ type: 'plain' }, /^config: missing/],
-    [{ type: 'plain', config: { key: `0x${KEY}` } }, /^Invalid hex key format/],
+    [{ type: 'plain', config: { key: `0x${KEY}` } }, /^config\.key: Invalid hex key format/],
     [{ type: 'plain', config: { key: { type: 'env', value: 'API_KEY' } } }, /^config\.key: /],
     [{ type: 'plain', config: { key: KEY }, id: 'a b' }, /^id: ID must contain/],
     [{ type: 'plain', config: { key: KEY }, name: 'x' }, /^unknown field `name`/],

@@ -1,0 +1,148 @@
+import { z } from 'zod';
+import type { Chain } from '../../chains/chain.ts';
+import type { ChainConnections } from '../../chains/connections.ts';
+import type { Caller } from '../../domain/caller.ts';
+import { AppError, invalidRequest } from '../../domain/errors.ts';
+import { idSchema } from '../../domain/id.ts';
+import { isObject, type JsonObject } from '../../domain/json/json.ts';
+import { type NetworkType, networkTypeSchema } from '../../domain/network-type.ts';
+import type { Relayer } from '../../domain/relayer.ts';
+import { laneKey } from '../../domain/transaction/lane.ts';
+import type { AddressGuard } from '../../egress/address-guard.ts';
+import type { Engine } from '../../engine/engine.ts';
+import type { Store, Writer } from '../../store/store.ts';
+import { earlierEffect } from '../effects.ts';
+import type { RelayerDirectory } from '../relayer-access.ts';
+import { parseBody } from '../request-body.ts';
+import { changeOnce } from './change.ts';
+import type { NetworkDirectory } from './network-directory.ts';
+import { refuseOtherChain } from './other-chain.ts';
+import { checkNotification, relayerAudit, relayerNameSchema } from './relayer-form.ts';
+import { checkRpcAddresses, relayerUrlsSchema } from './rpc-urls.ts';
+import type { SignerDirectory } from './signer-directory.ts';
+
+export interface RelayerCreateDeps {
+  store: Store;
+  chains: ReadonlyMap<NetworkType, Chain>;
+  relayers: RelayerDirectory;
+  signers: Pick<SignerDirectory, 'curves' | 'declaredOne' | 'signer'>;
+  networks: Pick<NetworkDirectory, 'configured' | 'find'>;
+  connections: Pick<ChainConnections, 'clientOf'>;
+  engine: Pick<Engine, 'recheck'>;
+  rpcGuard: Pick<AddressGuard, 'checkUrl'>;
+  /** A new UUID v4. */
+  newId(): string;
+}
+
+/** The body that creates a relayer. Its policies are those of its network type. */
+export const relayerCreateSchema = z.strictObject({
+  id: idSchema.nullish(),
+  name: relayerNameSchema,
+  network: z.string().min(1, 'Network cannot be empty'),
+  network_type: networkTypeSchema,
+  paused: z.boolean(),
+  signer_id: z.string().min(1, 'Signer ID cannot be empty'),
+  notification_id: idSchema.nullish(),
+  custom_rpc_urls: relayerUrlsSchema.nullish(),
+  policies: z.custom<JsonObject>(isObject, { error: 'must be an object' }).nullish(),
+});
+
+/** The making of a relayer by a client. The engine takes it up at once. */
+export function createRelayerCreate(deps: RelayerCreateDeps): (body: unknown, by: Caller) => Promise<Relayer> {
+  const { store, relayers, engine, newId } = deps;
+
+  return async (body, by) => {
+    const earlier = await earlierEffect(store.read, by.effect);
+    if (earlier !== undefined) return (await relayers.find(String(earlier.outcome))).relayer;
+    const relayer = await formOf(deps, body, newId);
+    const { made } = await changeOnce(store, by, async (writer) => {
+      const { id } = relayer;
+      if ((await writer.relayer(id)) !== undefined) throw new AppError('RELAYER_EXISTS', { id });
+      await refuseReference(deps, writer, relayer);
+      await refuseOtherPast(writer, relayer);
+      await writer.putRelayer(relayer);
+      return { outcome: id, audit: relayerAudit('create', id, { before: null, after: relayers.viewOf(relayer) }) };
+    });
+    const id = String(made.outcome);
+    engine.recheck(id);
+    return (await relayers.find(id)).relayer;
+  };
+}
+
+/** Everything that is checked before the store is written to, in the reference's order. */
+async function formOf(deps: RelayerCreateDeps, body: unknown, newId: () => string): Promise<Relayer> {
+  const { store, chains, signers, networks, connections, rpcGuard } = deps;
+  const form = parseBody(relayerCreateSchema, body);
+  const { network, network_type: networkType, signer_id: signerId, custom_rpc_urls: customRpcUrls = null } = form;
+  const chain = chains.get(networkType);
+  if (chain === undefined) throw invalidRequest(`network_type: relayers of type ${networkType} are not available`);
+  const policies = parseBody(chain.policySchema, form.policies ?? {}, ['policies']);
+  const fault = chain.policyFault?.(policies, network) ?? null;
+  if (fault !== null) throw invalidRequest(`policies: ${fault}`);
+  checkRpcAddresses(customRpcUrls ?? [], rpcGuard, 'custom_rpc_urls');
+  if (!(await signers.curves(signerId)).includes(chain.curve)) {
+    throw invalidRequest(
+      `signer_id: signer ${signerId} cannot sign for ${networkType} relayers, which sign on ${chain.curve}`,
+    );
+  }
+  if (networks.find(networkType, network) === undefined) throw noNetwork(networkType, network);
+  if (customRpcUrls !== null && customRpcUrls.length > 0) {
+    const served = { networkType, network, customRpcUrls };
+    await refuseOtherChain({ read: store.read, connections }, chain, served, 'custom_rpc_urls');
+  }
+  const signer = await signers.signer(signerId);
+  return {
+    id: form.id ?? newId(),
+    name: form.name,
+    network,
+    networkType,
+    address: chain.addressOf(await signer.publicKey(chain.curve)),
+    paused: form.paused,
+    disabledReason: null,
+    signerId,
+    notificationId: form.notification_id ?? null,
+    customRpcUrls,
+    policies,
+    declaration: null,
+  };
+}
+
+function noNetwork(networkType: NetworkType, network: string): AppError {
+  return invalidRequest(
+    `Network '${network}' not found for network type '${networkType}'. Please ensure the network configuration exists.`,
+  );
+}
+
+/** What a relayer refers to has to be there by now, and a signer is one relayer's on each network. */
+async function refuseReference(
+  { networks, signers }: RelayerCreateDeps,
+  writer: Writer,
+  { networkType, network, signerId, notificationId }: Relayer,
+): Promise<void> {
+  const isSigner = signers.declaredOne(signerId) ?? (await writer.storedSigner(signerId));
+  if (isSigner === undefined) throw new AppError('SIGNER_NOT_FOUND', { id: signerId });
+  const isNetwork = networks.configured(networkType, network) ?? (await writer.storedNetwork(networkType, network));
+  if (isNetwork === undefined) throw noNetwork(networkType, network);
+  const others = await writer.allRelayers();
+  const other = others.find(
+    (one) => one.signerId === signerId && one.network === network && one.networkType === networkType,
+  );
+  if (other !== undefined) {
+    throw invalidRequest(
+      `Cannot create relayer: signer '${signerId}' is already in use by relayer '${other.id}' on network '${network}'. Each signer can only be connected to one relayer per network for security reasons. Please use a different signer or create the relayer on a different network.`,
+    );
+  }
+  await checkNotification(writer, notificationId);
+}
+
+/**
+ * The transactions of a deleted relayer are kept for a while, and would be shown as this one's: under another account or
+ * on another chain they never were.
+ */
+async function refuseOtherPast(writer: Writer, { id, networkType, network, address }: Relayer): Promise<void> {
+  const [latest] = (await writer.transactions(id, { page: 1, perPage: 1 })).items;
+  if (latest === undefined) return;
+  const identity = await writer.chainIdentity(networkType, network);
+  if (identity !== undefined && latest.lane === laneKey(networkType, identity, address)) return;
+  throw new AppError('RELAYER_ID_KEPT', { id });
+}

@@ -1,0 +1,38 @@
+import type { Caller } from '../../domain/caller.ts';
+import { AppError } from '../../domain/errors.ts';
+import type { Engine } from '../../engine/engine.ts';
+import type { Store } from '../../store/store.ts';
+import type { RelayerDirectory } from '../relayer-access.ts';
+import { changeOnce } from './change.ts';
+import { relayerAudit } from './relayer-form.ts';
+
+export interface RelayerDeleteDeps {
+  store: Store;
+  relayers: RelayerDirectory;
+  engine: Pick<Engine, 'recheck'>;
+}
+
+/**
+ * The end of a relayer. Nothing of it may be under way: what is in a block may come out of it again, and would have to
+ * be offered anew. What has ended is kept as long as any other.
+ */
+export function createRelayerDelete({
+  store,
+  relayers,
+  engine,
+}: RelayerDeleteDeps): (relayerId: string, by: Caller) => Promise<void> {
+  return async (relayerId, by) => {
+    await changeOnce(store, by, async (writer) => {
+      const relayer = await writer.relayer(relayerId);
+      if (relayer === undefined) throw new AppError('RELAYER_NOT_FOUND', { id: relayerId });
+      const open = (await writer.openCounts()).filter((counted) => counted.relayerId === relayerId);
+      const count = open.reduce((sum, counted) => sum + counted.count, 0);
+      if (count > 0) throw new AppError('RELAYER_BUSY', { id: relayerId, count: String(count) });
+      await writer.deleteRelayer(relayerId);
+      const views = { before: relayers.viewOf(relayer), after: null };
+      return { outcome: null, audit: relayerAudit('delete', relayerId, views) };
+    });
+    // Whoever watches it sees that it is gone.
+    engine.recheck(relayerId);
+  };
+}

@@ -1,0 +1,27 @@
+import type { Log } from '../../observability/log.ts';
+import type { SignerEntry } from '../../signers/registry.ts';
+import type { Store } from '../../store/store.ts';
+
+/**
+ * Brings the signers of the configuration and those of clients together: where both have one with the same id, the
+ * configuration's counts. With `reset` those of clients go that no relayer signs with.
+ */
+export async function applySigners(
+  store: Pick<Store, 'write'>,
+  declared: readonly Pick<SignerEntry, 'id'>[],
+  log: Log,
+  { reset = false } = {},
+): Promise<void> {
+  const known = new Set(declared.map(({ id }) => id));
+  const hidden = await store.write(async (writer) => {
+    const used = new Set((await writer.allRelayers()).map(({ signerId }) => signerId));
+    const kept: string[] = [];
+    for (const { id } of await writer.allSigners()) {
+      if (reset && (!used.has(id) || known.has(id))) await writer.deleteSigner(id);
+      else if (known.has(id)) kept.push(id);
+    }
+    return kept;
+  });
+  for (const id of hidden)
+    log.warn({ signer: id }, 'the signer that the configuration declares takes the place of one made over the API');
+}
