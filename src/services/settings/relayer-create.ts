@@ -4,7 +4,7 @@ import type { ChainConnections } from '../../chains/connections.ts';
 import type { Caller } from '../../domain/caller.ts';
 import { AppError, invalidRequest } from '../../domain/errors.ts';
 import { idSchema } from '../../domain/id.ts';
-import { isObject, type JsonObject } from '../../domain/json/json.ts';
+import { isObject, type Json, type JsonObject } from '../../domain/json/json.ts';
 import { type NetworkType, networkTypeSchema } from '../../domain/network-type.ts';
 import type { Relayer } from '../../domain/relayer.ts';
 import { laneKey } from '../../domain/transaction/lane.ts';
@@ -53,7 +53,7 @@ export function createRelayerCreate(deps: RelayerCreateDeps): (body: unknown, by
 
   return async (body, by) => {
     const earlier = await earlierEffect(store.read, by.effect);
-    if (earlier !== undefined) return (await relayers.find(String(earlier.outcome))).relayer;
+    if (earlier !== undefined) return (await relayers.find(idIn(earlier.outcome))).relayer;
     const relayer = await formOf(deps, body, newId);
     const { made } = await changeOnce(store, by, async (writer) => {
       const { id } = relayer;
@@ -63,10 +63,14 @@ export function createRelayerCreate(deps: RelayerCreateDeps): (body: unknown, by
       await writer.putRelayer(relayer);
       return { outcome: id, audit: relayerAudit('create', id, { before: null, after: relayers.viewOf(relayer) }) };
     });
-    const id = String(made.outcome);
+    const id = idIn(made.outcome);
     engine.recheck(id);
     return (await relayers.find(id)).relayer;
   };
+}
+
+function idIn(outcome: Json | undefined): string {
+  return typeof outcome === 'string' ? outcome : '';
 }
 
 /** Everything that is checked before the store is written to, in the reference's order. */
