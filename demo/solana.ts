@@ -55,7 +55,7 @@ export async function solanaDemo(say: Narrator, cleanUp: CleanUp): Promise<void>
 
   const { data, metadata } = await callPlugin(say, service, PLUGIN, { relayerId: 'local-1', transaction });
   const { value } = await connection.getSignatureStatus(String(data['signature']));
-  say.step('landed', `transaction ${data['signature']}`);
+  say.step('landed', `transaction ${String(data['signature'])}`);
   say.detail(`slot ${value?.slot}, ${value?.confirmationStatus}, error ${JSON.stringify(value?.err)}`);
   say.detail(`the receiver has ${(await connection.getBalance(receiver)) / LAMPORTS_PER_SOL} SOL`);
   say.detail(`the relayer paid ${Number(SOL) - (await connection.getBalance(relayer))} lamports`);
