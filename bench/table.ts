@@ -2,6 +2,7 @@ import type { EvmBench, EvmFigures } from './evm.ts';
 import type { ReadFigures } from './history.ts';
 import type { PluginBench, PluginRow } from './plugins.ts';
 import type { ServiceFigures } from './service.ts';
+import type { SolanaBench, SolanaFigures } from './solana.ts';
 import type { WaitingFigures } from './waiting.ts';
 
 /** Prints the rows, and each as a ratio to the first (an empty route) and to the second (workerd). */
@@ -77,6 +78,16 @@ export function printEvmTable(rows: readonly EvmFigures[], { transactions, stead
       `${stallMs.toFixed(0)} ms`,
     ]);
   }
+}
+
+/** Prints what relaying on Solana came to, landed transactions as a ratio to the bare loop. */
+export function printSolana({ bare, accepted, landed, cpuMs }: SolanaFigures, { transactions }: SolanaBench): void {
+  process.stdout.write(
+    `\n${transactions} transactions over HTTP to an SVM with ten blocks a second; all share the cores.\n\n`,
+  );
+  line(['', 'bare loop/s', 'accepted/s', 'landed/s', 'to bare loop', 'CPU ms/tx']);
+  const rates = [bare, accepted, landed].map((rate) => rate.toFixed(0));
+  line(['one account', ...rates, `${(landed / bare).toFixed(2)}×`, cpuMs.toFixed(2)]);
 }
 
 function line(cells: readonly string[]): void {

@@ -73,7 +73,7 @@ async function prepareOnce(
 
   const trial = encodeTransaction([Buffer.alloc(SIGNATURE_LENGTH), ...signatures.slice(1)], bytes);
   const [tried, fee, funds, rent] = await Promise.all([
-    simulate(read, trial, { replacesBlockhash: false }),
+    draft.tried ?? simulate(read, trial, { replacesBlockhash: false }),
     feeOf(read, message, bytes),
     balance(read, account.address),
     rentOf(read, draft),

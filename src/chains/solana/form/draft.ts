@@ -8,7 +8,7 @@ import { encodeMessage, isWritable, type Message } from '../message/message.ts';
 import { nonceValue } from '../message/nonce-account.ts';
 import { decodeTransaction, encodeTransaction, LARGEST_TRANSACTION, SIGNATURE_LENGTH } from '../message/transaction.ts';
 import type { SolanaPolicy } from '../policy.ts';
-import { isBlockhashValid, latestBlockhash, simulate, standing } from '../provider.ts';
+import { isBlockhashValid, latestBlockhash, type Simulation, simulate, standing } from '../provider.ts';
 import { fromWire, type SolanaRequest, type WireInstruction } from '../schema.ts';
 
 /** What is to be signed, before anybody has looked whether it may. */
@@ -17,6 +17,8 @@ export interface Draft {
   message: Message;
   /** As the client asked for it, without what the relayer adds for compute units. */
   asked: Message;
+  /** How the message went when it was tried to find its limit; absent where it was not. */
+  tried?: Simulation;
   /** By place; the relayer's own is empty. */
   signatures: readonly Buffer[];
   /** Null under a durable nonce. */
@@ -95,8 +97,8 @@ async function composed(
   const compile = (extra: readonly Instruction[]) =>
     compileLegacy({ payer, instructions: [...extra, ...instructions], blockhash });
   const asked = compile([]);
-  const message = await withComputeBudget(read, asked, compile, policy);
-  return { kind: 'drafted', message, asked, signatures: [Buffer.alloc(SIGNATURE_LENGTH)], ...latest };
+  const budgeted = await withComputeBudget(read, asked, compile, policy);
+  return { kind: 'drafted', ...budgeted, asked, signatures: [Buffer.alloc(SIGNATURE_LENGTH)], ...latest };
 }
 
 /** Adds what the request leaves open: a limit by a trial, a price by what others paid. What has no room stays as it is. */
@@ -105,23 +107,23 @@ async function withComputeBudget(
   asked: Message,
   compile: (extra: readonly Instruction[]) => Message,
   policy: SolanaPolicy,
-): Promise<Message> {
+): Promise<Pick<Draft, 'message' | 'tried'>> {
   const own = readComputeBudget(asked);
   const extra = (limit: number, price: bigint) => [
     ...(own.limit === undefined ? [setLimit(limit)] : []),
     ...(own.price === undefined && price > 0n ? [setPrice(price)] : []),
   ];
   const widest = compile(extra(MOST_UNITS, 1n));
-  if (encodedSize(widest) > LARGEST_TRANSACTION) return asked;
+  if (encodedSize(widest) > LARGEST_TRANSACTION) return { message: asked };
   const trial = encodeTransaction([Buffer.alloc(SIGNATURE_LENGTH)], encodeMessage(widest));
   const writable = asked.keys.filter((_key, index) => isWritable(asked, index));
-  const [{ used }, usual] = await Promise.all([
+  const [tried, usual] = await Promise.all([
     simulate(read, trial, { replacesBlockhash: false }),
     priorityPrice(read, writable),
   ]);
-  const limit = own.limit ?? limitFor(used ?? BigInt(MOST_UNITS));
+  const limit = own.limit ?? limitFor(tried.used ?? BigInt(MOST_UNITS));
   const most = policy.maxFee === null ? usual : priceWithin(policy.maxFee, asked.signers, limit);
-  return compile(extra(limit, usual < most ? usual : most));
+  return { message: compile(extra(limit, usual < most ? usual : most)), tried };
 }
 
 function encodedSize(message: Message): number {
