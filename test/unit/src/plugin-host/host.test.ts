@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import type { PluginHost } from '../../../../src/plugin-host/plugin-host.ts';
 import { eventually, PluginFolder, startPluginHost } from '../../../support/plugin-host.ts';
 
 const driverFile = fileURLToPath(new URL('../../../support/fake-driver.ts', import.meta.url));
@@ -107,7 +108,7 @@ t.test('closing ends a start that is under way, and leaves nothing', async (t) =
   folder.write('node_modules/hanging/package.json', '{"main":"./inner"}');
   execFileSync('mkfifo', [join(folder.path, 'node_modules/hanging/inner/package.json')]);
   let closed: Promise<void> | undefined;
-  const { host, log } = await startPluginHost({
+  const { host, log, close } = await startPluginHost({
     driverFile,
     pluginsDir: folder.path,
     compileMs: 60_000,
@@ -119,13 +120,16 @@ t.test('closing ends a start that is under way, and leaves nothing', async (t) =
       closed = confined.then(() => starting.close(0));
     },
   });
+  t.teardown(close);
   await closed;
   t.match(host.status(), { threads: 0, processes: 0, plugins: [{ id: 'hangs', state: 'compiling' }] });
   t.notMatch(log(), 'still being compiled', 'nobody waited for the build');
 });
 
 t.test('a host that is closed before it has begun to start begins nothing', async (t) => {
-  const { host } = await startPluginHost({ files, driverFile, beforeStart: (starting) => void starting.close(0) });
+  const beforeStart = (starting: PluginHost) => void starting.close(0);
+  const { host, close } = await startPluginHost({ files, driverFile, beforeStart });
+  t.teardown(close);
   t.match(host.status(), { threads: 0, processes: 0, plugins: [] });
   await host.close(0);
 });
