@@ -96,6 +96,7 @@ function landlock(tool: string): BundlerHold['enclose'] {
 /**
  * Starts it with an environment of nothing, at the head of a group of its own, with one channel as descriptor 3.
  * @param files what it may read
+ * @throws where the service is out of descriptors
  */
 export function launchWorker(hold: BundlerHold, files: readonly ReadableFile[]): ChildProcess {
   const { prefix, enclose, filter, memoryBytes } = hold;
@@ -114,13 +115,17 @@ export function launchWorker(hold: BundlerHold, files: readonly ReadableFile[]):
   ];
   const filterFd = filter === undefined ? undefined : unnamedFile(filter);
   try {
-    return spawn(command, args, {
+    const worker = spawn(command, args, {
       cwd: '/',
       env: {},
       // What a breaking process prints is long, and names the machine's folders.
       stdio: ['ignore', 'ignore', 'ignore', 'pipe', ...(filterFd === undefined ? [] : [filterFd])],
       detached: true,
     });
+    // Without a descriptor to be had there is no process, and the error comes when nobody listens to it any more.
+    worker.on('error', () => undefined);
+    if (!worker.stdio) throw new Error('there is no file descriptor left for it');
+    return worker;
   } finally {
     if (filterFd !== undefined) closeSync(filterFd);
   }

@@ -1,5 +1,5 @@
 /** Threat: esbuild, or a fault in it, reads for a plugin's build what lies beside the plugins: keystores, `.env`. */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, readFileSync } from 'node:fs';
 import { Socket } from 'node:net';
@@ -8,6 +8,7 @@ import { bundlerHolds, familyMemory, launchWorker } from '../../../../../../src/
 import { readableFiles } from '../../../../../../src/plugin-host/compiler/readable-files.ts';
 import { descendantsOf } from '../../../../../support/processes.ts';
 
+const launchFile = import.meta.resolve('../../../../../../src/plugin-host/compiler/bundler/launch.ts');
 const MEMORY_BYTES = 600 * 1_048_576;
 const patient = { timeout: 60_000 };
 
@@ -68,6 +69,24 @@ t.test('the process sees nothing of the environment, leads its own group and is 
   const exited = once(child, 'exit');
   channel.end();
   t.same(await exited, [null, 'SIGKILL'], 'it ends with its channel');
+});
+
+t.test('without a file descriptor left it is not started, and the service goes on', async (t) => {
+  const script = `
+    import { closeSync, openSync } from 'node:fs';
+    import { setTimeout } from 'node:timers/promises';
+    import { bundlerHolds, launchWorker } from '${launchFile}';
+    const hold = { ...bundlerHolds(${MEMORY_BYTES}, [])[0], filter: undefined, prefix: [], enclose: () => [] };
+    const taken = [];
+    try { for (;;) taken.push(openSync('/')); } catch {}
+    let said = 'nothing';
+    try { launchWorker(hold, []); } catch ({ message }) { said = message; }
+    taken.forEach((fd) => closeSync(fd));
+    await setTimeout(50);
+    console.log(said);`;
+  const few = ['-c', 'ulimit -n 100; exec "$0" --input-type=module -e "$1"', process.execPath, script];
+  const { stdout, stderr } = spawnSync('sh', few, { encoding: 'utf8' });
+  t.equal(stdout.trim(), 'there is no file descriptor left for it', stderr);
 });
 
 /** A process that holds some memory and says so, and starts another one of its kind. */
