@@ -171,7 +171,7 @@ t.test('the System program can be called in instructions', async (t) => {
         .request({ instructions: [{ program_id: '1'.repeat(32), accounts: [], data: '' }, memo('x')] })
         .then((id) => scenario.untilStatus(id, 'confirmed', { mining: true, withinMs: 2_000 })),
     ),
-    /Simulation failed: Instruction \d \(program 1{32}\) failed: InvalidInstructionData/,
+    /Simulation failed: Instruction 1 \(program 1{32}\) failed: InvalidInstructionData/,
   );
 });
 

@@ -11,6 +11,11 @@ import type { SolanaPolicy } from '../policy.ts';
 import { isBlockhashValid, latestBlockhash, type Simulation, simulate, standing } from '../provider.ts';
 import { fromWire, type SolanaRequest, type WireInstruction } from '../schema.ts';
 
+/** How a message went, and which it was: it may have more instructions than the one that is signed. */
+export interface Trial extends Simulation {
+  message: Message;
+}
+
 /** What is to be signed, before anybody has looked whether it may. */
 export interface Draft {
   kind: 'drafted';
@@ -18,7 +23,7 @@ export interface Draft {
   /** As the client asked for it, without what the relayer adds for compute units. */
   asked: Message;
   /** How the message went when it was tried to find its limit; absent where it was not. */
-  tried?: Simulation;
+  tried?: Trial;
   /** By place; the relayer's own is empty. */
   signatures: readonly Buffer[];
   /** Null under a durable nonce. */
@@ -123,7 +128,7 @@ async function withComputeBudget(
   ]);
   const limit = own.limit ?? limitFor(tried.used ?? BigInt(MOST_UNITS));
   const most = policy.maxFee === null ? usual : priceWithin(policy.maxFee, asked.signers, limit);
-  return { message: compile(extra(limit, usual < most ? usual : most)), tried };
+  return { message: compile(extra(limit, usual < most ? usual : most)), tried: { ...tried, message: widest } };
 }
 
 function encodedSize(message: Message): number {
