@@ -1,7 +1,7 @@
 import { readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { COUNTER, REVERTER } from '../soak/payments/plan.ts';
-import { startWeather } from '../soak/payments/weather.ts';
+import { COUNTER, REVERTER } from '../soak/payments/evm/plan.ts';
+import { startWeather } from '../soak/payments/evm/weather.ts';
 import { type Anvil, startAnvil } from '../test/support/anvil.ts';
 import { declareRelayers, type RelayerAccount } from '../test/support/relayer-accounts.ts';
 import { type RunningService, startService } from '../test/support/service.ts';

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '../soak/payments/client.ts';
-import { errandOf, type Intention } from '../soak/payments/plan.ts';
+import { errandOf } from '../soak/payments/errands.ts';
+import type { EvmIntention } from '../soak/payments/evm/plan.ts';
 import { callPlugin } from './answer.ts';
 import type { Arena } from './arena.ts';
 import type { HonestPlugin } from './honest-plugins.ts';
@@ -39,14 +40,14 @@ export class HonestLoad {
   /** Requests that were not answered rightly, a sentence each. */
   readonly failures: string[] = [];
   /** The requests for a transaction that were made. */
-  readonly sent: Intention[] = [];
+  readonly sent: EvmIntention[] = [];
   readonly client: Client;
   readonly #arena: Arena;
-  readonly #intentions: Iterator<Intention>;
+  readonly #intentions: Iterator<EvmIntention>;
   readonly #stopped = new AbortController();
   #loops: Promise<void>[] = [];
 
-  constructor(arena: Arena, intentions: readonly Intention[]) {
+  constructor(arena: Arena, intentions: readonly EvmIntention[]) {
     this.#arena = arena;
     this.#intentions = intentions.values();
     this.client = new Client({ pick: async () => arena.service });
@@ -133,7 +134,7 @@ export class HonestLoad {
   async #payByPlugin(): Promise<string | null> {
     const intention = this.#next();
     if (intention === undefined) return null;
-    const { index, relayerId, body, key, worthMs } = intention;
+    const { index, relayerId, request: body, key, worthMs } = intention;
     const validUntil = new Date(Date.now() + (worthMs ?? 0)).toISOString();
     const request = worthMs === null ? body : { ...body, valid_until: validUntil };
     let last = '';
@@ -164,8 +165,8 @@ export class HonestLoad {
     return response.status === 200 ? null : `${path}: ${response.status} ${text.slice(0, 200)}`;
   }
 
-  #next(): Intention | undefined {
-    const { value } = this.#intentions.next() as IteratorResult<Intention, undefined>;
+  #next(): EvmIntention | undefined {
+    const { value } = this.#intentions.next() as IteratorResult<EvmIntention, undefined>;
     if (value !== undefined) this.sent.push(value);
     return value;
   }

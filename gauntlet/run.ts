@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay, type RecordableHistogram } from 'node:perf_hooks';
-import { readChain } from '../soak/payments/chain-record.ts';
-import { planOf } from '../soak/payments/plan.ts';
+import { readChain, readingOf, readShown } from '../soak/payments/evm/chain-record.ts';
+import { planOf } from '../soak/payments/evm/plan.ts';
 import { listAll, settle } from '../soak/payments/settling.ts';
 import { judge as judgeTransactions, type Verdict as Transactions } from '../soak/payments/verdict.ts';
 import type { Attack } from '../test/support/attacks/attack.ts';
@@ -146,13 +146,13 @@ async function judgeLoad(
   { anvil, service, relayers }: Arena,
   load: HonestLoad,
 ): Promise<Transactions> {
-  const relayerIds = relayers.map(({ relayerId }) => relayerId);
+  const listed = { relayerIds: relayers.map(({ relayerId }) => relayerId), readShown };
   const addresses = relayers.map(({ address }) => address);
-  const open = await settle(service, relayerIds, patienceMs);
+  const open = await settle(service, listed, patienceMs);
   if (open.length > 0) say(`${open.length} transactions have no end yet, as ${JSON.stringify(open[0])}`);
-  const shown = await listAll(service, relayerIds);
-  const chain = await readChain(anvil, addresses, load.sent);
-  const nothing = { intents: new Map(), replacements: [], endedAt: new Map(), foreign: new Set<string>() };
+  const shown = await listAll(service, listed);
+  const chain = readingOf(await readChain(anvil, addresses, load.sent), new Set());
+  const nothing = { intents: new Map(), replacements: [], endedAt: new Map() };
   return judgeTransactions({ ...nothing, intentions: load.sent, asked: load.client.asked, shown, chain });
 }
 

@@ -10,6 +10,8 @@ import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { soakCalls } from './calls/calls.ts';
 import { soakModel } from './model/model.ts';
+import { evmChain } from './payments/evm/chain.ts';
+import { BLOCKS } from './payments/evm/weather.ts';
 import { FAULT_MODES, type FaultMode, soakFaults } from './payments/faults.ts';
 import { soakKills } from './payments/kill.ts';
 import type { SoakOptions, SoakResult } from './payments/run.ts';
@@ -110,7 +112,7 @@ async function soak({ values, positionals }: Given): Promise<SoakResult> {
   const options: SoakOptions = {
     transactions,
     database: oneOf(values.database ?? 'sqlite', ['sqlite', 'postgres']),
-    blocks: oneOf(values.blocks ?? 'interval', ['interval', 'automine']),
+    chain: evmChain(oneOf(values.blocks ?? 'interval', BLOCKS)),
     seed: seedOf(values),
     patienceMs: number(values.patience ?? '180') * 1_000,
     calm: values.calm ?? false,

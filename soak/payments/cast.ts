@@ -1,16 +1,15 @@
 import { seededRandom, seededUnit } from '../../test/support/seeded.ts';
-import { type Stranger, startStranger } from '../../test/support/stranger.ts';
 import { describeCounts, type Line } from '../report.ts';
-import { readChain } from './chain-record.ts';
+import type { Shown, SoakNetwork, Stranger, Weather } from './chain.ts';
 import { Chronicle, outcomesOf } from './chronicle.ts';
 import { Client } from './client.ts';
 import { ClientIntents } from './client-intents.ts';
+import { type Errand, errandsOf } from './errands.ts';
 import type { Fleet } from './fleet.ts';
-import { type Errand, errandsOf, type Intention, planOf } from './plan.ts';
+import type { Intention } from './intention.ts';
 import type { SoakOptions } from './run.ts';
 import { settle } from './settling.ts';
-import { judge, type Shown, type Verdict } from './verdict.ts';
-import { startWeather, type Weather } from './weather.ts';
+import { judge, type Verdict } from './verdict.ts';
 import type { World } from './world.ts';
 
 /** What share of the errands is sent once more after all has ended. */
@@ -23,7 +22,7 @@ export class Cast {
   readonly errands: readonly Errand[];
   readonly client: Client;
   readonly #intentions: readonly Intention[];
-  readonly #world: World;
+  readonly #network: SoakNetwork;
   readonly #fleet: Fleet;
   readonly #seed: number;
   readonly #intents: ClientIntents;
@@ -32,22 +31,18 @@ export class Cast {
   readonly #stranger: Stranger | null;
   #repeated = 0;
 
-  constructor(world: World, fleet: Fleet, { seed, transactions, calm = false }: SoakOptions) {
-    this.#world = world;
+  constructor({ network }: World, fleet: Fleet, { seed, transactions, calm = false }: SoakOptions) {
+    this.#network = network;
     this.#fleet = fleet;
     this.#seed = seed;
-    this.#intentions = planOf(seed, transactions, world.relayers);
+    this.#intentions = network.planOf(seed, transactions);
     this.errands = errandsOf(seed, this.#intentions);
-    this.#intents = new ClientIntents(fleet, seed);
+    this.#intents = new ClientIntents(fleet, network, seed);
     this.client = new Client(fleet, (intention, id) => calm || this.#intents.consider(intention, id));
-    this.#chronicle = new Chronicle(fleet, this.#relayerIds);
-    const { anvil, blocks, relayers } = world;
-    this.#weather = startWeather(anvil, { blocks, changes: !calm, random: seededRandom(seed, 'weather') });
-    this.#stranger = calm ? null : startStranger(anvil, relayers, seededRandom(seed, 'stranger'));
-  }
-
-  get #relayerIds(): string[] {
-    return this.#world.relayers.map(({ relayerId }) => relayerId);
+    this.#chronicle = new Chronicle(fleet, network);
+    this.#weather = network.startWeather({ changes: !calm, random: seededRandom(seed, 'weather') });
+    const shown = () => [...this.#chronicle.shown.values()];
+    this.#stranger = calm ? null : network.startStranger(seededRandom(seed, 'stranger'), shown);
   }
 
   /** Begins to watch what the service shows. */
@@ -64,7 +59,7 @@ export class Cast {
 
   /** Waits for the ends; resolves with what has none within the given milliseconds. */
   async settle(withinMs: number): Promise<Shown[]> {
-    return await settle(await this.#fleet.pick(), this.#relayerIds, withinMs);
+    return await settle(await this.#fleet.pick(), this.#network, withinMs);
   }
 
   /** Repeats some of what was sent, and judges everything by what the chain says. */
@@ -75,7 +70,6 @@ export class Cast {
     await this.#chronicle.look();
     const { intents, replacements } = this.#intents;
     const intentions = this.#intentions;
-    const addresses = this.#world.relayers.map(({ address }) => address);
     const verdict = judge({
       intentions,
       asked: this.client.asked,
@@ -83,8 +77,7 @@ export class Cast {
       replacements,
       shown: [...this.#chronicle.shown.values()],
       endedAt: this.#chronicle.endedBy,
-      chain: await readChain(this.#world.anvil, addresses, [...intentions, ...replacements]),
-      foreign: this.#stranger?.hashes ?? new Set(),
+      chain: await this.#network.readChain([...intentions, ...replacements]),
     });
     return { ...verdict, wrong: [...verdict.wrong, ...wrong, ...this.#chronicle.undone] };
   }
@@ -103,8 +96,8 @@ export class Cast {
       ['answers never heard', unknown.size],
       ['refused', describeCounts(refusals)],
       ['intents', describeCounts(this.#intents.answers)],
-      ['reorganisations', this.#weather.reorganisations],
-      ['sent by a stranger', this.#stranger?.hashes.size ?? 0],
+      ['weather', describeCounts(this.#weather.counts)],
+      ['sent by a stranger', this.#stranger?.sent ?? 0],
     ];
   }
 

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AnsweredIntent } from '../../test/support/model/judge.ts';
 import type { RunningService } from '../../test/support/service.ts';
+import type { Shown, SoakNetwork } from './chain.ts';
 import type { ClientIntent } from './client-intents.ts';
 import type { Fleet } from './fleet.ts';
 import { listAll } from './settling.ts';
-import { markOf, type Shown } from './verdict.ts';
 
 const EVERY_MS = 3_000;
 const FINAL = ['confirmed', 'failed', 'canceled', 'expired'];
@@ -18,13 +18,13 @@ export class Chronicle {
   /** Ends that became something else. */
   readonly undone: string[] = [];
   readonly #fleet: Pick<Fleet, 'pick'>;
-  readonly #relayerIds: readonly string[];
+  readonly #network: SoakNetwork;
   readonly #stopped = new AbortController();
   #running: Promise<void> = Promise.resolve();
 
-  constructor(fleet: Pick<Fleet, 'pick'>, relayerIds: readonly string[]) {
+  constructor(fleet: Pick<Fleet, 'pick'>, network: SoakNetwork) {
     this.#fleet = fleet;
-    this.#relayerIds = relayerIds;
+    this.#network = network;
   }
 
   /** Looks again and again, whoever answers. */
@@ -39,7 +39,7 @@ export class Chronicle {
 
   /** Looks once; rejects when nobody answers. */
   async look(): Promise<void> {
-    const all = await listAll(await this.#fleet.pick(), this.#relayerIds);
+    const all = await listAll(await this.#fleet.pick(), this.#network);
     const now = Date.now();
     for (const one of all) this.#note(one, now);
   }
@@ -80,7 +80,7 @@ export async function outcomesOf(
     );
     const events = status === 200 ? (body.data as Timeline).events : [];
     const { kind, replacement } = intent;
-    outcomes.set(id, [{ kind, ...(replacement && { effect: markOf(replacement) }), answer: answerTo(intent, events) }]);
+    outcomes.set(id, [{ kind, ...(replacement && { effect: replacement.mark }), answer: answerTo(intent, events) }]);
   }
   return outcomes;
 }

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { seededUnit } from '../../test/support/seeded.ts';
+import type { SoakNetwork } from './chain.ts';
 import type { Fleet } from './fleet.ts';
-import { type Intention, replacementOf } from './plan.ts';
+import type { Intention } from './intention.ts';
 
 /** Something that a client wanted of an accepted transaction, and what it was answered at the end. */
 export interface ClientIntent {
@@ -32,11 +33,13 @@ export class ClientIntents {
   /** How often each status was the answer. */
   readonly answers = new Map<string, number>();
   readonly #fleet: Pick<Fleet, 'pick'>;
+  readonly #network: Pick<SoakNetwork, 'replacementOf'>;
   readonly #seed: number;
   readonly #running: Promise<void>[] = [];
 
-  constructor(fleet: Pick<Fleet, 'pick'>, seed: number) {
+  constructor(fleet: Pick<Fleet, 'pick'>, network: Pick<SoakNetwork, 'replacementOf'>, seed: number) {
     this.#fleet = fleet;
+    this.#network = network;
     this.#seed = seed;
   }
 
@@ -47,6 +50,7 @@ export class ClientIntents {
 
   /** Decides by the plan what the client still wants of an accepted request. */
   consider(intention: Intention, id: string): void {
+    if (this.intents.has(id)) return;
     const unit = (purpose: string) => seededUnit(this.#seed, 'intent', intention.index, purpose);
     const chance = unit('kind');
     const afterMs = unit('moment') ** 2 * LATEST_MS;
@@ -54,9 +58,10 @@ export class ClientIntents {
     if (chance < CANCELED) {
       const intent: ClientIntent = { kind: 'cancel', relayerId, answer: 'unheard' };
       this.intents.set(id, intent);
-      this.#running.push(this.#ask(intent, id, `${intention.key}-cancel`, afterMs));
-    } else if (chance < CANCELED + REPLACED && intention.kind === 'payment') {
-      const replacement = replacementOf(this.#seed, intention);
+      this.#running.push(this.#ask(intent, id, `${intention.key}-cancel-${id}`, afterMs));
+    } else if (chance < CANCELED + REPLACED) {
+      const replacement = this.#network.replacementOf(this.#seed, intention);
+      if (replacement === undefined) return;
       const intent: ClientIntent = { kind: 'replace', relayerId, replacement, answer: 'unheard' };
       this.intents.set(id, intent);
       this.#running.push(this.#ask(intent, id, replacement.key, afterMs));
@@ -72,7 +77,7 @@ export class ClientIntents {
   async #ask(intent: ClientIntent, id: string, key: string, afterMs: number): Promise<void> {
     await sleep(afterMs);
     const method = intent.kind === 'cancel' ? 'DELETE' : 'PUT';
-    const body = intent.replacement?.body;
+    const body = await intent.replacement?.body();
     for (let tries = 0; tries < TRIES; tries += 1) {
       const { url, apiKey } = await this.#fleet.pick();
       try {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Errand, PAYER } from './errands.ts';
 import type { Fleet } from './fleet.ts';
-import { type Errand, type Intention, PAYER } from './plan.ts';
+import type { Intention } from './intention.ts';
 
 /** What a client of the service knows of its requests at the end. */
 export interface Asked {
@@ -20,12 +21,14 @@ const AGAIN_MS = 250;
 
 /**
  * A client that sends each errand under its own `Idempotency-Key`, and again under it when its answer was lost. One
- * without a key it sends once, whatever it hears.
+ * without a key it sends once, whatever it hears, unless its content makes it one.
  */
 export class Client {
   readonly asked: Asked = { accepted: new Map(), unknown: new Set(), refused: new Map(), validUntil: new Map() };
   readonly #fleet: Pick<Fleet, 'pick'>;
   readonly #onAccepted: (intention: Intention, id: string) => void;
+  /** By index, without `valid_until`. */
+  readonly #bodies = new Map<number, Promise<object>>();
 
   /** @param onAccepted called with each answer of 2xx */
   constructor(fleet: Pick<Fleet, 'pick'>, onAccepted: (intention: Intention, id: string) => void = () => {}) {
@@ -58,7 +61,12 @@ export class Client {
   }
 
   async #send(errand: Errand): Promise<void> {
-    const answer = errand.key === null ? await this.#post(errand) : await this.#postUntilHeard(errand);
+    await Promise.all(Array.from({ length: errand.posts }, () => this.#sendOnce(errand)));
+  }
+
+  async #sendOnce(errand: Errand): Promise<void> {
+    const isOne = errand.key !== null || errand.intentions.every(({ isOneByContent }) => isOneByContent);
+    const answer = isOne ? await this.#postUntilHeard(errand) : await this.#post(errand);
     for (const [position, intention] of errand.intentions.entries()) {
       const { index } = intention;
       if (answer.kind === 'unheard') this.asked.unknown.add(index);
@@ -81,7 +89,7 @@ export class Client {
 
   async #post(errand: Errand): Promise<Answer> {
     const { url, apiKey } = await this.#fleet.pick();
-    const bodies = errand.intentions.map((intention) => this.#bodyOf(intention));
+    const bodies = await Promise.all(errand.intentions.map((intention) => this.#bodyOf(intention)));
     const [path, body] =
       errand.way === 'plugin'
         ? [`plugins/${PAYER}/call`, { params: { payments: bodies } }]
@@ -104,7 +112,11 @@ export class Client {
   }
 
   /** The same for each try: another would be another request. */
-  #bodyOf({ index, relayerId, body, worthMs }: Intention): { relayerId: string; body: object } {
+  async #bodyOf(intention: Intention): Promise<{ relayerId: string; body: object }> {
+    const { index, relayerId, worthMs } = intention;
+    const made = this.#bodies.get(index) ?? intention.body();
+    this.#bodies.set(index, made);
+    const body = await made;
     if (worthMs === null) return { relayerId, body };
     const validUntil = this.asked.validUntil.get(index) ?? Date.now() + Math.round(worthMs);
     this.asked.validUntil.set(index, validUntil);

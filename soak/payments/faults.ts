@@ -1,9 +1,9 @@
 import { type FaultProxy, startFaultProxy } from '../../test/support/fault-proxy.ts';
-import { type Fault, type FaultNature, type FaultRates, ratesFor } from '../../test/support/faults.ts';
+import { type CallFaults, type FaultNature, type FaultRates, ratesFor } from '../../test/support/faults/faults.ts';
 import { describeCounts } from '../report.ts';
 import { Cast } from './cast.ts';
+import type { Errand } from './errands.ts';
 import { Fleet } from './fleet.ts';
-import type { Errand } from './plan.ts';
 import type { SoakOptions, SoakResult } from './run.ts';
 import { openWorld, type World } from './world.ts';
 
@@ -25,7 +25,7 @@ export interface FaultOptions extends SoakOptions {
   /** How long it takes to send ten requests, in milliseconds, at the least. */
   pauseMs: number;
   /** Faults that are left out. */
-  without?: readonly Fault[];
+  without?: readonly string[];
 }
 
 const ENDPOINTS = 3;
@@ -69,12 +69,11 @@ export async function soakFaults(options: FaultOptions): Promise<SoakResult> {
   const turn = () => Math.floor((performance.now() - began) / TURN_MS);
   const world = await openWorld({
     ...options,
-    endpoints: async (target) => {
-      for (let index = 0; index < ENDPOINTS; index += 1) {
+    endpoints: async (nodes) => {
+      for (const [index, target] of (await nodes.endpoints(ENDPOINTS)).entries()) {
         const isTruthful = () => isTruthfulAt(phase.now, turn(), index);
-        proxies.push(
-          await startFaultProxy({ target, seed: options.seed, name: `rpc-${index}x`, rates: {}, isTruthful }),
-        );
+        const told = { calls: options.chain.callFaults(), isTruthful };
+        proxies.push(await startFaultProxy({ target, seed: options.seed, name: `rpc-${index}x`, rates: {}, ...told }));
       }
       return proxies.map(({ url }) => url);
     },
@@ -83,7 +82,7 @@ export async function soakFaults(options: FaultOptions): Promise<SoakResult> {
   const cast = new Cast(world, fleet, options);
   const enter = (next: Phase) => {
     phase.now = next;
-    const rates = ratesOf(next.mode, options.rate, options.without ?? []);
+    const rates = ratesOf(next.mode, options);
     for (const [index, proxy] of proxies.entries()) proxy.setRates(index < next.endpoints ? rates : AWAY);
   };
   try {
@@ -132,7 +131,7 @@ async function run(options: FaultOptions, { world, fleet, cast, proxies, enter }
   return {
     lines: [
       ['database', `${world.database}, ${world.instances} at a time`],
-      ['blocks', world.blocks],
+      ['chain', options.chain.name],
       ['seed', seed],
       ['faults of', `${modes.join(', ')}, each at ${rate}`],
       ['transactions', transactions],
@@ -150,14 +149,15 @@ async function run(options: FaultOptions, { world, fleet, cast, proxies, enter }
 }
 
 /** A fault of a request befalls all calls that share it, so those of single calls are likelier. */
-function ratesOf(mode: FaultMode, rate: number, without: readonly Fault[]): FaultRates {
+function ratesOf(mode: FaultMode, { chain, rate, without = [] }: FaultOptions): FaultRates {
   const ofCalls = NATURES[mode].filter((nature) => nature === 'lag' || nature === 'lie');
+  const calls: CallFaults = chain.callFaults();
   const none = Object.fromEntries(without.map((fault) => [fault, 0]));
   return {
     ...ratesFor(['trouble'], rate),
-    ...ratesFor(ofCalls, CALL_WEIGHT * rate),
+    ...ratesFor(ofCalls, CALL_WEIGHT * rate, calls),
     // What a node has forgotten it does not know a moment later.
-    ...(NATURES[mode].includes('pruned') && ratesFor(['pruned'], 1)),
+    ...(NATURES[mode].includes('pruned') && ratesFor(['pruned'], 1, calls)),
     ...none,
   };
 }
@@ -172,8 +172,8 @@ async function sendSlowly({ client }: Cast, errands: readonly Errand[], pauseMs:
   }
 }
 
-function sumOf(proxies: readonly FaultProxy[]): Map<Fault, number> {
-  const sum = new Map<Fault, number>();
+function sumOf(proxies: readonly FaultProxy[]): Map<string, number> {
+  const sum = new Map<string, number>();
   for (const { injected } of proxies) {
     for (const [fault, count] of injected) sum.set(fault, (sum.get(fault) ?? 0) + count);
   }

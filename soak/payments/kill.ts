@@ -1,4 +1,4 @@
-import { LIFE_STEPS, type LifeStep } from '../../src/engine/lane/life-steps.ts';
+import type { LifeStep } from '../../src/engine/lane/life-steps.ts';
 import { seededRandom } from '../../test/support/seeded.ts';
 import { describeCounts } from '../report.ts';
 import { Cast } from './cast.ts';
@@ -40,7 +40,7 @@ export async function soakKills(options: KillOptions): Promise<SoakResult> {
 
 async function run(options: KillOptions, world: World, fleet: Fleet, cast: Cast): Promise<SoakResult> {
   const began = performance.now();
-  const { seed, transactions, calm = false } = options;
+  const { seed, transactions, chain, calm = false } = options;
   await fleet.startMissing();
   cast.watch();
   const random = seededRandom(seed, 'troubles');
@@ -58,7 +58,7 @@ async function run(options: KillOptions, world: World, fleet: Fleet, cast: Cast)
 
   const verdict = await cast.conclude();
   const { atRandom, atStep, byThemselves } = fleet.deaths;
-  const unreached = LIFE_STEPS.filter((step) => !atStep.has(step));
+  const unreached = chain.steps.filter((step) => !atStep.has(step));
   const faults = byThemselves.map((words) => `a process ended by itself: ${words}`);
   if (atRandom + atStep.size === 0) faults.push('nothing was killed');
   if (options.everyStep && unreached.length > 0) faults.push(`no process ended at step ${unreached.join(', ')}`);
@@ -67,6 +67,7 @@ async function run(options: KillOptions, world: World, fleet: Fleet, cast: Cast)
   return {
     lines: [
       ['database', `${world.database}, ${world.instances} at a time`],
+      ['chain', chain.name],
       ['seed', seed],
       ['transactions', transactions],
       ['kills', kills],
@@ -83,7 +84,7 @@ async function run(options: KillOptions, world: World, fleet: Fleet, cast: Cast)
 }
 
 /** Sends a share of the requests in each life, whatever becomes of it. Every other life may come to its step. */
-async function killWhileSending({ seed, kills, say }: KillOptions, fleet: Fleet, cast: Cast): Promise<void> {
+async function killWhileSending({ seed, kills, chain, say }: KillOptions, fleet: Fleet, cast: Cast): Promise<void> {
   const random = seededRandom(seed, 'kills');
   const tries = new Map<LifeStep, number>();
   const { client, errands } = cast;
@@ -97,7 +98,7 @@ async function killWhileSending({ seed, kills, say }: KillOptions, fleet: Fleet,
     const limit = fleet.isArmed ? STEP_LIFE_MS : RANDOM_LIFE_MS;
     if (!(await fleet.endsWithin(limit[0] + random() * (limit[1] - limit[0])))) await fleet.killOne(random());
     const mayArm = life % 2 === 0 && !fleet.isArmed && life < kills - 1;
-    await fleet.startMissing(mayArm ? nextStep(fleet, tries, random) : undefined);
+    await fleet.startMissing(mayArm ? nextStep(chain.steps, { fleet, tries, random }) : undefined);
     if ((life + 1) % 10 === 0) say(`${life + 1} of ${kills} lives, deaths at ${describeCounts(fleet.deaths.atStep)}`);
   }
   sending.push(client.sendAll(errands.slice(sent), WIDTH));
@@ -105,12 +106,16 @@ async function killWhileSending({ seed, kills, say }: KillOptions, fleet: Fleet,
 }
 
 /** The step at which the fewest processes ended or were to end; at its first occurrence until one did, then at a later. */
-function nextStep(fleet: Fleet, tries: Map<LifeStep, number>, random: () => number): LastStep {
+function nextStep(
+  steps: readonly LifeStep[],
+  { fleet, tries, random }: { fleet: Fleet; tries: Map<LifeStep, number>; random: () => number },
+): LastStep | undefined {
   const triesOf = (step: LifeStep) => tries.get(step) ?? 0;
   const deathsAt = (step: LifeStep) => fleet.deaths.atStep.get(step) ?? 0;
   const weight = (step: LifeStep) => triesOf(step) + deathsAt(step);
-  const least = Math.min(...LIFE_STEPS.map(weight));
-  const step = LIFE_STEPS.find((one) => weight(one) === least) ?? LIFE_STEPS[0];
+  const least = Math.min(...steps.map(weight));
+  const step = steps.find((one) => weight(one) === least);
+  if (step === undefined) return undefined;
   tries.set(step, triesOf(step) + 1);
   return { step, occurrence: 1 + (deathsAt(step) > 0 ? Math.floor(random() * LATEST_OCCURRENCE) : 0) };
 }

@@ -1,12 +1,13 @@
 import type { Line } from '../report.ts';
+import type { SoakChain } from './chain.ts';
 import type { Verdict } from './verdict.ts';
-import type { Blocks, Database } from './world.ts';
+import type { Database } from './world.ts';
 
 /** What a soak is asked for. */
 export interface SoakOptions {
   transactions: number;
   database: Database;
-  blocks: Blocks;
+  chain: SoakChain;
   seed: number;
   /** How long the end may take after the last request, in milliseconds. */
   patienceMs: number;

@@ -1,12 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunningService } from '../../test/support/service.ts';
-import type { Shown } from './verdict.ts';
+import type { Shown, SoakNetwork } from './chain.ts';
 
 const OPEN = ['pending', 'sent', 'submitted', 'mined'];
 const PAGE = 500;
 
+/** What is listed, and how its entries are read. */
+type Listed = Pick<SoakNetwork, 'relayerIds' | 'readShown'>;
+
 /** Everything that the API lists, of all relayers. */
-export async function listAll(service: RunningService, relayerIds: readonly string[]): Promise<Shown[]> {
+export async function listAll(service: RunningService, { relayerIds, readShown }: Listed): Promise<Shown[]> {
   const shown: Shown[] = [];
   for (const relayerId of relayerIds) {
     for (let page = 1, total = 1; (page - 1) * PAGE < total; page += 1) {
@@ -14,21 +17,17 @@ export async function listAll(service: RunningService, relayerIds: readonly stri
       const { status, body } = await service.request('GET', path);
       if (status !== 200) throw new Error(`not listed: ${status} ${JSON.stringify(body)}`);
       total = body.pagination.total_items;
-      shown.push(...body.data);
+      shown.push(...body.data.map(readShown));
     }
   }
   return shown;
 }
 
 /** Waits until every listed transaction has an end, or the given milliseconds are over; returns those without one. */
-export async function settle(
-  service: RunningService,
-  relayerIds: readonly string[],
-  withinMs: number,
-): Promise<Shown[]> {
+export async function settle(service: RunningService, listed: Listed, withinMs: number): Promise<Shown[]> {
   const end = performance.now() + withinMs;
   for (;;) {
-    const open = (await listAll(service, relayerIds)).filter(({ status }) => OPEN.includes(status));
+    const open = (await listAll(service, listed)).filter(({ status }) => OPEN.includes(status));
     if (open.length === 0 || performance.now() > end) return open;
     await sleep(500);
   }

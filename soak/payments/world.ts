@@ -1,33 +1,25 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Anvil, startAnvil } from '../../test/support/anvil.ts';
 import { type Postgres, startPostgres } from '../../test/support/postgres.ts';
-import { declareRelayers, type RelayerAccount } from '../../test/support/relayer-accounts.ts';
 import { createWorkspace } from '../../test/support/workspace.ts';
-import { COUNTER, PAYER, REVERTER } from './plan.ts';
-
-/** The depth from which a block is final; the weather takes less back. */
-export const CONFIRMATIONS = 3;
+import type { Nodes, SoakChain, SoakNetwork } from './chain.ts';
+import { PAYER } from './errands.ts';
 
 export type Database = 'sqlite' | 'postgres';
-/** Whether a block comes each second or with each transaction. */
-export type Blocks = 'interval' | 'automine';
 
 export interface WorldOptions {
   database: Database;
-  blocks: Blocks;
-  /** The endpoints of the network in place of the node's own address. */
-  endpoints?: (nodeUrl: string) => Promise<string[]>;
+  chain: SoakChain;
+  /** The endpoints of the network in place of the chain's own. */
+  endpoints?: (nodes: Nodes) => Promise<string[]>;
 }
 
-/** A node, a database, a configuration, and what it takes to start instances of the service on them. */
+/** A chain, a database, a configuration, and what it takes to start instances of the service on them. */
 export interface World {
-  readonly anvil: Anvil;
+  readonly network: SoakNetwork;
   readonly database: Database;
   /** Null where the database is embedded. */
   readonly postgres: { readonly server: Postgres; readonly url: string } | null;
-  readonly blocks: Blocks;
-  readonly relayers: readonly RelayerAccount[];
   /** How many instances work at the same time. */
   readonly instances: number;
   /** The environment of one of the instances. It has a data folder of its own, the same after each restart. */
@@ -42,11 +34,7 @@ const PAYER_SOURCE = `export const handler = async ({ api, params: { payments } 
   return ids;
 };`;
 
-/** Two of the relayers share an account, and with it a lane and its nonces. */
-const RELAYERS = 4;
-const ACCOUNTS = 3;
-
-/** Opens a world with relayers that have funds, and contracts to call. */
+/** Opens a world with relayers that have funds. */
 export async function openWorld(options: WorldOptions): Promise<World> {
   const opened: (() => Promise<unknown>)[] = [];
   const close = async () => {
@@ -61,21 +49,20 @@ export async function openWorld(options: WorldOptions): Promise<World> {
 }
 
 async function open(
-  { database, blocks, endpoints }: WorldOptions,
+  { database, chain, endpoints }: WorldOptions,
   opened: (() => Promise<unknown>)[],
   close: () => Promise<void>,
 ): Promise<World> {
-  const anvil = await startAnvil(blocks === 'interval' ? { blockTime: 1 } : {});
-  opened.push(() => anvil.stop());
-  for (const { address, code } of [COUNTER, REVERTER]) await anvil.rpc('anvil_setCode', [address, code]);
-  const urls = (await endpoints?.(anvil.url)) ?? [anvil.url];
+  const nodes = await chain.start();
+  opened.push(() => nodes.stop());
+  const urls = (await endpoints?.(nodes)) ?? (await nodes.endpoints(1));
   const workspace = await createWorkspace({
-    rpcUrl: anvil.url,
+    rpcUrl: urls[0] ?? '',
     pluginFiles: { [`${PAYER}.ts`]: PAYER_SOURCE },
-    network: { rpc_urls: urls, required_confirmations: CONFIRMATIONS, average_blocktime_ms: 1_000 },
+    network: { rpc_urls: urls, ...nodes.settings },
   });
   opened.push(() => rm(workspace.dir, { recursive: true, force: true, maxRetries: 5 }));
-  const relayers = await declareRelayers(workspace, anvil, { relayers: RELAYERS, accounts: ACCOUNTS });
+  const network = await nodes.settle(workspace);
   const shared: Record<string, string> = {
     ...workspace.env,
     // Many processes load the same modules.
@@ -95,11 +82,9 @@ async function open(
   const postgres = database === 'postgres' ? await openPostgres(opened) : null;
   if (postgres !== null) shared['DATABASE_URL'] = postgres.url;
   return {
-    anvil,
+    network,
     database,
     postgres,
-    blocks,
-    relayers,
     instances: database === 'postgres' ? 2 : 1,
     environmentOf: (instance) => ({ ...shared, DATA_DIR: join(workspace.dir, `data-${instance}`) }),
     close,

@@ -4,6 +4,7 @@
  * signed anew after a crash.
  */
 import t, { type Test } from 'tap';
+import { evmChain } from '../../soak/payments/evm/chain.ts';
 import { soakFaults } from '../../soak/payments/faults.ts';
 import { soakKills } from '../../soak/payments/kill.ts';
 import type { SoakOptions, SoakResult } from '../../soak/payments/run.ts';
@@ -13,7 +14,7 @@ import { describeRun } from '../../soak/report.ts';
 const small: SoakOptions = {
   transactions: 30,
   database: 'sqlite',
-  blocks: 'automine',
+  chain: evmChain('automine'),
   seed: 4,
   patienceMs: 60_000,
   calm: true,

@@ -1,8 +1,9 @@
 /** The judge of the soaks: it must see each way in which the promises can be broken, or their silence means nothing. */
 import t, { type Test } from 'tap';
-import type { ChainEntry } from '../../soak/payments/chain-record.ts';
-import { type Intention, planOf, replacementOf } from '../../soak/payments/plan.ts';
-import { type Evidence, isKept, judge, markOf, type Shown, type Verdict } from '../../soak/payments/verdict.ts';
+import { type ChainEntry, type ChainRecord, readingOf, readShown } from '../../soak/payments/evm/chain-record.ts';
+import { planOf, replacementOf } from '../../soak/payments/evm/plan.ts';
+import type { Intention } from '../../soak/payments/intention.ts';
+import { isKept, judge as judgeEvidence, type Verdict } from '../../soak/payments/verdict.ts';
 import { describeRun } from '../../soak/report.ts';
 import type { AnsweredIntent } from '../support/model/judge.ts';
 
@@ -24,17 +25,16 @@ function goodRun() {
       succeeded: kind !== 'revert',
     }),
   );
-  const shown = intentions.map(
-    ({ to, data, kind }, index): Shown => ({
-      id: `id-${index}`,
-      status: kind === 'revert' ? 'failed' : 'confirmed',
-      status_reason: null,
-      nonce: index,
-      hash: hashOf(index),
-      to,
-      data,
-    }),
-  );
+  const shown = intentions.map(({ to, data, kind }, index) => ({
+    id: `id-${index}`,
+    status: kind === 'revert' ? 'failed' : 'confirmed',
+    status_reason: null as string | null,
+    nonce: index,
+    hash: hashOf(index),
+    from: ACCOUNT,
+    to,
+    data,
+  }));
   return {
     intentions,
     asked: {
@@ -53,11 +53,15 @@ function goodRun() {
       accounts: new Map([[ACCOUNT, { mined: COUNT, pending: COUNT }]]),
       pool: 0,
       effects: new Map(intentions.map(({ index, kind }) => [index, kind === 'revert' ? 0n : 1n])),
-    },
-  } satisfies Evidence;
+    } satisfies ChainRecord,
+  };
 }
 
 type Run = ReturnType<typeof goodRun>;
+
+function judge({ shown, chain, foreign, ...run }: Run): Verdict {
+  return judgeEvidence({ ...run, shown: shown.map(readShown), chain: readingOf(chain, foreign) });
+}
 
 const hashOf = (number: number) => `0x${number.toString(16).padStart(64, '0')}`;
 
@@ -103,7 +107,7 @@ t.test('doubled', (t) => {
   };
   finds(t, 'doubled', again, /in blocks 2 times/);
   finds(t, 'doubled', (run) => void run.chain.effects.set(at(run, 'count').index, 2n), /executed 1 times, 2 effects/);
-  finds(t, 'doubled', (run) => void run.asked.accepted.get(5)?.add('id-6'), /one key, 2 transactions/);
+  finds(t, 'doubled', (run) => void run.asked.accepted.get(5)?.add('id-6'), /one request, several transactions/);
   const foreign = (run: Run) => void (at(run, 'payment').entry.to = '0x00000000000000000000000000000000000000ff');
   finds(t, 'doubled', foreign, /nobody asked for/);
   finds(t, 'doubled', (run) => void run.asked.accepted.delete(at(run, 'payment').index), /nobody asked for/);
@@ -170,10 +174,11 @@ t.test('what the client asked for is no fault', (t) => {
   const other = goodRun();
   const original = at(other, 'payment');
   const replacement = replacementOf(1, original.intention);
+  if (replacement === undefined) throw new Error('nothing can replace a payment');
   for (const one of [original.entry, original.shown]) one.to = replacement.to;
   other.chain.effects.set(original.index, 0n).set(replacement.index, 1n);
   t.notOk(isKept(judge(other)), 'a receiver that nobody named');
-  const effect = markOf(replacement);
+  const effect = replacement.mark;
   other.replacements.push(replacement);
   other.intents.set(original.shown.id, [{ kind: 'replace', effect, answer: 'refused' }]);
   t.notOk(isKept(judge(other)), 'one that the client was told is refused');

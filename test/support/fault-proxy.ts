@@ -2,20 +2,18 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { keccak256, Transaction } from 'ethers';
 import { Agent, request as send } from 'undici';
 import {
-  CALL_FAULTS,
-  type CallFault,
-  type Fault,
+  type CallFaults,
   type FaultRates,
   faultAt,
   faultsOfCall,
+  NO_CALL_FAULTS,
   type ProxiedAnswer,
   type ProxiedCall,
   REQUEST_FAULTS,
   type RequestFault,
-} from './faults.ts';
+} from './faults/faults.ts';
 import { seededUnit } from './seeded.ts';
 
 export interface FaultProxyOptions {
@@ -25,6 +23,8 @@ export interface FaultProxyOptions {
   /** Tells proxies with one seed apart; also the last part of the address. */
   name?: string;
   rates: FaultRates;
+  /** What can befall single calls; where absent nothing can. Not shared with another proxy. */
+  calls?: CallFaults;
   /** Whether lags and lies are left out at the moment; where absent they never are. */
   isTruthful?(): boolean;
   /** The longest delay, in milliseconds; default 1,500. */
@@ -37,9 +37,10 @@ export interface FaultProxyOptions {
 export interface FaultProxy {
   readonly url: string;
   /** How often each fault was done. */
-  readonly injected: ReadonlyMap<Fault, number>;
+  readonly injected: ReadonlyMap<string, number>;
   /** HTTP requests so far. */
   readonly requests: number;
+  /** @throws for a fault that it does not know */
   setRates(rates: FaultRates): void;
   /** Safe to call twice. */
   stop(): Promise<void>;
@@ -73,36 +74,37 @@ type Reply = { jsonrpc: string; id: unknown } & ProxiedAnswer;
 /** A call, what befalls it, and where in the plan that was drawn. */
 interface Fate {
   message: Message;
-  fault: CallFault | undefined;
+  fault: string | undefined;
   unit: number;
 }
 
 class Proxy {
   readonly server: Server;
-  readonly injected = new Map<Fault, number>();
+  readonly injected = new Map<string, number>();
   requests = 0;
   readonly #options: FaultProxyOptions;
   readonly #name: string;
   readonly #agent = new Agent({ connections: 64, headersTimeout: 30_000, bodyTimeout: 30_000 });
   readonly #drawn = new Map<string, number>();
   readonly #told = new Map<string, ProxiedAnswer[]>();
-  /** Bytes by their hash. */
-  readonly #sent = new Map<string, string>();
-  #height = 0;
   readonly #closing = new AbortController();
-  #rates: FaultRates;
+  readonly #calls: CallFaults;
+  #rates: FaultRates = {};
   #stopping: Promise<void> | undefined;
 
   constructor(options: FaultProxyOptions, name: string) {
     this.#options = options;
     this.#name = name;
-    this.#rates = options.rates;
+    this.#calls = options.calls ?? NO_CALL_FAULTS;
+    this.setRates(options.rates);
     this.server = createServer((request, response) => {
       this.#serve(request, response).catch(() => response.destroy());
     });
   }
 
   setRates(rates: FaultRates): void {
+    const stranger = Object.keys(rates).find((fault) => !(fault in REQUEST_FAULTS || fault in this.#calls.table));
+    if (stranger !== undefined) throw new Error(`There is no fault "${stranger}".`);
     this.#rates = rates;
   }
 
@@ -161,9 +163,7 @@ class Proxy {
   /** Asks the node what it may hear of, and turns its answers into what is told. */
   async #replies(messages: readonly Message[], asBatch: boolean, twice: boolean, unit: number): Promise<Reply[]> {
     const fates = messages.map((message) => this.#drawCallFault(message));
-    const reaching = fates
-      .filter(({ fault }) => fault === undefined || reachesNode(fault))
-      .map(({ message }) => message);
+    const reaching = fates.filter(({ fault }) => this.#reachesNode(fault)).map(({ message }) => message);
     for (const { method } of messages) await this.#options.watch?.(method, 'before');
     const truths = new Map<unknown, Reply>();
     if (reaching.length > 0) {
@@ -181,34 +181,15 @@ class Proxy {
     const key = JSON.stringify([message.method, message.params]);
     const older = this.#told.get(key) ?? [];
     if (reply !== undefined) this.#remember(key, older, reply);
-    this.#learn(message, truth);
-    const lie =
-      fault &&
-      CALL_FAULTS[fault].answer({
-        call: message,
-        truth,
-        older,
-        unit,
-        height: this.#height,
-        senderOf: (hash) => this.#senderOf(hash),
-      });
+    this.#calls.learn(message, truth);
+    const lie = this.#calls.table[fault ?? '']?.answer({ call: message, truth, older, unit });
     if (fault === undefined || lie === undefined) return reply ?? { jsonrpc: '2.0', id: message.id, ...truth };
     this.#count(fault);
     return { jsonrpc: '2.0', id: message.id, ...lie };
   }
 
-  #learn({ method, params }: Message, truth: ProxiedAnswer): void {
-    if (method === 'eth_sendRawTransaction') this.#sent.set(keccak256(String(params[0])), String(params[0]));
-    if (!('result' in truth)) return;
-    const { result } = truth;
-    const told = method === 'eth_getBlockByNumber' ? (result as { number?: unknown } | null)?.number : result;
-    if (method !== 'eth_blockNumber' && method !== 'eth_getBlockByNumber') return;
-    if (typeof told === 'string') this.#height = Math.max(this.#height, Number(told));
-  }
-
-  #senderOf(hash: string): string | undefined {
-    const raw = this.#sent.get(hash);
-    return raw === undefined ? undefined : Transaction.from(raw).from?.toLowerCase();
+  #reachesNode(fault: string | undefined): boolean {
+    return fault === undefined || this.#calls.table[fault]?.reachesNode !== false;
   }
 
   #remember(key: string, older: readonly ProxiedAnswer[], { jsonrpc: _, id: __, ...answer }: Reply): void {
@@ -272,7 +253,7 @@ class Proxy {
   #drawCallFault(message: Message): Fate {
     const unit = this.#draw('call', message.method);
     const truthful = this.#options.isTruthful?.() ?? false;
-    const fault = faultAt(faultsOfCall(message, truthful), this.#rates, unit);
+    const fault = faultAt(faultsOfCall(this.#calls, message, truthful), this.#rates, unit);
     return { message, fault, unit: this.#draw('how', message.method) };
   }
 
@@ -283,14 +264,9 @@ class Proxy {
     return seededUnit(this.#options.seed, this.#name, key, count);
   }
 
-  #count(fault: Fault): void {
+  #count(fault: string): void {
     this.injected.set(fault, (this.injected.get(fault) ?? 0) + 1);
   }
-}
-
-function reachesNode(fault: CallFault): boolean {
-  const description = CALL_FAULTS[fault];
-  return !('reachesNode' in description) || description.reachesNode !== false;
 }
 
 function foreign(reply: Reply): Reply {

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { encryptKeystoreJson, Wallet } from 'ethers';
+import { encryptKeystoreJson, type HDNodeWallet, Wallet } from 'ethers';
 import type { Anvil } from './anvil.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -12,6 +12,14 @@ export interface RelayerAccount {
   readonly privateKey: string;
 }
 
+export interface DeclaredRelayers {
+  relayers: number;
+  /** How many accounts they share in turn; one each unless told. */
+  accounts?: number;
+  /** Merged into each relayer. */
+  relayer?: object;
+}
+
 /**
  * Declares relayers `relayer-0`, `relayer-1` … on network `local` in place of the workspace's own, over so many funded
  * accounts in turn: with more relayers than accounts, some share one.
@@ -19,17 +27,31 @@ export interface RelayerAccount {
 export async function declareRelayers(
   workspace: Workspace,
   anvil: Anvil,
-  { relayers, accounts = relayers }: { relayers: number; accounts?: number },
+  declared: DeclaredRelayers,
 ): Promise<RelayerAccount[]> {
+  const relayers = await declareOverKeys(workspace, declared);
+  const accounts = relayers.map(({ relayerId, key: { address, privateKey } }) => ({
+    ...{ relayerId, address: address.toLowerCase(), privateKey },
+  }));
+  for (const address of new Set(accounts.map((account) => account.address))) {
+    await anvil.rpc('anvil_setBalance', [address, `0x${(10n ** 22n).toString(16)}`]);
+  }
+  return accounts;
+}
+
+/** The same for any family, without funds: a signer's secret is 32 bytes, whatever curve its relayers need. */
+async function declareOverKeys(
+  workspace: Workspace,
+  { relayers, accounts = relayers, relayer = {} }: DeclaredRelayers,
+): Promise<{ relayerId: string; key: HDNodeWallet }[]> {
   const folder = join(workspace.dir, 'config');
-  const wallets = Array.from({ length: accounts }, () => Wallet.createRandom());
+  const keys = Array.from({ length: accounts }, () => Wallet.createRandom());
   const signers = await Promise.all(
-    wallets.map(async ({ address, privateKey }, index) => {
+    keys.map(async ({ address, privateKey }, index) => {
       const path = join(folder, 'keys', `key-${index}.json`);
       const passphrase = workspace.env['KEYSTORE_PASSPHRASE'] ?? '';
       const scrypt = { N: 1024, r: 8, p: 1 };
       await writeFile(path, await encryptKeystoreJson({ address, privateKey }, passphrase, { scrypt }));
-      await anvil.rpc('anvil_setBalance', [address, `0x${(10n ** 22n).toString(16)}`]);
       const secret = { type: 'env', value: 'KEYSTORE_PASSPHRASE' };
       return { id: `key-${index}`, type: 'local', config: { path, passphrase: secret } };
     }),
@@ -41,14 +63,14 @@ export async function declareRelayers(
     network_type: 'evm',
     signer_id: `key-${index % accounts}`,
     paused: false,
+    ...relayer,
   }));
   await writeFile(
     join(folder, 'config.json'),
     JSON.stringify({ relayers: declared, signers, notifications: [], plugins: [] }),
   );
   return declared.flatMap(({ id }, index) => {
-    const wallet = wallets[index % accounts];
-    if (wallet === undefined) return [];
-    return [{ relayerId: id, address: wallet.address.toLowerCase(), privateKey: wallet.privateKey }];
+    const key = keys[index % accounts];
+    return key === undefined ? [] : [{ relayerId: id, key }];
   });
 }

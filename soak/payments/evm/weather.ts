@@ -1,16 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Anvil } from '../../test/support/anvil.ts';
-import { type Blocks, CONFIRMATIONS } from './world.ts';
+import type { Anvil } from '../../../test/support/anvil.ts';
+import type { Weather } from '../chain.ts';
+import { pass } from '../pass.ts';
 
-/** What happens on the network while a soak runs: fees that jump, blocks that do not come, or are taken back. */
-export interface Weather {
-  /** How often blocks were taken back. */
-  readonly reorganisations: number;
-  /** Blocks come and stay, and fees fall from now on. Safe to call twice. */
-  clear(): Promise<void>;
-  /** Clear, and no block is made for the sake of time any more. Safe to call twice. */
-  stop(): Promise<void>;
-}
+/** Whether a block comes each second or with each transaction. */
+export const BLOCKS = ['interval', 'automine'] as const;
+export type Blocks = (typeof BLOCKS)[number];
+
+/** The depth from which a block is final; the weather takes less back. */
+export const CONFIRMATIONS = 3;
 
 const CHANGE_MS = [1_500, 6_000] as const;
 const STILL_MS = [2_000, 8_000] as const;
@@ -30,13 +27,14 @@ export interface WeatherOptions {
   random(): number;
 }
 
-/** Starts the weather over a node. */
+/** Starts the weather over a node: fees that jump, blocks that do not come, or are taken back. */
 export function startWeather(anvil: Anvil, { blocks, changes, random }: WeatherOptions): Weather {
   const fair = new AbortController();
   const stopped = new AbortController();
   const between = ([least, most]: readonly [number, number]) => least + random() * (most - least);
   let isMining = true;
-  let reorganisations = 0;
+  const counts = new Map<string, number>();
+  const count = (what: string) => void counts.set(what, (counts.get(what) ?? 0) + 1);
 
   async function mining(on: boolean): Promise<void> {
     if (blocks === 'interval') await anvil.rpc('evm_setIntervalMining', [on ? 1 : 0]);
@@ -47,6 +45,7 @@ export function startWeather(anvil: Anvil, { blocks, changes, random }: WeatherO
   async function jump(): Promise<void> {
     const baseFee = GWEI + (BigInt(Math.floor(random() * 1_000)) * BigInt(HIGHEST_FEE) * GWEI) / 1_000n;
     await anvil.rpc('anvil_setNextBlockBaseFeePerGas', [`0x${baseFee.toString(16)}`]);
+    count('fee jump');
   }
 
   async function stillness(): Promise<void> {
@@ -54,6 +53,7 @@ export function startWeather(anvil: Anvil, { blocks, changes, random }: WeatherO
     await pass(between(STILL_MS), fair.signal);
     await mining(true);
     await anvil.rpc('evm_mine');
+    count('stillness');
   }
 
   /** Takes the latest blocks back, with what was in them, and puts a longer chain there. Nothing that is final. */
@@ -66,7 +66,7 @@ export function startWeather(anvil: Anvil, { blocks, changes, random }: WeatherO
     if (depth > 0 && depth < CONFIRMATIONS) {
       await anvil.rpc('evm_revert', [snapshot]);
       await anvil.rpc('anvil_mine', [`0x${(depth + 1).toString(16)}`]);
-      reorganisations += 1;
+      count('reorganisation');
     }
     await mining(true);
   }
@@ -93,18 +93,11 @@ export function startWeather(anvil: Anvil, { blocks, changes, random }: WeatherO
     await changing;
   };
   return {
-    get reorganisations() {
-      return reorganisations;
-    },
+    counts,
     clear,
     async stop() {
       stopped.abort();
       await Promise.all([clear(), ticking]);
     },
   };
-}
-
-/** @returns false when it was ended before the time was over */
-async function pass(ms: number, signal: AbortSignal): Promise<boolean> {
-  return await sleep(ms, true, { signal }).catch(() => false);
 }

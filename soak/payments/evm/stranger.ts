@@ -1,14 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Wallet } from 'ethers';
-import type { Anvil } from './anvil.ts';
-import type { RelayerAccount } from './relayer-accounts.ts';
+import type { Anvil } from '../../../test/support/anvil.ts';
+import type { RelayerAccount } from '../../../test/support/relayer-accounts.ts';
+import type { Stranger } from '../chain.ts';
+import { pass } from '../pass.ts';
 
-/** Somebody else who sends with the accounts' keys, straight to the node. */
-export interface Stranger {
+/** Somebody else who sends with the accounts' keys. */
+export interface KeyThief extends Stranger {
   /** Hashes of what the node took, in lower case. */
   readonly hashes: ReadonlySet<string>;
-  /** Safe to call twice. */
-  stop(): Promise<void>;
 }
 
 const PAUSE_MS = [4_000, 12_000] as const;
@@ -18,7 +17,7 @@ const TIP = 2_000_000_000n;
 const MOST = 200_000_000_000n;
 
 /** Now and then takes the next nonce of one of the accounts. */
-export function startStranger(anvil: Anvil, accounts: readonly RelayerAccount[], random: () => number): Stranger {
+export function startStranger(anvil: Anvil, accounts: readonly RelayerAccount[], random: () => number): KeyThief {
   const stopped = new AbortController();
   const hashes = new Set<string>();
 
@@ -50,13 +49,12 @@ export function startStranger(anvil: Anvil, accounts: readonly RelayerAccount[],
   const going = go();
   return {
     hashes,
+    get sent() {
+      return hashes.size;
+    },
     async stop() {
       stopped.abort();
       await going;
     },
   };
-}
-
-async function pass(ms: number, signal: AbortSignal): Promise<boolean> {
-  return await sleep(ms, true, { signal }).catch(() => false);
 }

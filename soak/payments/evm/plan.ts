@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto';
+import type { RelayerAccount } from '../../../test/support/relayer-accounts.ts';
+import { seededUnit } from '../../../test/support/seeded.ts';
+import type { Intention } from '../intention.ts';
+
+/** Adds one to the slot that the first word of its call data names. */
+export const COUNTER = { address: '0x00000000000000000000000000000000c0de0001', code: '0x5f358054600101905500' };
+/** Reverts, whatever it is asked. */
+export const REVERTER = { address: '0x00000000000000000000000000000000c0de0002', code: '0x5f5ffd' };
+
+/** A request to an EVM relayer. No other has its receiver and data. */
+export interface EvmIntention extends Intention {
+  readonly kind: 'payment' | 'count' | 'revert';
+  /** Lower case. */
+  readonly to: string;
+  readonly data: string;
+  /** In wei. */
+  readonly value: bigint;
+  readonly request: Readonly<Record<string, unknown>>;
+}
+
+const SPEEDS = ['fastest', 'fast', 'average', 'safeLow'] as const;
+/** How long a request that may expire is worth sending. */
+const WORTH_MS = [3_000, 30_000] as const;
+
+/** The requests of a run, the same for the same seed but for the accounts. */
+export function planOf(seed: number, count: number, relayers: readonly RelayerAccount[]): EvmIntention[] {
+  return Array.from({ length: count }, (_, index) => intention(seed, index, relayers));
+}
+
+/** Replacements are numbered apart from the requests. */
+const REPLACEMENTS = 1_000_000;
+
+/** A payment to somebody else that is to take the place of a payment; undefined for what pays nobody. */
+export function replacementOf(seed: number, original: EvmIntention): EvmIntention | undefined {
+  if (original.kind !== 'payment') return undefined;
+  const index = REPLACEMENTS + original.index;
+  const to = `0x${createHash('sha256').update(`${seed} ${index}`).digest('hex').slice(0, 40)}`;
+  const request = { ...original.request, to, speed: 'fastest' };
+  return {
+    ...original,
+    ...{ index, to, request, key: `soak-${seed}-${index}`, mark: markOf({ to, data: original.data }) },
+    body: async () => request,
+  };
+}
+
+/** What only one request of the run has: the receiver of a payment, the data of a call. */
+export function markOf({ to, data }: { to: string | null; data: string | null }): string {
+  return `${to?.toLowerCase()} ${(data ?? '0x').toLowerCase()}`;
+}
+
+function intention(seed: number, index: number, relayers: readonly RelayerAccount[]): EvmIntention {
+  const unit = (purpose: string) => seededUnit(seed, 'plan', index, purpose);
+  const relayer = relayers[Math.floor(unit('relayer') * relayers.length)];
+  if (relayer === undefined) throw new Error('no relayer to send through');
+  const mark = createHash('sha256').update(`${seed} ${index}`).digest('hex');
+  const chance = unit('kind');
+  const kind = chance < 0.75 ? 'payment' : chance < 0.9 ? 'count' : 'revert';
+  const to = kind === 'payment' ? `0x${mark.slice(0, 40)}` : kind === 'count' ? COUNTER.address : REVERTER.address;
+  const data = kind === 'payment' ? '0x' : `0x${mark}`;
+  const value = kind === 'payment' ? 1n : 0n;
+  // The node itself is asked about some limits; a call that reverts could not be estimated.
+  const estimated = kind === 'count' && unit('limit') < 0.5;
+  const worthMs = unit('expiry') < 0.03 ? WORTH_MS[0] + unit('worth') * (WORTH_MS[1] - WORTH_MS[0]) : null;
+  const request = {
+    to,
+    value: String(value),
+    data,
+    speed: SPEEDS[Math.floor(unit('speed') * SPEEDS.length)],
+    ...(estimated ? {} : { gas_limit: kind === 'payment' ? 21_000 : 90_000 }),
+  };
+  return {
+    index,
+    relayerId: relayer.relayerId,
+    from: relayer.address,
+    kind,
+    mark: markOf({ to, data }),
+    to,
+    data,
+    value,
+    key: `soak-${seed}-${index}`,
+    worthMs,
+    isOneByContent: false,
+    request,
+    body: async () => request,
+  };
+}
