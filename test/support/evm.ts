@@ -1,6 +1,6 @@
 import type { Account } from '../../src/chains/account.ts';
 import type { ChainClient, Observation, ObservedEntry, Sequences } from '../../src/chains/client.ts';
-import { dialect } from '../../src/chains/evm/dialect.ts';
+import { dialect as evmDialect } from '../../src/chains/evm/dialect.ts';
 import { createEvmChain } from '../../src/chains/evm/index.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';
@@ -11,14 +11,19 @@ import { createAddressGuard } from '../../src/egress/address-guard.ts';
 import { createHttpClient } from '../../src/egress/http-client.ts';
 import { createRpcClient, type RpcSettings, type WatchedRpcClient } from '../../src/egress/rpc/json-rpc.ts';
 import type { RpcClient } from '../../src/egress/rpc/rpc-client.ts';
+import type { RpcDialect } from '../../src/egress/rpc/rpc-verdict.ts';
 import { createKeySigner } from '../../src/signers/key-signer.ts';
 import type { Signer } from '../../src/signers/signer.ts';
 
 /** Tries that end at once, so that a test of failures is quick. */
 const QUICK: Partial<RpcSettings> = { timeoutMs: 2_000, tries: 1, baseDelayMs: 1, maxDelayMs: 2 };
 
-/** An RPC client to loopback endpoints; close both when done. */
-export function openRpc(urls: readonly string[], settings: Partial<RpcSettings> = QUICK): WatchedRpcClient {
+/** An RPC client to loopback endpoints, which hears what nodes say as its family does; close it when done. */
+export function openRpc(
+  urls: readonly string[],
+  settings: Partial<RpcSettings> = QUICK,
+  dialect: RpcDialect = evmDialect,
+): WatchedRpcClient {
   const http = createHttpClient(createAddressGuard({ allowedHosts: [], blockPrivate: false }));
   const endpoints = urls.map((url) => ({ url, weight: 100 }));
   const rpc = createRpcClient({ endpoints, http, clock: systemClock, random: () => 0, settings, dialect });

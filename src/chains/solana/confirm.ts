@@ -2,13 +2,13 @@ import { amountOf, jsonAmount } from '../../domain/amount.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
 import { type Attempt, livingOf } from '../../domain/transaction/attempt.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
-import { EndpointUnfit, type ReadOne, type RpcClient } from '../../egress/rpc/rpc-client.ts';
+import type { ReadOne, RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { Observation, ObservedEntry } from '../client.ts';
-import { answersInTime, isBorneOut, type Opinion, proofOf } from '../quorum.ts';
+import { answersInTime, isBorneOut, type Opinion } from '../quorum.ts';
+import { assertReach, deadAmong, type Sought } from './death.ts';
 import { reasonOf } from './errors.ts';
 import { programsOf } from './guard/policies.ts';
 import { decodeMessage } from './message/message.ts';
-import { nonceValue } from './message/nonce-account.ts';
 import {
   firstAvailableBlock,
   landed,
@@ -17,7 +17,7 @@ import {
   signatureStatuses,
   standing,
 } from './provider.ts';
-import { readFields, readRequest, type SolanaFields, type SolanaReceipt } from './schema.ts';
+import { readFields, readRequest, type SolanaReceipt } from './schema.ts';
 
 const OPEN: Observation = { kind: 'open' };
 
@@ -26,12 +26,6 @@ const FAILED = 'failed on chain';
 /** The last lines of a failed one's logs that are kept; what failed stands at the end. */
 const LINES_KEPT = 50;
 
-/** One attempt that is looked for. */
-interface Sought {
-  attempt: Attempt;
-  fields: SolanaFields;
-}
-
 /** What one node shows at one look. */
 interface View {
   /** Where its chain is final; read before the statuses, so that what is below it is among them. */
@@ -39,10 +33,6 @@ interface View {
   /** The slot to which the statuses go. */
   slot: bigint;
   statuses: ReadonlyMap<string, SignatureStatus>;
-  /** The earliest slot of its history. */
-  first: bigint;
-  /** The values of the durable nonces, by account, where they are final. */
-  nonces: ReadonlyMap<string, string | undefined>;
 }
 
 /**
@@ -51,11 +41,17 @@ interface View {
  * there is one, has to show the same.
  */
 export async function observe(rpc: RpcClient, entries: readonly ObservedEntry[]): Promise<Observation[]> {
+  const sought = entries.map(({ attempts }) => attempts.map(seek));
+  const all = sought.flat();
+  if (all.length === 0) return entries.map(() => OPEN);
+  const hashes = all.map(({ attempt }) => attempt.hash);
   return rpc.onOne(async (read) => {
-    const sought = entries.map(({ attempts }) => attempts.map(seek));
-    const all = sought.flat();
-    const view = await viewOf(read, all);
-    const [dead, finals] = await Promise.all([deadAmong(rpc, read, view, all), finalAmong(rpc, read, view, all)]);
+    const view = await viewOf(read, hashes);
+    const missing = all.filter(({ attempt: { deadAt, hash } }) => deadAt === null && !view.statuses.has(hash));
+    const [dead, finals] = await Promise.all([
+      deadAmong(rpc, read, view.final, missing),
+      finalAmong(rpc, read, view, hashes),
+    ]);
     return Promise.all(
       entries.map((entry, index) => observationOf(read, entry, sought[index] ?? [], { view, dead, finals })),
     );
@@ -68,61 +64,15 @@ function seek(attempt: Attempt): Sought {
   return { attempt, fields };
 }
 
-async function viewOf(read: ReadOne, sought: readonly Sought[]): Promise<View> {
-  const accounts = [...new Set(sought.flatMap(({ fields }) => fields.nonce_account ?? []))];
-  const [final, first, values] = await Promise.all([
-    standing(read, 'finalized'),
-    firstAvailableBlock(read),
-    Promise.all(accounts.map((account) => nonceValue(read, account, 'finalized'))),
-  ]);
-  const hashes = sought.map(({ attempt }) => attempt.hash);
+async function viewOf(read: ReadOne, hashes: readonly string[]): Promise<View> {
+  const final = await standing(read, 'finalized');
   const { slot, statuses } = await signatureStatuses(read, hashes);
-  // Behind a gateway each call may have gone to another node.
-  if (slot < final.slot)
-    throw new EndpointUnfit(`its statuses end at slot ${slot}, before ${final.slot}`, { pauseMs: 0 });
+  assertReach(slot, final.slot);
   const known = hashes.flatMap((hash, index): [string, SignatureStatus][] => {
     const status = statuses[index] ?? null;
     return status === null ? [] : [[hash, status]];
   });
-  return {
-    ...{ final, first, slot },
-    statuses: new Map(known),
-    nonces: new Map(accounts.map((account, index) => [account, values[index]])),
-  };
-}
-
-/** Whether a view proves that an attempt is in no block and never will be. */
-function isDead(view: View, { attempt, fields }: Sought): boolean {
-  if (view.statuses.has(attempt.hash) || view.first > amountOf(fields.slot)) return false;
-  const last = fields.last_valid_block_height;
-  if (last !== null) return view.final.height > amountOf(last);
-  const { nonce_account: account = '' } = fields;
-  const value = view.nonces.get(account);
-  return value !== undefined && !isUnder(attempt, account, value);
-}
-
-/** Whether an attempt is still good under a nonce's value. */
-function isUnder({ anchor }: Attempt, account: string, value: string): boolean {
-  return anchor.kind === 'text' && anchor.text === `${account}:${value}`;
-}
-
-async function deadAmong(
-  rpc: RpcClient,
-  read: ReadOne,
-  view: View,
-  sought: readonly Sought[],
-): Promise<ReadonlySet<Attempt>> {
-  const claimed = sought.filter((one) => one.attempt.deadAt === null && isDead(view, one));
-  if (claimed.length === 0 || rpc.endpointCount < 2) return new Set(claimed.map(({ attempt }) => attempt));
-  const others = await answersInTime(rpc.onOthers(read, (other) => viewOf(other, claimed)));
-  const opinionOf = (other: View, one: Sought): Opinion => {
-    if (other.statuses.has(one.attempt.hash)) return 'other';
-    return isDead(other, one) ? 'same' : 'none';
-  };
-  const proved = claimed.filter(
-    (one) => proofOf(['same', ...others.map((other) => opinionOf(other, one))]) === 'shown',
-  );
-  return new Set(proved.map(({ attempt }) => attempt));
+  return { final, slot, statuses: new Map(known) };
 }
 
 /** Those that are final, and that no other endpoint denies. */
@@ -130,26 +80,30 @@ async function finalAmong(
   rpc: RpcClient,
   read: ReadOne,
   view: View,
-  sought: readonly Sought[],
+  hashes: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const claimed = sought.map(({ attempt }) => attempt.hash).filter((hash) => isFinal(view.statuses.get(hash)));
+  const claimed = hashes.filter((hash) => isFinal(view.statuses.get(hash)));
   if (claimed.length === 0 || rpc.endpointCount < 2) return new Set(claimed);
   const others = await answersInTime(
-    rpc.onOthers(read, async (other) => {
-      const final = await standing(other, 'finalized');
-      return { final, ...(await signatureStatuses(other, claimed)) };
-    }),
+    rpc.onOthers(read, async (other) => ({
+      view: await viewOf(other, claimed),
+      first: await firstAvailableBlock(other),
+    })),
   );
-  const borneOut = claimed.filter((hash, index) => {
-    const slot = view.statuses.get(hash)?.slot ?? 0n;
-    const opinions = others.map(({ statuses, final }): Opinion => {
-      const status = statuses[index] ?? null;
-      if (status !== null) return status.slot === slot ? 'same' : 'other';
-      return final.slot >= slot ? 'other' : 'none';
+  const borneOut = claimed.filter((hash) => {
+    const { slot = 0n, error = null } = view.statuses.get(hash) ?? {};
+    const opinions = others.map(({ view: { statuses, final }, first }): Opinion => {
+      const told = statuses.get(hash);
+      if (told !== undefined) return told.slot === slot && hasFailed(told) === (error !== null) ? 'same' : 'other';
+      return first <= slot && slot <= final.slot ? 'other' : 'none';
     });
     return isBorneOut(opinions);
   });
   return new Set(borneOut);
+}
+
+function hasFailed({ error }: SignatureStatus): boolean {
+  return error !== null;
 }
 
 function isFinal(status: SignatureStatus | undefined): boolean {
@@ -216,9 +170,10 @@ async function included(
   { status, isFinal: final }: { status: SignatureStatus; isFinal: boolean },
 ): Promise<Observation> {
   const known = receiptAt(transaction);
-  const isKnown = transaction.hash === attempt.hash && amountOf(known?.slot ?? 0) === status.slot;
   const receipt =
-    known !== undefined && isKnown ? known : await receiptOf(read, transaction.request, { attempt, fields }, status);
+    known !== undefined && transaction.hash === attempt.hash && isOf(known, status)
+      ? known
+      : await receiptOf(read, transaction.request, { attempt, fields }, status);
   return {
     kind: 'included',
     hash: attempt.hash,
@@ -227,6 +182,11 @@ async function included(
     reason: receipt.succeeded ? null : (receipt.reason ?? FAILED),
     fields: { ...fields, receipt },
   };
+}
+
+/** Whether a receipt tells all that there is to tell of this inclusion: another endpoint may have lied about it before. */
+function isOf({ slot, succeeded, fee }: SolanaReceipt, status: SignatureStatus): boolean {
+  return amountOf(slot) === status.slot && succeeded === !hasFailed(status) && (succeeded || fee !== undefined);
 }
 
 /** What the transaction did; of one that failed also why, with the logs that say so. */

@@ -17,7 +17,7 @@ const MOST_ACCOUNTS = 100;
 const MOST_PRICED = 128;
 
 /** A chain by the hash of its first block. */
-export const GENESIS = { method: 'getGenesisHash', served: text } as const;
+export const GENESIS = { method: 'getGenesisHash', served: address } as const;
 
 /** The same endpoints, where only those that serve the chain are believed. */
 export function onlyOn(genesis: string, rpc: RpcClient): RpcClient {
@@ -47,8 +47,9 @@ export function latestBlockhash(read: ReadOne): Promise<LatestBlockhash> {
   });
 }
 
-export function isBlockhashValid(read: ReadOne, blockhash: string): Promise<boolean> {
-  return read('isBlockhashValid', [blockhash, CONFIRMED], (answer) => boolean(object(answer)['value']));
+/** Whether a transaction under a blockhash could still be taken. One that the node has not seen yet is not valid either. */
+export function isBlockhashValid(read: ReadOne, blockhash: string, commitment: Commitment): Promise<boolean> {
+  return read('isBlockhashValid', [blockhash, { commitment }], (answer) => boolean(object(answer)['value']));
 }
 
 /** Where a node's chain stands. Heights count blocks, slots count also those without one. */
@@ -119,7 +120,7 @@ function statusOf(value: Json): SignatureStatus | null {
           ? 'finalized'
           : 'processed'
         : commitment(confirmationStatus),
-    error: err == null ? null : transactionError(err),
+    error: transactionError(err),
   };
 }
 
@@ -162,7 +163,7 @@ export function simulate(
     const { err, logs, unitsConsumed } = object(object(answer)['value']);
     const lines = logs == null ? [] : array(logs).filter((line) => typeof line === 'string');
     return {
-      error: err == null ? null : transactionError(err),
+      error: transactionError(err),
       logs: lines,
       used: unitsConsumed == null ? null : integer(unitsConsumed),
       programs: [...new Set(lines.flatMap((line) => /^Program (\S+) invoke \[\d+\]$/.exec(line)?.[1] ?? []))],
@@ -186,16 +187,22 @@ export async function accountsAt(
 ): Promise<(OnChainAccount | null)[]> {
   const parts: string[][] = [];
   for (let at = 0; at < addresses.length; at += MOST_ACCOUNTS) parts.push(addresses.slice(at, at + MOST_ACCOUNTS));
-  const answers = await Promise.all(
-    parts.map((part) =>
-      read('getMultipleAccounts', [part, { encoding: 'base64', commitment }], (answer) => {
-        const accounts = array(object(answer)['value']).map(accountOf);
-        if (accounts.length !== part.length) throw new TypeError('not as many accounts as addresses');
-        return accounts;
-      }),
-    ),
-  );
-  return answers.flat();
+  const answers = await Promise.all(parts.map((part) => accountsAsOf(read, part, commitment)));
+  return answers.flatMap(({ accounts }) => accounts);
+}
+
+/** A few of them with the slot of which they are told. */
+export function accountsAsOf(
+  read: ReadOne,
+  addresses: string[],
+  commitment: Commitment,
+): Promise<{ slot: bigint; accounts: (OnChainAccount | null)[] }> {
+  return read('getMultipleAccounts', [addresses, { encoding: 'base64', commitment }], (answer) => {
+    const { context, value } = object(answer);
+    const accounts = array(value).map(accountOf);
+    if (accounts.length !== addresses.length) throw new TypeError('not as many accounts as addresses');
+    return { slot: integer(object(context)['slot']), accounts };
+  });
 }
 
 function accountOf(value: Json): OnChainAccount | null {
@@ -205,7 +212,7 @@ function accountOf(value: Json): OnChainAccount | null {
     lamports: integer(lamports),
     owner: address(owner),
     isExecutable: boolean(executable),
-    data: Buffer.from(text(array(data ?? null)[0]), 'base64'),
+    data: bytes(data),
   };
 }
 
@@ -234,9 +241,9 @@ export function landed(read: ReadOne, signature: string): Promise<Landed | null>
   });
 }
 
-function transactionError(value: Json): TransactionError {
-  if (typeof value === 'string') return value;
-  return object(value);
+/** Null of what succeeded: an answer that leaves it out says nothing of how it went. */
+function transactionError(value: Json | undefined): TransactionError | null {
+  return value === null || typeof value === 'string' ? value : object(value);
 }
 
 const COMMITMENTS: readonly Json[] = ['processed', 'confirmed', 'finalized'] satisfies Commitment[];
@@ -257,14 +264,17 @@ function boolean(value: Json | undefined): boolean {
   return value;
 }
 
-function text(value: Json | undefined): string {
-  if (typeof value !== 'string') throw new TypeError('not a text');
-  return value;
-}
-
 function address(value: Json | undefined): string {
   if (typeof value !== 'string' || !isAddress(value)) throw new TypeError('not 32 bytes in base58');
   return value;
+}
+
+/** Bytes with their encoding, which is the one that was asked for. */
+function bytes(value: Json | undefined): Buffer {
+  const [content, encoding] = array(value);
+  const decoded = Buffer.from(String(content), 'base64');
+  if (encoding !== 'base64' || decoded.toString('base64') !== content) throw new TypeError('not bytes in base64');
+  return decoded;
 }
 
 function object(value: Json | undefined): JsonObject {

@@ -1,7 +1,7 @@
 import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
 import { addressOf } from '../address.ts';
 import { SYSTEM_PROGRAM } from '../programs.ts';
-import { accountsAt, type Commitment } from '../provider.ts';
+import { accountsAsOf, type Commitment } from '../provider.ts';
 
 /** Version, state, authority, value, fee (solana-nonce, `Versions`). */
 const SIZE = 80;
@@ -10,10 +10,20 @@ const VALUE_AT = 40;
 const KEY_LENGTH = 32;
 const INITIALIZED = 1;
 
-/** The value of a durable nonce as a blockhash; undefined where the account is not there, or is none. */
-export async function nonceValue(read: ReadOne, address: string, commitment: Commitment): Promise<string | undefined> {
-  const [account] = await accountsAt(read, [address], commitment);
-  if (account == null || account.owner !== SYSTEM_PROGRAM || account.data.length !== SIZE) return undefined;
-  if (account.data.readUInt32LE(STATE_AT) !== INITIALIZED) return undefined;
-  return addressOf(account.data.subarray(VALUE_AT, VALUE_AT + KEY_LENGTH));
+/** A durable nonce as a node knows it. */
+export interface NonceState {
+  /** The slot of which it is told. */
+  slot: bigint;
+  /** As a blockhash; undefined where the account is not there, or is none. */
+  value: string | undefined;
+}
+
+export async function nonceState(read: ReadOne, address: string, commitment: Commitment): Promise<NonceState> {
+  const { slot, accounts } = await accountsAsOf(read, [address], commitment);
+  const [account] = accounts;
+  if (account == null || account.owner !== SYSTEM_PROGRAM || account.data.length !== SIZE) {
+    return { slot, value: undefined };
+  }
+  const isInitialized = account.data.readUInt32LE(STATE_AT) === INITIALIZED;
+  return { slot, value: isInitialized ? addressOf(account.data.subarray(VALUE_AT, VALUE_AT + KEY_LENGTH)) : undefined };
 }

@@ -1,0 +1,104 @@
+import { amountOf } from '../../domain/amount.ts';
+import type { Attempt } from '../../domain/transaction/attempt.ts';
+import { EndpointUnfit, type ReadOne, type RpcClient } from '../../egress/rpc/rpc-client.ts';
+import { answersInTime, type Opinion, proofOf } from '../quorum.ts';
+import { decodeMessage } from './message/message.ts';
+import { type NonceState, nonceState } from './message/nonce-account.ts';
+import { firstAvailableBlock, isBlockhashValid, type Standing, signatureStatuses, standing } from './provider.ts';
+import type { SolanaFields } from './schema.ts';
+
+/** One attempt that is looked for. */
+export interface Sought {
+  attempt: Attempt;
+  fields: SolanaFields;
+}
+
+type Nonces = ReadonlyMap<string, NonceState>;
+
+/**
+ * Those that are in no block and never will be. Where there are several endpoints, a second one has to show the same, and
+ * none deny it.
+ * @param final where the chain of the node is final that is read
+ * @param sought of which it has no status
+ */
+export async function deadAmong(
+  rpc: RpcClient,
+  read: ReadOne,
+  final: Standing,
+  sought: readonly Sought[],
+): Promise<ReadonlySet<Attempt>> {
+  const nonces = await noncesOf(read, sought);
+  const claimed = sought.filter((one) => isOver(one, final, nonces));
+  if (claimed.length === 0) return new Set();
+  const own = await opinionsOn(read, claimed);
+  const others = await answersInTime(rpc.onOthers(read, (other) => opinionsOn(other, claimed)));
+  const isProved = (opinions: readonly Opinion[]) =>
+    rpc.endpointCount < 2 ? opinions.includes('same') : proofOf(opinions) === 'shown';
+  const dead = claimed.filter((_one, index) => isProved([own, ...others].map((told) => told[index] ?? 'none')));
+  return new Set(dead.map(({ attempt }) => attempt));
+}
+
+/**
+ * What one node makes of the claim that they are dead. In this order: their time is over, so what is in no block then
+ * never will be; and last its history, which may lose what it had before the statuses were read.
+ */
+async function opinionsOn(read: ReadOne, claimed: readonly Sought[]): Promise<Opinion[]> {
+  const [final, nonces, alive] = await Promise.all([
+    standing(read, 'finalized'),
+    noncesOf(read, claimed),
+    aliveAmong(read, claimed),
+  ]);
+  const hashes = claimed.map(({ attempt }) => attempt.hash);
+  const { slot, statuses } = await signatureStatuses(read, hashes);
+  const least = [...nonces.values()].reduce((most, nonce) => (nonce.slot > most ? nonce.slot : most), final.slot);
+  assertReach(slot, least);
+  const first = await firstAvailableBlock(read);
+  return claimed.map((one, index) => {
+    if (statuses[index] !== null) return 'other';
+    const isForgotten = first > amountOf(one.fields.slot);
+    return isOver(one, final, nonces) && !alive.has(one) && !isForgotten ? 'same' : 'none';
+  });
+}
+
+/**
+ * Behind a gateway each call may have gone to another node.
+ * @throws EndpointUnfit for statuses that do not go as far as what was read before them
+ */
+export function assertReach(slot: bigint, least: bigint): void {
+  if (slot >= least) return;
+  throw new EndpointUnfit(`its statuses end at slot ${slot}, before ${least}`, { pauseMs: 0 });
+}
+
+/** Whether the time is over, by what is final, in which an attempt could be in a block. */
+function isOver({ attempt, fields }: Sought, final: Standing, nonces: Nonces): boolean {
+  const { last_valid_block_height: last, nonce_account: account = '' } = fields;
+  if (last !== null) return final.height > amountOf(last);
+  const value = nonces.get(account)?.value;
+  return value !== undefined && !isUnder(attempt, account, value);
+}
+
+/** Whether an attempt is still good under a nonce's value. */
+function isUnder({ anchor }: Attempt, account: string, value: string): boolean {
+  return anchor.kind === 'text' && anchor.text === `${account}:${value}`;
+}
+
+/** The durable nonces where they are final, by account. */
+async function noncesOf(read: ReadOne, sought: readonly Sought[]): Promise<Nonces> {
+  const accounts = [...new Set(sought.flatMap(({ fields }) => fields.nonce_account ?? []))];
+  const states = await Promise.all(
+    accounts.map(
+      async (account): Promise<[string, NonceState]> => [account, await nonceState(read, account, 'finalized')],
+    ),
+  );
+  return new Map(states);
+}
+
+/** Those whose blockhash the node still takes: how long it serves is what one endpoint said, which may have lied. */
+async function aliveAmong(read: ReadOne, sought: readonly Sought[]): Promise<ReadonlySet<Sought>> {
+  const blockhashOf = ({ fields }: Sought) =>
+    fields.last_valid_block_height === null ? [] : [decodeMessage(Buffer.from(fields.message, 'base64')).blockhash];
+  const blockhashes = [...new Set(sought.flatMap(blockhashOf))];
+  const valid = await Promise.all(blockhashes.map((blockhash) => isBlockhashValid(read, blockhash, 'confirmed')));
+  const alive = new Set(blockhashes.filter((_blockhash, index) => valid[index]));
+  return new Set(sought.filter((one) => blockhashOf(one).some((blockhash) => alive.has(blockhash))));
+}
