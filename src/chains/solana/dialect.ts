@@ -23,7 +23,8 @@ export const dialect: RpcDialect = {
     [-32_011, 'nobody'],
     [-32_014, 'nobody'],
     [-32_016, 'nobody'],
-    // Behind by its own account.
+    // Behind by its own account; its long-term storage does not answer.
     [-32_005, 'endpoint'],
+    [-32_019, 'endpoint'],
   ]),
 };

@@ -85,11 +85,9 @@ function lastWords(logs: readonly string[]): string {
 
 type Meaning = Exclude<BroadcastOutcome['kind'], 'accepted'>;
 
-/** What the errors of a preflight say of the bytes; every other one may pass with the state of the chain. */
+/** What some errors of a preflight say; every other one says that the bytes are good for nothing, as the chain is. */
 const PREFLIGHT: ReadonlyMap<string, Meaning> = new Map([
   ['BlockhashNotFound', 'lapsed'],
-  ['InsufficientFundsForFee', 'unfunded'],
-  ['AccountNotFound', 'unfunded'],
   ['AccountInUse', 'busy'],
   ['WouldExceedMaxBlockCostLimit', 'busy'],
   ['WouldExceedMaxAccountCostLimit', 'busy'],
@@ -98,27 +96,53 @@ const PREFLIGHT: ReadonlyMap<string, Meaning> = new Map([
   ['ClusterMaintenance', 'busy'],
 ]);
 
-/** A node that is behind, or has not come as far as was asked (agave, rpc-client-api/src/custom_error.rs). */
-const BEHIND = new Set([-32_005, -32_016]);
+/** Whether it is the fee payer that has too little: for the fee, or to be left with what every account must have. */
+export function isPayerPoor(error: TransactionError): boolean {
+  const name = nameOf(error);
+  const detail = isObject(error) ? error[name] : undefined;
+  if (name === 'InsufficientFundsForRent') return isObject(detail) && detail['account_index'] === 0;
+  return name === 'InsufficientFundsForFee' || name === 'AccountNotFound';
+}
+
+/**
+ * A node that is behind, or has not come as far as was asked (agave, rpc-client-api/src/custom_error.rs), or has no time or
+ * no such method.
+ */
+const AWAY = new Set([-32_005, -32_016, 429, -32_601]);
 const PREFLIGHT_FAILED = -32_002;
 /** The bytes do not decode, a signature is wrong, their form is not supported. */
 const REFUSED = new Set([-32_602, -32_003, -32_006, -32_013, -32_015]);
 
 /** What a failed `sendTransaction` means. What nobody knows says nothing: the node may have the bytes. */
 export function broadcastFailure(error: RpcError): Verdict {
-  const { kind, status, code, data } = error;
-  const reason = printable(error.message, LONGEST_REASON);
-  const silent = (outcome: 'busy' | 'unknown'): Verdict => ({ outcome: { kind: outcome, reason }, isWord: false });
-  if (kind === 'limited' || (kind === 'http' && status === 429)) return silent('busy');
-  if (kind !== 'node' || code === undefined) return silent('unknown');
-  if (BEHIND.has(code)) return silent('busy');
-  if (REFUSED.has(code)) return { outcome: { kind: 'refused', reason }, isWord: true };
-  if (code !== PREFLIGHT_FAILED) return silent(code === 429 || code === -32_601 ? 'busy' : 'unknown');
-  const { err, logs } = isObject(data) ? data : {};
-  const failure = (err ?? 'unknown error') as TransactionError;
+  const { kind, status, code } = error;
+  if (kind === 'limited' || (kind === 'http' && status === 429)) return silence('busy', error);
+  if (kind !== 'node' || code === undefined) return silence('unknown', error);
+  if (code === PREFLIGHT_FAILED) return preflightFailure(error);
+  if (REFUSED.has(code)) {
+    return { outcome: { kind: 'refused', reason: printable(error.message, LONGEST_REASON) }, isWord: true };
+  }
+  return silence(AWAY.has(code) ? 'busy' : 'unknown', error);
+}
+
+function silence(kind: 'busy' | 'unknown', { message }: RpcError): Verdict {
+  return { outcome: { kind, reason: printable(message, LONGEST_REASON) }, isWord: false };
+}
+
+function preflightFailure(error: RpcError): Verdict {
+  const { err, logs } = isObject(error.data) ? error.data : {};
+  const failure = err ?? errorIn(error.message);
+  // Some gateways leave out why: that says nothing.
+  if (failure === undefined) return silence('unknown', error);
   const name = nameOf(failure);
   if (name === 'AlreadyProcessed') return { outcome: { kind: 'accepted' }, isWord: true };
   const lines = Array.isArray(logs) ? logs.filter((line) => typeof line === 'string') : [];
-  const told = reasonOf(failure, { ...NO_CONTEXT, logs: lines });
-  return { outcome: { kind: PREFLIGHT.get(name) ?? 'refused', reason: told }, isWord: true };
+  const kind = isPayerPoor(failure) ? 'unfunded' : (PREFLIGHT.get(name) ?? 'refused');
+  return { outcome: { kind, reason: reasonOf(failure, { ...NO_CONTEXT, logs: lines }) }, isWord: true };
+}
+
+/** The error that a text quotes, where it matters which it is (`solana-transaction-error`). */
+function errorIn(text: string): TransactionError | undefined {
+  if (/already been processed/i.test(text)) return 'AlreadyProcessed';
+  return /blockhash not found/i.test(text) ? 'BlockhashNotFound' : undefined;
 }

@@ -5,7 +5,7 @@ import type { ReadOne, RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { Account } from '../account.ts';
 import type { LaneFigures, Preparation, RefusedPreparation } from '../client.ts';
 import { answersInTime } from '../quorum.ts';
-import { nameOf, reasonOf, type TransactionError } from './errors.ts';
+import { isPayerPoor, nameOf, reasonOf } from './errors.ts';
 import { feeOf } from './fees.ts';
 import { type Draft, draftOf, type Trial } from './form/draft.ts';
 import { accountsPaidFor } from './guard/fee-payer.ts';
@@ -127,16 +127,9 @@ function failureOf(
   if (error === null || nameOf(error) === 'AlreadyProcessed') return undefined;
   const added = message.instructions.length - asked.instructions.length;
   const reason = reasonOf(error, { logs, programs: programsOf(message), added, errors });
-  if (MONEY.has(nameOf(error))) return parkedForFunds(reason);
-  if (isBehind(error)) return { kind: 'parked', reason, retryInMs: NODE_BEHIND_MS };
+  if (isPayerPoor(error)) return parkedForFunds(reason);
+  if (nameOf(error) === 'BlockhashNotFound') return { kind: 'parked', reason, retryInMs: NODE_BEHIND_MS };
   return refused(`Simulation failed: ${reason}`);
-}
-
-/** The fee payer lacks what it has to pay. */
-const MONEY = new Set(['InsufficientFundsForFee', 'AccountNotFound']);
-
-function isBehind(error: TransactionError): boolean {
-  return nameOf(error) === 'BlockhashNotFound';
 }
 
 /** What the account's money has to bear, in lamports. */

@@ -23,6 +23,8 @@ t.test(
       t.match(judge(code), { meaning: 'permanent', countsAgainst: false }, String(code));
     }
     t.match(judge(-32_005, 'Node is behind by 150 slots'), { retry: 'again', countsAgainst: true, overload: false });
+    const storage = judge(-32_019, 'Failed to query long-term storage; please try again');
+    t.match(storage, { meaning: 'endpoint', retry: 'again', countsAgainst: true });
     t.match(
       judge(-32_005, 'rate limit exceeded'),
       { countsAgainst: true, overload: true },
