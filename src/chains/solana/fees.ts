@@ -1,6 +1,8 @@
-import type { ReadOne } from '../../egress/rpc/rpc-client.ts';
+import { isNodeError, type ReadOne } from '../../egress/rpc/rpc-client.ts';
+import { programsOf } from './guard/policies.ts';
 import { readComputeBudget } from './message/compute-budget.ts';
 import type { Message } from './message/message.ts';
+import { COMPUTE_BUDGET_PROGRAM } from './programs.ts';
 import { feeFor, recentPrices } from './provider.ts';
 
 /** In lamports (solana-fee-structure). */
@@ -14,16 +16,23 @@ const MICRO = 1_000_000n;
 
 /** A limit of compute units for what a simulation used: state moves on until it is executed. */
 export function limitFor(used: bigint): number {
-  return Math.min(Math.ceil(Number(used) * 1.1) + 1_000, MOST_UNITS);
+  const roomy = (used * 11n + 9n) / 10n + 1_000n;
+  return Math.min(Number(roomy), MOST_UNITS);
 }
 
 /**
  * A price per compute unit that blocks took lately where these accounts were written to: what three of four such slots
- * asked at most. Zero where nobody asked anything.
+ * asked at most. Zero where nobody asked anything, and where a node does not tell: a price is no must.
  */
 export async function priorityPrice(read: ReadOne, accounts: readonly string[]): Promise<bigint> {
-  const prices = (await recentPrices(read, accounts)).toSorted((one, other) => (one < other ? -1 : 1));
-  return prices[Math.floor(prices.length * 0.75)] ?? 0n;
+  const told = await recentPrices(read, accounts).catch(untold);
+  const prices = told.toSorted((one, other) => (one < other ? -1 : 1));
+  return prices[Math.ceil(prices.length * 0.75) - 1] ?? 0n;
+}
+
+function untold(error: unknown): bigint[] {
+  if (isNodeError(error)) return [];
+  throw error;
 }
 
 /** The highest price per compute unit at which a transaction stays within a fee. */
@@ -39,7 +48,8 @@ export async function feeOf(read: ReadOne, message: Message, bytes: Uint8Array):
 
 function formulaFee(message: Message): bigint {
   const { limit, price } = readComputeBudget(message);
-  const units = limit ?? Math.min(DEFAULT_UNITS * message.instructions.length, MOST_UNITS);
+  const counted = programsOf(message).filter((program) => program !== COMPUTE_BUDGET_PROGRAM);
+  const units = limit ?? Math.min(DEFAULT_UNITS * counted.length, MOST_UNITS);
   const priority = ((price ?? 0n) * BigInt(units) + MICRO - 1n) / MICRO;
   return LAMPORTS_PER_SIGNATURE * BigInt(message.signers) + priority;
 }

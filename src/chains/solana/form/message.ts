@@ -19,7 +19,10 @@ const FORMAT_UTF8 = 1;
 /** What a hardware wallet still shows: a packet without the header (Solana, "Off-Chain Message Signing"). */
 const LONGEST = 1_212;
 
-const schema = strictForm({ message: z.string() });
+const schema = strictForm({
+  // Half of a surrogate pair has no UTF-8: what would be signed is not what was sent.
+  message: z.string().refine((text) => text.isWellFormed(), 'expected a text that UTF-8 can hold'),
+});
 
 /**
  * Signs a text as an off-chain message of version 0, so that it can never be taken for a transaction.

@@ -20,6 +20,8 @@ const TRANSFER_CHECKED = 12;
 /** TransferFeeExtension of Token-2022, and its TransferCheckedWithFee. */
 const TRANSFER_FEE = 26;
 const WITH_FEE = 1;
+/** Several instructions in one, of the Token program (p-token, `process_batch`). */
+const BATCH = 255;
 
 /**
  * The transfers among a transaction's instructions, in their order.
@@ -30,9 +32,26 @@ export function tokenTransfers(message: Message, keys: readonly string[]): Token
     const program = message.keys[place] ?? '';
     if (program !== TOKEN_PROGRAM && program !== TOKEN_2022_PROGRAM) return [];
     const named = accounts.map((account) => keys[account] ?? '');
-    const transfer = readTransfer(named, data);
-    return transfer === undefined ? [] : [{ program, ...transfer }];
+    return unpacked(named, data).flatMap((part) => {
+      const transfer = readTransfer(part.named, part.data);
+      return transfer === undefined ? [] : [{ program, ...transfer }];
+    });
   });
+}
+
+/** The instructions of a batch, each behind the number of its accounts and the length of its data; of others, itself. */
+function unpacked(named: readonly string[], data: Buffer): { named: readonly string[]; data: Buffer }[] {
+  if (data[0] !== BATCH) return [{ named, data }];
+  const parts = [];
+  let [account, at] = [0, 1];
+  while (at + 2 <= data.length) {
+    const [count = 0, length = 0] = data.subarray(at, at + 2);
+    at += 2;
+    parts.push({ named: named.slice(account, account + count), data: data.subarray(at, at + length) });
+    account += count;
+    at += length;
+  }
+  return parts;
 }
 
 function readTransfer(named: readonly string[], data: Buffer): Omit<TokenTransfer, 'program'> | undefined {

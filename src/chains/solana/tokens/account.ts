@@ -13,6 +13,8 @@ const KEY_LENGTH = 32;
 /** In Token-2022, behind the account: what kind of account the extensions are of. */
 const KIND_AT = TOKEN_ACCOUNT_SIZE;
 const KIND_ACCOUNT = 2;
+/** No account with extensions has this size: what has is told by it, and may have any byte anywhere. */
+const MULTISIG_SIZE = 355;
 
 export interface TokenAccount {
   /** Token, or Token-2022. */
@@ -34,7 +36,7 @@ export function readTokenAccount(account: OnChainAccount | null | undefined): To
   if (account == null || !isTokenProgram(account.owner)) return undefined;
   const { data, owner: program } = account;
   const isPlain = data.length === TOKEN_ACCOUNT_SIZE;
-  const isExtended = program === TOKEN_2022_PROGRAM && data[KIND_AT] === KIND_ACCOUNT;
+  const isExtended = program === TOKEN_2022_PROGRAM && data[KIND_AT] === KIND_ACCOUNT && data.length !== MULTISIG_SIZE;
   if (!isPlain && !isExtended) return undefined;
   const state = data[STATE_AT] ?? 0;
   if (state === 0) return undefined;

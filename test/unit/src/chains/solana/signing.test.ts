@@ -1,0 +1,113 @@
+import { ComputeBudgetProgram, VersionedTransaction } from '@solana/web3.js';
+import t from 'tap';
+import { readComputeBudget } from '../../../../../src/chains/solana/message/compute-budget.ts';
+import { decodeMessage } from '../../../../../src/chains/solana/message/message.ts';
+import { decodeTransaction } from '../../../../../src/chains/solana/message/transaction.ts';
+import { type SolanaFields } from '../../../../../src/chains/solana/schema.ts';
+import { costOf, signMessageAs, signTransaction, vary } from '../../../../../src/chains/solana/signing.ts';
+import type { JsonObject } from '../../../../../src/domain/json/json.ts';
+import { keypair } from '../../../../support/solana-messages.ts';
+import {
+  type Built,
+  built,
+  fieldsOf,
+  memo,
+  RELAYER,
+  relayerAccount,
+  signerOf,
+} from '../../../../support/solana-relayer.ts';
+
+const { address } = relayerAccount();
+const signer = signerOf(RELAYER);
+const user = keypair(32);
+
+/** What was decided for a client's transaction. */
+function prepared(transaction: string, over: Partial<SolanaFields> = {}): JsonObject {
+  const { messageBytes, signatures } = decodeTransaction(transaction);
+  return fieldsOf({
+    message: messageBytes.toString('base64'),
+    signatures: signatures.map((signature, place) => (place === 0 ? '' : signature.toString('base64'))),
+    ...over,
+  });
+}
+
+/** What the public client would have sent, with its name. */
+function theirs(instructions: Parameters<typeof built>[0], options: Built = {}) {
+  const signed = built(instructions, { ...options, signers: [RELAYER, ...(options.signers ?? [])] });
+  const { signatures } = VersionedTransaction.deserialize(Buffer.from(signed, 'base64'));
+  return { raw: signed, first: Buffer.from(signatures[0] ?? []).toString('hex') };
+}
+
+t.test('the bytes are those that the public client would have sent', async (t) => {
+  for (const [instructions, signers] of [
+    [[memo('alone')], []],
+    [[memo('both', user)], [user]],
+    [[memo('many', user, keypair(33), RELAYER)], [user, keypair(33)]],
+  ] as const) {
+    const fields = prepared(built([...instructions], { signers }));
+    const signed = await signTransaction(fields, signer);
+    const { raw, first } = theirs([...instructions], { signers });
+    t.equal(signed.raw, raw);
+    t.strictSame(signed.fields, { ...fields, transaction: raw });
+    const named = VersionedTransaction.deserialize(Buffer.from(signed.raw, 'base64')).signatures[0];
+    t.equal(Buffer.from(named ?? []).toString('hex'), first);
+    t.match(signed.hash, /^[1-9A-HJ-NP-Za-km-z]{80,90}$/);
+  }
+});
+
+t.test('its own place is filled whatever stood there, and a place of others may stay empty', async (t) => {
+  const { messageBytes, signatures } = decodeTransaction(built([memo('both', user)]));
+  const { transaction } = await signMessageAs(
+    address,
+    messageBytes,
+    [Buffer.alloc(64, 7), ...signatures.slice(1)],
+    signer,
+  );
+  const { signatures: after } = decodeTransaction(transaction);
+  t.notSame(after[0], Buffer.alloc(64, 7));
+  t.strictSame(after[1], Buffer.alloc(64));
+});
+
+t.test('nothing is signed that was not prepared, or that another account pays for', async (t) => {
+  await t.rejects(signTransaction({}, signer), TypeError);
+  const foreign = prepared(built([memo('a')], { payer: user.publicKey }));
+  await t.rejects(signTransaction(foreign, signer), {
+    code: 'SIGNER_FAILED',
+    message: `Signer test failed: its key is that of ${address}, not of ${user.publicKey.toBase58()}`,
+  });
+  await t.rejects(signTransaction(fieldsOf({ message: 'AQ==' }), signer), { name: 'Error', message: /^Malformed/ });
+});
+
+const limit = (units: number) => ComputeBudgetProgram.setComputeUnitLimit({ units });
+const price = ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 1_000 });
+
+t.test('equal payments differ by one unit, and go on to', async (t) => {
+  const fields = prepared(built([limit(60_000), price, memo('a'), limit(60_000)]));
+  const varied = vary(vary(fields));
+  const { message, ...others } = varied;
+  const { message: before, ...same } = fields;
+  t.strictSame(others, same);
+  t.not(message, before);
+  const read = (text: unknown) => decodeMessage(Buffer.from(String(text), 'base64'));
+  t.strictSame(readComputeBudget(read(message)), { limit: 60_002, price: 1_000n });
+  const rest = (text: unknown) => read(text).instructions.slice(1, 3);
+  t.strictSame(rest(message), rest(before));
+  t.not((await signTransaction(varied, signer)).hash, (await signTransaction(fields, signer)).hash);
+});
+
+t.test('what others signed, and what names no limit or the highest, stays as it is', async (t) => {
+  for (const fields of [
+    prepared(built([limit(60_000), memo('a', user)], { signers: [user] })),
+    prepared(built([price, memo('a')])),
+    prepared(built([limit(1_400_000), memo('a')])),
+    {},
+  ]) {
+    t.strictSame(vary(fields), fields);
+  }
+});
+
+t.test('the cost is the fee and what it pays for accounts', async (t) => {
+  t.equal(costOf(fieldsOf()), 5_000n);
+  t.equal(costOf(fieldsOf({ fee: '18446744073709551615', rent: 2_039_280 })), 2n ** 64n - 1n + 2_039_280n);
+  t.equal(costOf({}), 0n);
+});

@@ -1,0 +1,66 @@
+import t from 'tap';
+import {
+  attemptView,
+  failedInBlock,
+  inclusionView,
+  placeOf,
+  transactionView,
+} from '../../../../../src/chains/solana/view.ts';
+import { fieldsOf, memo, onWire, storedAttempt, storedSolana } from '../../../../support/solana-relayer.ts';
+
+const [instructions, transaction] = [[onWire(memo('hello'))], 'AQAB'];
+
+t.test('before it is built, a transaction shows what was asked and nothing of what is not known', async (t) => {
+  const { id } = storedSolana();
+  const pending = { id, status: 'pending', created_at: '2023-11-14T22:13:20.000+00:00' };
+  const composed = transactionView(storedSolana({ status: 'pending', request: { instructions } }));
+  t.strictSame(composed, { ...pending, transaction: '', instructions });
+  const given = transactionView(storedSolana({ status: 'pending', request: { transaction } }));
+  t.strictSame(given, { ...pending, transaction });
+});
+
+t.test('afterwards it shows its bytes, its name and what became of it, in the order that clients know', async (t) => {
+  const view = transactionView(
+    storedSolana({
+      ...{ status: 'failed', statusReason: 'why', hash: 'sig', sentAt: 0, confirmedAt: 1 },
+      request: { instructions, errors: [{ code: 6_000, name: 'Mine' }] },
+      fields: fieldsOf({ transaction }),
+    }),
+  );
+  t.strictSame(Object.entries(view), [
+    ['id', storedSolana().id],
+    ['status', 'failed'],
+    ['created_at', '2023-11-14T22:13:20.000+00:00'],
+    ['transaction', transaction],
+    ['signature', 'sig'],
+    ['status_reason', 'why'],
+    ['sent_at', '1970-01-01T00:00:00.000+00:00'],
+    ['confirmed_at', '1970-01-01T00:00:00.001+00:00'],
+    ['instructions', instructions],
+  ]);
+});
+
+t.test('an attempt shows how long it lives', async (t) => {
+  const shown = (over = {}) => attemptView(storedAttempt('sig', { fields: fieldsOf(over) }));
+  t.strictSame(shown(), { last_valid_block_height: 900n, nonce_account: null, fee: 5_000n });
+  t.strictSame(shown({ last_valid_block_height: null, nonce_account: 'N' }), {
+    ...{ last_valid_block_height: null, nonce_account: 'N', fee: 5_000n },
+  });
+  t.strictSame(attemptView(storedAttempt('sig', { fields: {} })), {});
+});
+
+t.test('what is in a block is shown with what it did there; what a fork took back is not', async (t) => {
+  const receipt = { slot: 77, succeeded: false, fee: '18446744073709551615', logs: ['Program log: no'], reason: 'no' };
+  const mined = storedSolana({ status: 'mined', fields: fieldsOf({ receipt }) });
+  t.strictSame(inclusionView(mined), { slot: 77n, succeeded: false, fee: 2n ** 64n - 1n, logs: receipt.logs });
+  t.equal(placeOf(mined), 'the block of slot 77');
+  t.ok(failedInBlock(mined));
+  const succeeded = storedSolana({ status: 'confirmed', fields: fieldsOf({ receipt: { slot: 77, succeeded: true } }) });
+  t.strictSame(inclusionView(succeeded), { slot: 77n, succeeded: true });
+  t.notOk(failedInBlock(succeeded));
+  for (const nowhere of [storedSolana({ ...mined, status: 'submitted' }), storedSolana({ status: 'mined' })]) {
+    t.equal(inclusionView(nowhere), null);
+    t.equal(placeOf(nowhere), undefined);
+    t.notOk(failedInBlock(nowhere));
+  }
+});
