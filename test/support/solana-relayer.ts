@@ -1,8 +1,7 @@
 import {
-  TransactionInstruction as Instruction,
-  Keypair,
+  type Keypair,
   PublicKey,
-  type TransactionInstruction,
+  TransactionInstruction,
   TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js';
@@ -33,7 +32,7 @@ export const relayerAccount = (policies: JsonObject = {}): Account => ({
 /** A memo, which others may sign. */
 export function memo(text: string, ...signers: readonly Keypair[]): TransactionInstruction {
   const keys = signers.map(({ publicKey }) => ({ pubkey: publicKey, isSigner: true, isWritable: false }));
-  return new Instruction({ programId: MEMO, keys, data: Buffer.from(text) });
+  return new TransactionInstruction({ programId: MEMO, keys, data: Buffer.from(text) });
 }
 
 /** An instruction as clients write it. */

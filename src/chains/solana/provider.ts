@@ -48,7 +48,11 @@ export function latestBlockhash(read: ReadOne): Promise<LatestBlockhash> {
 }
 
 /** Whether a transaction under a blockhash could still be taken. One that the node has not seen yet is not valid either. */
-export function isBlockhashValid(read: ReadOne, blockhash: string, commitment: Commitment): Promise<boolean> {
+export function isBlockhashValid(
+  read: ReadOne,
+  blockhash: string,
+  commitment: Commitment = 'confirmed',
+): Promise<boolean> {
   return read('isBlockhashValid', [blockhash, { commitment }], (answer) => boolean(object(answer)['value']));
 }
 
@@ -272,8 +276,8 @@ function address(value: Json | undefined): string {
 /** Bytes with their encoding, which is the one that was asked for. */
 function bytes(value: Json | undefined): Buffer {
   const [content, encoding] = array(value);
-  const decoded = Buffer.from(String(content), 'base64');
-  if (encoding !== 'base64' || decoded.toString('base64') !== content) throw new TypeError('not bytes in base64');
+  const decoded = typeof content === 'string' && encoding === 'base64' ? Buffer.from(content, 'base64') : null;
+  if (decoded === null || decoded.toString('base64') !== content) throw new TypeError('not bytes in base64');
   return decoded;
 }
 

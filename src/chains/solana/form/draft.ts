@@ -5,7 +5,7 @@ import { compileLegacy, type Instruction } from '../message/compile.ts';
 import { readComputeBudget, setLimit, setPrice } from '../message/compute-budget.ts';
 import { type DurableNonce, nonceOf } from '../message/durable-nonce.ts';
 import { encodeMessage, isWritable, type Message } from '../message/message.ts';
-import { nonceState } from '../message/nonce-account.ts';
+import { nonceValue } from '../message/nonce-account.ts';
 import { decodeTransaction, encodeTransaction, LARGEST_TRANSACTION, SIGNATURE_LENGTH } from '../message/transaction.ts';
 import type { SolanaPolicy } from '../policy.ts';
 import { isBlockhashValid, latestBlockhash, type Simulation, simulate, standing } from '../provider.ts';
@@ -56,7 +56,7 @@ async function given(read: ReadOne, base64: string): Promise<Draft | Preparation
   const nonce = nonceOf(message);
   if (nonce !== undefined) return underNonce(read, { ...drafted, message, asked: message }, nonce);
   const [isValid, { slot, height }] = await Promise.all([
-    isBlockhashValid(read, message.blockhash, 'confirmed'),
+    isBlockhashValid(read, message.blockhash),
     standing(read, 'confirmed'),
   ]);
   if (isValid) {
@@ -77,8 +77,8 @@ async function underNonce(
   drafted: Pick<Draft, 'kind' | 'message' | 'asked' | 'signatures'>,
   nonce: DurableNonce,
 ): Promise<Draft | Preparation> {
-  const [{ value }, { slot }] = await Promise.all([
-    nonceState(read, nonce.account, 'confirmed'),
+  const [value, { slot }] = await Promise.all([
+    nonceValue(read, nonce.account, 'confirmed'),
     standing(read, 'confirmed'),
   ]);
   if (value === nonce.value) {

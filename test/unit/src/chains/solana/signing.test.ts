@@ -3,7 +3,7 @@ import t from 'tap';
 import { readComputeBudget } from '../../../../../src/chains/solana/message/compute-budget.ts';
 import { decodeMessage } from '../../../../../src/chains/solana/message/message.ts';
 import { decodeTransaction } from '../../../../../src/chains/solana/message/transaction.ts';
-import { type SolanaFields } from '../../../../../src/chains/solana/schema.ts';
+import type { SolanaFields } from '../../../../../src/chains/solana/schema.ts';
 import { costOf, signMessageAs, signTransaction, vary } from '../../../../../src/chains/solana/signing.ts';
 import type { JsonObject } from '../../../../../src/domain/json/json.ts';
 import { keypair } from '../../../../support/solana-messages.ts';
