@@ -1,4 +1,4 @@
-import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readSync, rmdirSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { crc32 } from 'node:zlib';
 import { JOURNAL_BYTES, JOURNAL_HEADER_BYTES } from '../../protocol.ts';
@@ -34,14 +34,17 @@ export class Journal {
    */
   constructor(place: string) {
     const folder = mkdtempSync(path.join(place, 'isolayer-'));
+    const file = path.join(folder, 'journal');
     try {
-      this.#fd = openSync(path.join(folder, 'journal'), 'wx+', 0o600);
+      this.#fd = openSync(file, 'wx+', 0o600);
       this.#takePlace(this.#fd);
     } catch (error) {
       this.close();
       throw error;
     } finally {
-      rmSync(folder, { recursive: true });
+      // One by one: to look into the folder takes a descriptor, and there may be none left.
+      rmSync(file, { force: true });
+      rmdirSync(folder);
     }
   }
 

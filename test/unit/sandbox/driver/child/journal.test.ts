@@ -1,6 +1,6 @@
 /** Threat: a child that dies inside the guest before it said so, or that notes what would mislead the driver. */
 import { spawnSync } from 'node:child_process';
-import { fstatSync, writeSync } from 'node:fs';
+import { fstatSync, readdirSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import t, { type Test } from 'tap';
 import { Journal, openJournal } from '../../../../../sandbox/driver/child/journal.ts';
@@ -54,6 +54,23 @@ t.test('its memory is taken when it is opened, and without any there is no journ
     try { new Journal(${JSON.stringify(t.testdir())}); } catch ({ message }) { console.log(message, files() - before); }`;
   const small = ['-c', 'ulimit -f 16; exec "$0" --input-type=module -e "$1"', process.execPath, script];
   t.equal(spawnSync('sh', small, { encoding: 'utf8' }).stdout, 'there is no room for a journal 0\n');
+});
+
+t.test('where there is no descriptor left, it leaves no folder', async (t) => {
+  const place = t.testdir();
+  const script = `
+    import { closeSync, openSync } from 'node:fs';
+    import { Journal } from ${JSON.stringify(import.meta.resolve('../../../../../sandbox/driver/child/journal.ts'))};
+    const taken = [];
+    try { for (;;) taken.push(openSync('/')); } catch {}
+    let said = 'nothing';
+    try { new Journal(${JSON.stringify(place)}); } catch ({ code }) { said = code; }
+    taken.forEach((fd) => closeSync(fd));
+    console.log(said);`;
+  const few = ['-c', 'ulimit -n 100; exec "$0" --input-type=module -e "$1"', process.execPath, script];
+  const { stdout, stderr } = spawnSync('sh', few, { encoding: 'utf8' });
+  t.equal(stdout.trim(), 'EMFILE', stderr);
+  t.strictSame(readdirSync(place), []);
 });
 
 t.test('what was noted is read once, and the channel brings it no second time', async (t) => {
