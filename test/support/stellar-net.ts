@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { xdr } from '@stellar/stellar-sdk';
 import { Counterpart } from './counterpart.ts';
 import {
   type Addresses,
@@ -8,12 +9,19 @@ import {
   type StellarOptions,
 } from './stellar/control.ts';
 import type { Fault } from './stellar/http/faults.ts';
+import type { ContractKind } from './stellar/soroban/contracts/registry.ts';
 
 /** A network that judges as Stellar does, in a process of its own. Each of its endpoints is a node over one chain. */
 export interface StellarNet extends StellarEndpoint {
   readonly passphrase: string;
   /** Gives an account so much, or makes it, in all ledgers at once and without a transaction. */
   fund(account: string, stroops: bigint): Promise<void>;
+  /** The address of an asset's contract (`native` or `CODE:ISSUER`), which is there without a transaction. */
+  assetContract(asset: string): Promise<string>;
+  /** Makes a contract without a transaction, built with these values; resolves with its address. */
+  contract(kind: ContractKind, ...args: readonly xdr.ScVal[]): Promise<string>;
+  /** The life of an entry is over. */
+  archive(key: xdr.LedgerKey): Promise<void>;
   /** No ledgers by the timer until `resume`. */
   pause(): Promise<void>;
   resume(): Promise<void>;
@@ -70,6 +78,12 @@ export async function startStellar(options: StellarOptions = {}): Promise<Stella
     ...first,
     passphrase: options.passphrase ?? STELLAR_DEFAULTS.passphrase,
     fund: (account, stroops) => control.do({ kind: 'fund', account, stroops }),
+    assetContract: async (asset) => String(await control.ask({ kind: 'asset-contract', asset })),
+    async contract(kind, ...args) {
+      const given = args.map((arg) => arg.toXdr('base64'));
+      return String(await control.ask({ kind: 'contract', contract: kind, args: given }));
+    },
+    archive: (key) => control.do({ kind: 'archive', key: key.toXdr('base64') }),
     pause: () => control.do({ kind: 'pause' }),
     resume: () => control.do({ kind: 'resume' }),
     tick: async (ledgers = 1) => (await control.ask({ kind: 'tick', ledgers })) as number,

@@ -1,4 +1,5 @@
 import type { Fault } from './http/faults.ts';
+import type { ContractKind } from './soroban/contracts/registry.ts';
 
 /** How the network is made. Absent: the value in brackets. */
 export interface StellarOptions {
@@ -44,6 +45,9 @@ export interface OnChain {
 /** What the handle asks of the server's process. `endpoint` is a place in the order in which endpoints were opened. */
 export type Command =
   | { kind: 'fund'; account: string; stroops: bigint }
+  | { kind: 'asset-contract'; asset: string }
+  | { kind: 'contract'; contract: ContractKind; args: readonly string[] }
+  | { kind: 'archive'; key: string }
   | { kind: 'pause' }
   | { kind: 'resume' }
   | { kind: 'tick'; ledgers: number }

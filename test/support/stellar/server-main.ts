@@ -2,6 +2,7 @@
 import { answerCommands } from '../counterpart-commands.ts';
 import { type Addresses, type Command, type OnChain, STELLAR_DEFAULTS, type StellarOptions } from './control.ts';
 import { Faults } from './http/faults.ts';
+import { archive, makeAssetContract, makeContract } from './node/arrangement.ts';
 import type { Landed } from './node/closed-ledger.ts';
 import { Network } from './node/network.ts';
 import { RpcServer } from './rpc/rpc-server.ts';
@@ -53,6 +54,12 @@ function perform(command: Command): unknown {
   switch (command.kind) {
     case 'fund':
       return network.ledger.fund(command.account, command.stroops);
+    case 'asset-contract':
+      return makeAssetContract(network.ledger, command.asset);
+    case 'contract':
+      return makeContract(network.ledger, command.contract, command.args);
+    case 'archive':
+      return archive(network.ledger, command.key);
     case 'pause':
       return clearInterval(timer);
     case 'resume':

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { xdr } from '@stellar/stellar-sdk';
 import type { Header } from '../ledger/entry.ts';
 import type { Change } from '../ledger/state.ts';
+import type { Meter } from '../soroban/meter.ts';
 import { type Frame, sha256 } from '../transactions/frame.ts';
 import { changeXdr } from '../transactions/meta.ts';
 import type { Phase } from './candidate-set.ts';
@@ -20,6 +21,8 @@ export interface Landed {
   readonly result: xdr.TransactionResult;
   readonly meta: xdr.TransactionMeta;
   readonly feeChanges: readonly Change[];
+  readonly refundChanges: readonly Change[];
+  readonly meter: Meter;
 }
 
 /** A ledger that is final, as all of Stellar's are when they close. */
@@ -89,13 +92,13 @@ export function closeMeta(closed: ClosedLedger): xdr.LedgerCloseMeta {
       ledgerHeader: historyEntry(closed),
       txSet: closed.set,
       txProcessing: closed.landed.map(
-        ({ frame, result, meta, feeChanges }) =>
+        ({ frame, result, meta, feeChanges, refundChanges }) =>
           new xdr.TransactionResultMetaV1({
             ext: xdr.ExtensionPoint.v0(),
             result: new xdr.TransactionResultPair({ transactionHash: frame.hash, result }),
             feeProcessing: feeChanges.flatMap(changeXdr),
             txApplyProcessing: meta,
-            postTxApplyFeeProcessing: [],
+            postTxApplyFeeProcessing: refundChanges.flatMap(changeXdr),
           }),
       ),
       upgradesProcessing: [],

@@ -2,8 +2,11 @@ import { newAccount } from '../ledger/account.ts';
 import type { AccountEntry, AccountId, Header } from '../ledger/entry.ts';
 import { keys } from '../ledger/entry-key.ts';
 import { History } from '../ledger/history.ts';
-import { accountIn, State } from '../ledger/state.ts';
-import { applyTransaction } from '../transactions/apply.ts';
+import { accountIn, type Change, State } from '../ledger/state.ts';
+import { declaredResources } from '../soroban/declared.ts';
+import { Meter } from '../soroban/meter.ts';
+import { nonRefundableFee } from '../soroban/resource-fee.ts';
+import { type Applied, applyTransaction } from '../transactions/apply.ts';
 import { chargedFee } from '../transactions/fee.ts';
 import { type Frame, networkIdOf } from '../transactions/frame.ts';
 import { metaOf } from '../transactions/meta.ts';
@@ -91,26 +94,47 @@ export class Ledger {
       return { frame, outcome: new Outcome(frame, fee), feeChanges };
     });
     const highest = new Map<AccountId, bigint>(inOrder.map(({ frame }) => [frame.source, frame.sequence]));
-    const surroundings = {
-      nextId: () => (this.#nextId += 1n),
-      sequenceInLedger: (account: AccountId) => highest.get(account) ?? 0n,
-    };
-    for (const [index, { frame, outcome, feeChanges }] of paid.entries()) {
-      const applied = applyTransaction(frame, state, ledger, outcome, surroundings);
-      const landed: Landed = {
-        frame,
-        ledger,
-        order: index + 1,
-        isSuccessful: outcome.isSuccess,
-        feeCharged: outcome.feeCharged,
-        result: outcome.toXdr(),
-        meta: metaOf(applied),
-        feeChanges,
+    const applied = paid.map((one) => {
+      const meter = meterOf(one.frame);
+      const surroundings = {
+        meter,
+        networkId: this.networkId,
+        nextId: () => (this.#nextId += 1n),
+        sequenceInLedger: (account: AccountId) => highest.get(account) ?? 0n,
       };
-      ledger.landed.push(landed);
-      this.landed.set(frame.hash, landed);
-      this.landed.set(frame.inner.hash, landed);
+      return { ...one, meter, applied: applyTransaction(one.frame, state, ledger, one.outcome, surroundings) };
+    });
+    for (const [index, one] of applied.entries()) this.#land({ ...one, ledger, order: index + 1 }, state);
+  }
+
+  /** What a contract has not used is given back when all transactions have been applied. */
+  #land({ frame, ledger, order, outcome, feeChanges, meter, applied }: Landing, state: State): void {
+    const taken = outcome.feeCharged;
+    if (!outcome.isSuccess) meter.reset();
+    const payer = accountIn(state, frame.feeSource);
+    const own = state.above();
+    if (meter.refund > 0n && payer !== undefined) {
+      own.put({ ...payer, balance: payer.balance + meter.refund });
+      this.#feePool -= meter.refund;
+      outcome.feeCharged -= meter.refund;
     }
+    const refundChanges = own.changes();
+    state.take(own);
+    const landed: Landed = {
+      frame,
+      ledger,
+      order,
+      isSuccessful: outcome.isSuccess,
+      feeCharged: outcome.feeCharged,
+      result: outcome.toXdr(),
+      meta: metaOf(frame, applied, meter, { passphrase: this.rules.passphrase, taken, charged: outcome.feeCharged }),
+      feeChanges,
+      refundChanges,
+      meter,
+    };
+    ledger.landed.push(landed);
+    this.landed.set(frame.hash, landed);
+    this.landed.set(frame.inner.hash, landed);
   }
 
   /** Takes what a transaction costs, and what there is if that is less. */
@@ -122,6 +146,17 @@ export class Ledger {
     state.put({ ...payer, balance: payer.balance - fee });
     this.#feePool += fee;
     return fee;
+  }
+
+  /** Changes entries in all ledgers at once and past all transactions. */
+  arrange<T>(change: (state: State) => T): T {
+    const { sequence } = this.latest;
+    const state = new State(this.history.at(sequence), sequence);
+    const result = change(state);
+    for (const { key, after } of state.changes()) {
+      if (after !== undefined) this.history.edit(key, () => after.entry, sequence);
+    }
+    return result;
   }
 
   /** Gives an account so much, or makes it, in all ledgers at once and past all transactions. */
@@ -137,6 +172,22 @@ export class Ledger {
       sequence,
     );
   }
+}
+
+interface Landing {
+  readonly frame: Frame;
+  readonly ledger: ClosedLedger;
+  readonly order: number;
+  readonly outcome: Outcome;
+  readonly feeChanges: readonly Change[];
+  readonly meter: Meter;
+  readonly applied: Applied;
+}
+
+function meterOf({ inner }: Frame): Meter {
+  const data = inner.isSoroban ? inner.sorobanData : undefined;
+  if (data === undefined) return new Meter(0n, 0n);
+  return new Meter(data.resourceFee, nonRefundableFee(declaredResources(inner, data)));
 }
 
 /** No transaction has its place in a ledger by when it came, or by what it bids. */

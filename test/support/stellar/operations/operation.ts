@@ -1,6 +1,8 @@
 import { xdr } from '@stellar/stellar-sdk';
 import type { AccountId, Header } from '../ledger/entry.ts';
 import type { State } from '../ledger/state.ts';
+import type { Meter } from '../soroban/meter.ts';
+import type { TransactionFrame } from '../transactions/frame.ts';
 
 /** Where an operation acts. */
 export interface Acting {
@@ -8,6 +10,10 @@ export interface Acting {
   readonly header: Header;
   /** The operation's own source, or the transaction's. */
   readonly source: AccountId;
+  readonly transaction: TransactionFrame;
+  readonly networkId: Buffer;
+  /** Of what contracts use. */
+  readonly meter: Meter;
   /** The ledger's next identifier for what has one. */
   nextId(): bigint;
   /** The highest sequence that an account's transactions have in this ledger. */
@@ -21,7 +27,7 @@ export interface Operation {
   /** Which of its source's thresholds the signatures must reach. */
   readonly threshold: Threshold;
   /** What is wrong with it whatever the ledger holds. */
-  check(source: AccountId): xdr.OperationResult | undefined;
+  check(source: AccountId, transaction: TransactionFrame): xdr.OperationResult | undefined;
   /** What it changes counts only if it succeeds. */
   apply(acting: Acting): xdr.OperationResult;
 }

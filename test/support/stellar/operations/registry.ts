@@ -3,6 +3,8 @@ import { accountMerge } from './account-merge.ts';
 import { bumpSequence } from './bump-sequence.ts';
 import { changeTrust } from './change-trust.ts';
 import { createAccount } from './create-account.ts';
+import { extendFootprintTtl, restoreFootprint } from './footprint-life.ts';
+import { invokeHostFunction } from './invoke-host-function.ts';
 import { manageData } from './manage-data.ts';
 import { createPassiveSellOffer, manageBuyOffer, manageSellOffer } from './manage-offer.ts';
 import type { Operation } from './operation.ts';
@@ -50,6 +52,12 @@ export function operationOf(body: xdr.OperationBody): Operation {
       return manageData(body.manageDataOp);
     case 'bumpSequence':
       return bumpSequence(body.bumpSequenceOp);
+    case 'invokeHostFunction':
+      return invokeHostFunction(body.invokeHostFunctionOp);
+    case 'extendFootprintTtl':
+      return extendFootprintTtl(body.extendFootprintTtlOp);
+    case 'restoreFootprint':
+      return restoreFootprint();
     case 'inflation':
       return INFLATION;
     default:

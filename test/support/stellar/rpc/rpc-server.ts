@@ -5,10 +5,11 @@ import { historyMethods } from './history-methods.ts';
 import type { Methods } from './method.ts';
 import { fieldsOf } from './params.ts';
 import { CODES, RpcError } from './rpc-error.ts';
+import { simulationMethods } from './simulation-methods.ts';
 import { transactionMethods } from './transaction-methods.ts';
 import type { View } from './view.ts';
 
-const METHODS: Methods = { ...chainMethods, ...transactionMethods, ...historyMethods };
+const METHODS: Methods = { ...chainMethods, ...transactionMethods, ...simulationMethods, ...historyMethods };
 
 /** Of a request, as stellar-rpc takes it. */
 const MOST_BYTES = 512 * 1024;

@@ -18,7 +18,7 @@ export interface Applied {
   readonly operations: readonly (readonly Change[])[];
 }
 
-export type Surroundings = Pick<Acting, 'nextId' | 'sequenceInLedger'>;
+export type Surroundings = Pick<Acting, 'nextId' | 'sequenceInLedger' | 'networkId' | 'meter'>;
 
 /** Applies a transaction whose fee has been taken; how it went is told to the outcome. */
 export function applyTransaction(
@@ -74,7 +74,7 @@ function applyOperations(
   for (const [index, { body }] of frame.tx.operations.entries()) {
     const own = all.above();
     const source = frame.operationSources[index] ?? frame.source;
-    const result = perform(body, { ...surroundings, state: own, header, source });
+    const result = perform(body, { ...surroundings, transaction: frame, state: own, header, source });
     outcome.operations[index] = result;
     changes.push(own.changes());
     if (isSuccess(result)) all.take(own);
@@ -92,7 +92,7 @@ function perform(body: xdr.OperationBody, acting: Acting): xdr.OperationResult {
   // An earlier operation may have merged the source away.
   if (accountIn(acting.state, acting.source) === undefined) return xdr.OperationResult.opNoAccount();
   const operation = operationOf(body);
-  return operation.check(acting.source) ?? operation.apply(acting);
+  return operation.check(acting.source, acting.transaction) ?? operation.apply(acting);
 }
 
 /** A signer that stands for one transaction goes with it, whatever becomes of it. */

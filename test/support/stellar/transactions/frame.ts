@@ -9,6 +9,8 @@ export type Frame = TransactionFrame | FeeBumpFrame;
 /** Operations that a contract's host performs. */
 const SOROBAN = new Set(['invokeHostFunction', 'extendFootprintTtl', 'restoreFootprint']);
 
+export const isSorobanOperation = ({ body }: xdr.Operation): boolean => SOROBAN.has(body.type);
+
 /** A transaction in its envelope, with what the rules ask of it. */
 export class TransactionFrame {
   readonly kind = 'transaction';
@@ -62,7 +64,7 @@ export class TransactionFrame {
 
   get isSoroban(): boolean {
     const [first] = this.tx.operations;
-    return first !== undefined && SOROBAN.has(first.body.type);
+    return first !== undefined && isSorobanOperation(first);
   }
 
   get sorobanData(): xdr.SorobanTransactionData | undefined {

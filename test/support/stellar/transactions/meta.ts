@@ -1,25 +1,62 @@
-import { xdr } from '@stellar/stellar-sdk';
+import { Asset, xdr } from '@stellar/stellar-sdk';
 import { keyToXdr } from '../ledger/entry-key.ts';
 import { toLedgerEntry } from '../ledger/entry-xdr.ts';
 import type { Change, Stored } from '../ledger/state.ts';
+import { eventOf } from '../soroban/contract-events.ts';
+import type { Meter } from '../soroban/meter.ts';
+import { value } from '../soroban/values.ts';
 import type { Applied } from './apply.ts';
+import type { Frame } from './frame.ts';
+
+export interface Paid {
+  readonly passphrase: string;
+  /** Before all transactions were applied. */
+  readonly taken: bigint;
+  /** In the end. */
+  readonly charged: bigint;
+}
 
 /** What a transaction changed, as nodes tell it since protocol 23 (CAP-67). */
-export function metaOf({ before, operations }: Applied): xdr.TransactionMeta {
+export function metaOf(frame: Frame, { before, operations }: Applied, meter: Meter, paid: Paid): xdr.TransactionMeta {
+  const ext = xdr.ExtensionPoint.v0();
   return xdr.TransactionMeta.v4(
     new xdr.TransactionMetaV4({
-      ext: xdr.ExtensionPoint.v0(),
+      ext,
       txChangesBefore: before.flatMap(changeXdr),
       operations: operations.map(
-        (changes) =>
-          new xdr.OperationMetaV2({ ext: xdr.ExtensionPoint.v0(), changes: changes.flatMap(changeXdr), events: [] }),
+        (changes) => new xdr.OperationMetaV2({ ext, changes: changes.flatMap(changeXdr), events: [...meter.events] }),
       ),
       txChangesAfter: [],
-      sorobanMeta: null,
-      events: [],
-      diagnosticEvents: [],
+      sorobanMeta: frame.isSoroban ? sorobanMeta(meter) : null,
+      events: feeEvents(frame, paid),
+      diagnosticEvents: [...meter.diagnostics],
     }),
   );
+}
+
+function sorobanMeta(meter: Meter): xdr.SorobanTransactionMetaV2 {
+  const charged = new xdr.SorobanTransactionMetaExtV1({
+    ext: xdr.ExtensionPoint.v0(),
+    totalNonRefundableResourceFeeCharged: meter.nonRefundable,
+    totalRefundableResourceFeeCharged: meter.mostRefundable - meter.refund,
+    rentFeeCharged: meter.rent,
+  });
+  return new xdr.SorobanTransactionMetaV2({
+    ext: xdr.SorobanTransactionMetaExt.v1(charged),
+    returnValue: meter.returnValue,
+  });
+}
+
+/** The fee, and what of it was given back, as events of the native asset's contract. */
+function feeEvents({ feeSource, isSoroban }: Frame, { passphrase, taken, charged }: Paid): xdr.TransactionEvent[] {
+  const Stage = xdr.TransactionEventStage;
+  const tell = (stage: xdr.TransactionEventStage, amount: bigint) => {
+    const topics = [value.symbol('fee'), value.address(feeSource)];
+    const event = eventOf(Asset.native().contractId(passphrase), 'contract', topics, value.i128(amount));
+    return new xdr.TransactionEvent({ stage, event });
+  };
+  const first = tell(Stage.transactionEventStageBeforeAllTxs, taken);
+  return isSoroban ? [first, tell(Stage.transactionEventStageAfterAllTxs, charged - taken)] : [first];
 }
 
 /** What an entry was comes before what it is. */

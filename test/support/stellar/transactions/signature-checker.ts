@@ -104,7 +104,7 @@ function lastFour(bytes: Uint8Array): Buffer {
   return last;
 }
 
-function verifyEd25519(key: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
+export function verifyEd25519(key: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   if (signature.length !== 64) return false;
   return verify(null, message, publicKeyOf(key), signature);
 }

@@ -1,6 +1,10 @@
-import type { Frame, TransactionFrame } from './frame.ts';
+import type { xdr } from '@stellar/stellar-sdk';
+import { isAssetValid } from '../ledger/asset.ts';
+import { declaredResources } from '../soroban/declared.ts';
+import { nonRefundableFee } from '../soroban/resource-fee.ts';
+import { SETTINGS } from '../soroban/settings.ts';
+import { type Frame, isSorobanOperation, type TransactionFrame } from './frame.ts';
 import type { Refusal } from './outcome.ts';
-import type { Bench } from './validity.ts';
 
 /** The protocol's bound for what resources may cost. */
 const MOST_RESOURCE_FEE = 1n << 50n;
@@ -15,8 +19,52 @@ export function isFeeWellFormed(frame: Frame): boolean {
 }
 
 /** What the rules for contracts' transactions refuse before the account is looked at. */
-export function sorobanFault(frame: TransactionFrame, _bench: Bench, paysItself: boolean): Refusal | undefined {
-  if (!frame.isSoroban) return frame.sorobanData === undefined ? undefined : 'txMalformed';
-  if (frame.size !== 1) return 'txMalformed';
-  return paysItself && frame.resourceFee > frame.fullFee ? 'txSorobanInvalid' : undefined;
+export function sorobanFault(frame: TransactionFrame, paysItself: boolean): Refusal | undefined {
+  const isMixed = frame.tx.operations.some((operation) => isSorobanOperation(operation) !== frame.isSoroban);
+  if (isMixed || (frame.isSoroban && frame.size !== 1)) return 'txMalformed';
+  const data = frame.sorobanData;
+  if (!frame.isSoroban) return data === undefined ? undefined : 'txMalformed';
+  if (data === undefined) return 'txMalformed';
+  const isPaid = !paysItself || data.resourceFee <= frame.fullFee;
+  const isEnough = data.resourceFee >= nonRefundableFee(declaredResources(frame, data));
+  const isGood = isPlain(frame) && areWithinLimits(frame, data) && areKeysGood(data) && isPaid && isEnough;
+  return isGood ? undefined : 'txSorobanInvalid';
+}
+
+/** The meter of a contract's transaction has no room for a memo or a customer's number (since protocol 25). */
+function isPlain({ tx }: TransactionFrame): boolean {
+  const [operation] = tx.operations;
+  if (operation?.body.type !== 'invokeHostFunction') return true;
+  const sources = [tx.sourceAccount, operation.sourceAccount];
+  return tx.memo.type === 'memoNone' && sources.every((source) => source?.type !== 'keyTypeMuxedEd25519');
+}
+
+function areWithinLimits(frame: TransactionFrame, data: xdr.SorobanTransactionData): boolean {
+  const { most } = SETTINGS;
+  const used = declaredResources(frame, data);
+  const { readOnly, readWrite } = data.resources.footprint;
+  return (
+    used.instructions <= most.instructions &&
+    used.diskReadBytes <= most.diskReadBytes &&
+    used.writeBytes <= most.writeBytes &&
+    used.diskReadEntries <= most.diskReadEntries &&
+    used.writeEntries <= most.writeEntries &&
+    readOnly.length + readWrite.length <= most.footprintEntries &&
+    used.transactionBytes <= most.transactionBytes
+  );
+}
+
+function areKeysGood({ resources, ext }: xdr.SorobanTransactionData): boolean {
+  const { readOnly, readWrite } = resources.footprint;
+  const all = [...readOnly, ...readWrite];
+  const areKnown = all.every((key) => isKeyGood(key) && key.toXdr().length <= SETTINGS.most.keyBytes);
+  const areOnce = new Set(all.map((key) => key.toXdr('base64'))).size === all.length;
+  const archived = ext.type === 'resourceExt' ? ext.resourceExt.archivedSorobanEntries : [];
+  const areInOrder = archived.every((index, place) => index < readWrite.length && index > (archived[place - 1] ?? -1));
+  return areKnown && areOnce && areInOrder;
+}
+
+function isKeyGood(key: xdr.LedgerKey): boolean {
+  if (key.type !== 'trustline') return ['account', 'contractData', 'contractCode'].includes(key.type);
+  return key.trustLine.asset.type !== 'assetTypeNative' && isAssetValid(key.trustLine.asset);
 }

@@ -44,7 +44,7 @@ function judgeInner(frame: TransactionFrame, bench: Bench, outcome: Outcome, pay
     const operation = operationOf(body);
     const source = frame.operationSources[index] ?? frame.source;
     const fault =
-      checkOperationSignature(frame, index, operation, bench.state, checker, false) ?? operation.check(source);
+      checkOperationSignature(frame, index, operation, bench.state, checker, false) ?? operation.check(source, frame);
     if (fault === undefined) continue;
     outcome.operations[index] = fault;
     outcome.failInner('txFailed');
@@ -85,7 +85,7 @@ function preconditionFault(frame: TransactionFrame, bench: Bench, paysItself: bo
   const [one, other] = frame.preconditions?.extraSigners ?? [];
   if (one !== undefined && other !== undefined && one.equals(other)) return 'txMalformed';
   if (frame.size === 0) return 'txMissingOperation';
-  const fault = sorobanFault(frame, bench, paysItself);
+  const fault = sorobanFault(frame, paysItself);
   if (fault !== undefined) return fault;
   const { timeBounds } = frame;
   const ledgers = frame.preconditions?.ledgerBounds ?? null;
