@@ -148,7 +148,7 @@ async function build(
   const signerHttp = createSignerHttp();
   const clientHttp = createSignerHttp('made by a client');
   opened.later('connections of signers', () => Promise.all([signerHttp.close(), clientHttp.close()]));
-  const signerTools = { secrets: secretOf, http: signerHttp, clock, metrics: metrics.signers };
+  const signerTools = { secrets: secretOf, http: signerHttp, clock, random: Math.random, metrics: metrics.signers };
   const settings = { configuration, chains, signerKinds, signerTools, clientHttp, store, log };
   const { feed, networks, signers } = await openSettings(settings, opened);
   const signerOf = ({ signerId }: Relayer) => signers.signer(signerId);

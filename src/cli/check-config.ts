@@ -43,7 +43,9 @@ export const checkConfigCommand: Command = {
 async function openSigners({ signers, variables }: Configuration): Promise<void> {
   const http = createSignerHttp();
   try {
-    const tools = { secrets: createSecretResolver(variables), http, clock: systemClock, metrics: { asked() {} } };
+    const metrics = { asked() {} };
+    const secrets = createSecretResolver(variables);
+    const tools = { secrets, http, clock: systemClock, random: Math.random, metrics };
     const keyRing = await openKeyRing(createSignerKinds(), signers, tools);
     await keyRing.close();
   } finally {

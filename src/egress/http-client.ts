@@ -3,9 +3,8 @@ import { type AddressGuard, BlockedAddressError } from './address-guard.ts';
 import { basicCredentials } from './credentials.ts';
 import { guardedConnector } from './guarded-connector.ts';
 
-export interface HttpPost {
+export interface HttpGet {
   headers: Record<string, string>;
-  body: string;
   /** From the call to the last byte of the answer, in milliseconds. */
   timeoutMs: number;
   /** Longest answer that is read. */
@@ -17,16 +16,22 @@ export interface HttpPost {
   reads?: 'all' | 'status';
 }
 
+export interface HttpPost extends HttpGet {
+  body: string;
+}
+
 export interface HttpAnswer {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   body: Buffer;
 }
 
-/** Posts over pooled connections to guarded addresses. Never follows a redirect, never retries. */
+/** Asks over pooled connections to guarded addresses. Never follows a redirect, never retries. */
 export interface HttpClient {
   /** @throws HttpFailure */
   post(url: URL, request: HttpPost): Promise<HttpAnswer>;
+  /** @throws HttpFailure */
+  get(url: URL, request: HttpGet): Promise<HttpAnswer>;
   close(): Promise<void>;
 }
 
@@ -58,26 +63,29 @@ export function createHttpClient(guard: AddressGuard, connectTimeoutMs = 2_000):
     bodyTimeout: 0,
   });
 
+  const ask = (method: 'GET' | 'POST', url: URL, request: HttpGet, body: string | null): Promise<HttpAnswer> =>
+    new Promise((resolve, reject) => {
+      const exchange = new Exchange(request, reading, resolve, reject);
+      try {
+        guard.checkUrl(url);
+        agent.dispatch(
+          {
+            origin: url.origin,
+            path: `${url.pathname}${url.search}`,
+            method,
+            headers: { ...credentialsOf(url), ...request.headers },
+            body,
+          },
+          exchange,
+        );
+      } catch (error) {
+        exchange.fail(error);
+      }
+    });
+
   return {
-    post: (url, request) =>
-      new Promise((resolve, reject) => {
-        const exchange = new Exchange(request, reading, resolve, reject);
-        try {
-          guard.checkUrl(url);
-          agent.dispatch(
-            {
-              origin: url.origin,
-              path: `${url.pathname}${url.search}`,
-              method: 'POST',
-              headers: { ...credentialsOf(url), ...request.headers },
-              body: request.body,
-            },
-            exchange,
-          );
-        } catch (error) {
-          exchange.fail(error);
-        }
-      }),
+    post: (url, request) => ask('POST', url, request, request.body),
+    get: (url, request) => ask('GET', url, request, null),
     async close() {
       await agent.destroy();
     },
@@ -91,7 +99,7 @@ interface Reading {
 
 /** One request under way; settles once, whatever arrives later. */
 class Exchange implements Dispatcher.DispatchHandler {
-  readonly #request: HttpPost;
+  readonly #request: HttpGet;
   readonly #reading: Reading;
   readonly #resolve: (answer: HttpAnswer) => void;
   readonly #reject: (failure: HttpFailure) => void;
@@ -105,7 +113,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #failure: HttpFailure | undefined;
 
   constructor(
-    request: HttpPost,
+    request: HttpGet,
     reading: Reading,
     resolve: (answer: HttpAnswer) => void,
     reject: (failure: HttpFailure) => void,

@@ -1,4 +1,4 @@
-import { isPrivate, pointFromScalar, recover, signRecoverable } from 'tiny-secp256k1';
+import { isPoint, isPrivate, pointCompress, pointFromScalar, recover, signRecoverable } from 'tiny-secp256k1';
 
 /**
  * ECDSA on secp256k1 by libsecp256k1 (compiled to WebAssembly). Signing and verifying together take a fifth of the
@@ -8,6 +8,11 @@ import { isPrivate, pointFromScalar, recover, signRecoverable } from 'tiny-secp2
 /** Whether 32 bytes are a private key: a scalar from 1 to the group order less one. */
 export function isSecp256k1Scalar(key: Uint8Array): boolean {
   return key.length === 32 && isPrivate(key);
+}
+
+/** A point of the curve, compressed or not, as 65 bytes `04 ‖ X ‖ Y`; undefined when it is none. */
+export function uncompressedPoint(point: Uint8Array): Uint8Array | undefined {
+  return isPoint(point) ? pointCompress(point, false) : undefined;
 }
 
 /**

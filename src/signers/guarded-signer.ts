@@ -1,6 +1,7 @@
 import { AppError, messageOf } from '../domain/errors.ts';
 import { inTime } from '../domain/in-time.ts';
 import type { Curve, Signer, SignerKind, SignerTools } from './signer.ts';
+import { Turns } from './turns.ts';
 
 /** What a signer is opened with, and the secrets that it read. */
 export interface Guard extends Pick<SignerTools, 'clock' | 'metrics'> {
@@ -9,13 +10,18 @@ export interface Guard extends Pick<SignerTools, 'clock' | 'metrics'> {
   secrets: ReadonlySet<string>;
 }
 
+/** So many questions a signer asks its service at once: beyond that a service slows down, and others get no connection. */
+const MOST_AT_ONCE = 32;
+
 /**
  * What every kind of signer needs around it: it refuses curves that the kind does not have, asks for each public key
- * once, waits no longer than the kind allows, counts, and lets no credential into an error.
+ * once, asks a service a few things at once and waits no longer than the kind allows, counts, and lets no credential
+ * into an error.
  */
 export function guardedSigner(inner: Signer, { kind, clock, metrics, secrets }: Guard): Signer {
   const { id } = inner;
   const publicKeys = new Map<Curve, Promise<Uint8Array>>();
+  const turns = new Turns(MOST_AT_ONCE);
   let isClosed = false;
 
   async function asked<T>(curve: Curve, ask: () => Promise<T>): Promise<T> {
@@ -24,8 +30,7 @@ export function guardedSigner(inner: Signer, { kind, clock, metrics, secrets }: 
     const began = clock.elapsed();
     let outcome: 'ok' | 'failed' = 'failed';
     try {
-      const answer = kind.limitMs === null ? await ask() : await inTime(kind.limitMs, ask());
-      if (answer === undefined) throw new Error(`no answer within ${Number(kind.limitMs) / 1000} s`);
+      const answer = kind.limitMs === null ? await ask() : await inTurn(kind.limitMs, ask);
       outcome = 'ok';
       return answer;
     } catch (error) {
@@ -33,6 +38,19 @@ export function guardedSigner(inner: Signer, { kind, clock, metrics, secrets }: 
     } finally {
       metrics.asked({ signer: id, type: kind.type, outcome, seconds: (clock.elapsed() - began) / 1000 });
     }
+  }
+
+  /** The limit counts from the question: to wait for a turn is to wait. */
+  async function inTurn<T>(limitMs: number, ask: () => Promise<T>): Promise<T> {
+    let isOver = false;
+    const late = () => new Error(`no answer within ${limitMs / 1000} s`);
+    const answer = await inTime(
+      limitMs,
+      turns.take(() => (isOver ? Promise.reject(late()) : ask())),
+    );
+    isOver = true;
+    if (answer === undefined) throw late();
+    return answer;
   }
 
   function failed(reason: string, cause?: unknown): AppError {

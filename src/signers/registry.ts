@@ -2,13 +2,15 @@ import { AppError } from '../domain/errors.ts';
 import { guardedSigner, withoutSecrets } from './guarded-signer.ts';
 import { localSignerKind } from './local.ts';
 import type { Signer, SignerKind, SignerTools } from './signer.ts';
+import { vaultSignerKind } from './vault/stored-key.ts';
+import { vaultTransitSignerKind } from './vault/transit.ts';
 
 /** The kinds of signers, by the `type` that the configuration names. */
 export type SignerKinds = ReadonlyMap<string, SignerKind>;
 
 /** All kinds that the service knows. */
 export function createSignerKinds(): SignerKinds {
-  const kinds: readonly SignerKind[] = [localSignerKind];
+  const kinds: readonly SignerKind[] = [localSignerKind, vaultSignerKind, vaultTransitSignerKind];
   return new Map(kinds.map((kind) => [kind.type, kind]));
 }
 

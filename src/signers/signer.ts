@@ -41,8 +41,10 @@ export interface SignerKind<Config = unknown> {
 /** What kinds work with. */
 export interface SignerTools {
   secrets: SecretResolver;
-  http: Pick<HttpClient, 'post'>;
+  http: Pick<HttpClient, 'get' | 'post'>;
   clock: Clock;
+  /** From 0 to below 1; spreads out what is tried again. */
+  random: () => number;
   metrics: SignerMetrics;
 }
 

@@ -28,6 +28,7 @@ export function createRpcHttp({ declared, ...policy }: RpcPolicy): RpcHttp {
   return {
     checkUrl: (url) => wayTo(url).guard.checkUrl(url),
     post: (url, request) => wayTo(url).http.post(url, request),
+    get: (url, request) => wayTo(url).http.get(url, request),
     async close() {
       await Promise.all([named.http.close(), others.http.close()]);
     },

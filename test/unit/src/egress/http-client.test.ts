@@ -38,6 +38,21 @@ t.test('posts the body with its headers, path, query and the credentials of the 
   t.equal(answer.body.toString(), 'done');
 });
 
+t.test('gets without a body', async (t) => {
+  const seen: unknown[] = [];
+  const url = await serve(t, (request, response) => {
+    request.resume().on('end', () => {
+      seen.push(request.method, request.url, request.headers['content-length'], request.headers['x-token']);
+      response.end('here');
+    });
+  });
+  const http = createHttpClient(guard);
+  t.teardown(() => http.close());
+  const answer = await http.get(url, { headers: { 'x-token': 'a' }, timeoutMs: 5_000, maxBytes: 100 });
+  t.same(seen, ['GET', '/path?key=1', undefined, 'a']);
+  t.equal(answer.body.toString(), 'here');
+});
+
 t.test('never follows a redirect', async (t) => {
   let requests = 0;
   const url = await serve(t, (_request, response) => {

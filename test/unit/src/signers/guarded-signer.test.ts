@@ -56,6 +56,33 @@ t.test('one that does not answer is waited for no longer than its kind allows', 
   t.strictSame(counted, ['vault-1 vault failed 0']);
 });
 
+t.test('a service is asked 32 things at once; the others wait their turn, within the same limit', async (t) => {
+  let asked = 0;
+  const { promise, resolve } = Promise.withResolvers<Uint8Array>();
+  const sign = () => {
+    asked += 1;
+    return promise;
+  };
+  const { signer } = guarded({ sign }, 10_000);
+  const all = Promise.all(Array.from({ length: 100 }, () => signer.sign('ed25519', new Uint8Array(1))));
+  t.equal(asked, 32);
+  resolve(new Uint8Array(64));
+  t.equal((await all).length, 100);
+  t.equal(asked, 100);
+
+  asked = 0;
+  const held = Promise.withResolvers<Uint8Array>();
+  const stuck = guarded({ sign: () => ((asked += 1), held.promise) }, 20);
+  const failed = await Promise.allSettled(
+    Array.from({ length: 33 }, () => stuck.signer.sign('ed25519', new Uint8Array(1))),
+  );
+  t.ok(failed.every(({ status }) => status === 'rejected'));
+  held.resolve(new Uint8Array(64));
+  await held.promise;
+  await new Promise(setImmediate);
+  t.equal(asked, 32, 'what nobody waits for any more is not asked');
+});
+
 t.test('no credential shows in an error, nor in its cause', async (t) => {
   const told = Object.assign(new Error(`403 for Bearer ${CREDENTIAL}`), { headers: { authorization: CREDENTIAL } });
   const own = new AppError('SIGNER_FAILED', { id: 'vault-1', reason: 'sealed' }, { cause: told });

@@ -1,0 +1,64 @@
+import { ed25519Verifier } from '../ed25519.ts';
+import type { Curve, Signer } from '../signer.ts';
+import { provenSignature } from './signature.ts';
+
+/** One key in a service's keeping, as it was found when it was first needed; every version of a key is a key. */
+export interface RemoteKey {
+  /** secp256k1: 65 bytes, uncompressed. ed25519: 32 bytes. */
+  readonly publicKey: Uint8Array;
+  /** secp256k1: `r ‖ s` over the digest, s as it comes. ed25519: 64 bytes over the message. Unproven. */
+  sign(payload: Uint8Array): Promise<Uint8Array>;
+}
+
+/**
+ * A signer over a key that a service keeps. Which key it is, is found out once and stays: an address is made of it.
+ * A signature leaves only when it leads back to that key, so that a rotated, repointed or mixed-up one is an error here.
+ */
+export function createRemoteSigner(id: string, find: (curve: Curve) => Promise<RemoteKey>): Signer {
+  const keys = new Map<Curve, Promise<ProvenKey>>();
+
+  function keyOf(curve: Curve): Promise<ProvenKey> {
+    let known = keys.get(curve);
+    if (known === undefined) {
+      known = find(curve).then((key) => provenKey(curve, key));
+      keys.set(curve, known);
+      known.catch(() => keys.delete(curve));
+    }
+    return known;
+  }
+
+  return {
+    id,
+    publicKey: async (curve) => (await keyOf(curve)).publicKey,
+    sign: async (curve, payload) => (await keyOf(curve)).sign(payload),
+    async close() {
+      keys.clear();
+    },
+  };
+}
+
+interface ProvenKey {
+  publicKey: Uint8Array;
+  sign(payload: Uint8Array): Promise<Uint8Array>;
+}
+
+function provenKey(curve: Curve, { publicKey, sign }: RemoteKey): ProvenKey {
+  if (curve === 'secp256k1') {
+    return {
+      publicKey,
+      async sign(digest) {
+        if (digest.length !== 32) throw new Error(`a digest has 32 bytes, not ${digest.length}`);
+        return provenSignature(digest, await sign(digest), publicKey);
+      },
+    };
+  }
+  const isSigned = ed25519Verifier(publicKey);
+  return {
+    publicKey,
+    async sign(message) {
+      const signature = await sign(message);
+      if (isSigned(message, signature)) return signature;
+      throw new Error('the signature that came back was made by another key, or over something else');
+    },
+  };
+}

@@ -1,0 +1,141 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { z } from 'zod';
+import { type HttpAnswer, HttpFailure } from '../../egress/http-client.ts';
+import type { SignerTools } from '../signer.ts';
+
+/** How long a question to a service may take with all that belongs to it: a token, a key, further tries. */
+export const REMOTE_LIMIT_MS = 10_000;
+/** The same for one exchange. */
+const EXCHANGE_MS = 4_000;
+const TRIES = 3;
+const FIRST_PAUSE_MS = 100;
+/** Who is told to come back later than that gives up. */
+const LONGEST_PAUSE_MS = 2_000;
+/** Keys, tokens and signatures are short. */
+const LONGEST_ANSWER = 262_144;
+const LONGEST_REASON = 300;
+/** It was busy or broken, and did nothing; every other refusal stays one. */
+const PASSING = new Set([429, 500, 502, 503, 504]);
+
+/** The address of a service, in a configuration. */
+export const serviceUrlSchema = z.url({ protocol: /^https?$/, error: 'not a URL with https:// or http://' });
+
+/** One question: a GET, or a POST where there is a body. */
+export interface ServiceQuestion<Answer> {
+  url: URL;
+  headers: Record<string, string>;
+  body?: string;
+  answer: z.ZodType<Answer>;
+}
+
+/** Asks a service for JSON. */
+export interface ServiceClient {
+  /**
+   * Asks again where nothing came back or the service was busy: bytes that are signed twice move nothing.
+   * @throws ServiceRefusal when the service says no; Error when it says nothing, or nothing that is understood
+   */
+  ask<Answer>(question: ServiceQuestion<Answer>): Promise<Answer>;
+}
+
+/** The service answered with a status that is not one of 200 to 299. */
+export class ServiceRefusal extends Error {
+  readonly status: number;
+  /** What it asked to wait, in milliseconds. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(message: string, status: number, retryAfterMs?: number) {
+    super(message);
+    this.name = 'ServiceRefusal';
+    this.status = status;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/**
+ * @param name of the service, for errors
+ * @param reasonIn finds the words of the service in the body of a refusal
+ */
+export function createServiceClient(
+  name: string,
+  reasonIn: (body: unknown) => string | undefined,
+  { http, random }: Pick<SignerTools, 'http' | 'random'>,
+): ServiceClient {
+  async function exchange({ url, headers, body }: ServiceQuestion<unknown>): Promise<HttpAnswer> {
+    const given = { headers, timeoutMs: EXCHANGE_MS, maxBytes: LONGEST_ANSWER };
+    const answer = await (body === undefined ? http.get(url, given) : http.post(url, { ...given, body }));
+    const { status } = answer;
+    if (status >= 200 && status < 300) return answer;
+    const said = reasonIn(jsonOf(answer.body)) ?? 'it gave no reason';
+    const reason = withoutCredentials(said.replaceAll(/\s+/g, ' ').trim(), headers).slice(0, LONGEST_REASON);
+    throw new ServiceRefusal(`${name} at ${url.host} answered ${status}: ${reason}`, status, retryAfter(answer));
+  }
+
+  return {
+    async ask(question) {
+      for (let tried = 1; ; tried += 1) {
+        try {
+          return understood(name, question, await exchange(question));
+        } catch (error) {
+          const waitMs = tried < TRIES ? pauseAfter(error, tried, random) : undefined;
+          if (waitMs === undefined) throw named(error, name, question.url);
+          await pause(waitMs);
+        }
+      }
+    },
+  };
+}
+
+/** Undefined: it would be the same again. */
+function pauseAfter(error: unknown, tried: number, random: () => number): number | undefined {
+  const drawn = FIRST_PAUSE_MS * 2 ** (tried - 1) * random();
+  if (error instanceof HttpFailure) return error.kind === 'transport' ? drawn : undefined;
+  if (!(error instanceof ServiceRefusal) || !PASSING.has(error.status)) return undefined;
+  const { retryAfterMs = drawn } = error;
+  return retryAfterMs > LONGEST_PAUSE_MS ? undefined : retryAfterMs;
+}
+
+function named(error: unknown, name: string, url: URL): unknown {
+  return error instanceof HttpFailure ? new Error(`${name} at ${url.host}: ${error.message}`, { cause: error }) : error;
+}
+
+function understood<Answer>(name: string, question: ServiceQuestion<Answer>, { body }: HttpAnswer): Answer {
+  const parsed = question.answer.safeParse(jsonOf(body));
+  if (parsed.success) return parsed.data;
+  // What is wrong and where; never what it says there, which may be a key.
+  const where = parsed.error.issues[0]?.path.join('.') || 'all of it';
+  throw new Error(`${name} at ${question.url.host} gave an answer that is not understood (${where})`);
+}
+
+function jsonOf(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** In seconds; the date that it may be as well is for days, not for us. */
+function retryAfter({ headers }: HttpAnswer): number | undefined {
+  const value = headers['retry-after'];
+  return typeof value === 'string' && /^\d+$/.test(value) ? Number(value) * 1_000 : undefined;
+}
+
+/** A service may repeat the header that it does not like. */
+function withoutCredentials(text: string, headers: Record<string, string>): string {
+  let clean = text;
+  for (const value of Object.values(headers)) {
+    const credential = value.slice(value.lastIndexOf(' ') + 1);
+    if (credential.length >= 16) clean = clean.replaceAll(credential, '***');
+  }
+  return clean;
+}
+
+/** The first text among those that a body may hold its reason in. */
+export function textAt(body: unknown, ...paths: readonly (readonly (string | number)[])[]): string | undefined {
+  for (const path of paths) {
+    let value = body;
+    for (const step of path) value = (value as Record<string | number, unknown> | null | undefined)?.[step];
+    if (typeof value === 'string' && value !== '') return value;
+  }
+  return undefined;
+}

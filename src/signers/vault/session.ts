@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { type AccessToken, createAccessTokens } from '../remote/access-token.ts';
+import { createServiceClient, serviceUrlSchema, textAt } from '../remote/service-client.ts';
+import { secretSchema } from '../secret.ts';
+import type { SignerTools } from '../signer.ts';
+
+/** A path of an engine or a key. A step of dots would lead out of it. */
+const pathSchema = z
+  .string()
+  .regex(/^\/*[^/]+(\/[^/]+)*\/*$/, 'not a path')
+  .refine((path) => !/(^|\/)\.\.?(\/|$)/.test(path), 'a path without . and ..');
+
+/** What every signer in a Vault is configured with: HashiCorp's, or OpenBao. */
+export const vaultFields = {
+  address: serviceUrlSchema.describe('Of the server, for instance https://vault.example.org:8200'),
+  namespace: z.string().min(1).nullish().describe('Of an enterprise server'),
+  role_id: secretSchema.describe('Of the AppRole'),
+  secret_id: secretSchema.describe('Of the AppRole'),
+  key_name: pathSchema.describe('The name of the key below the mount'),
+  mount_point: pathSchema.nullish().describe('Where the engine is mounted'),
+};
+
+export type VaultConfig = z.output<z.ZodObject<typeof vaultFields>>;
+
+/** Speaks to a Vault in the name of an AppRole. */
+export interface VaultSession {
+  /** @param path below `/v1/`. With a body it is a POST */
+  ask<Answer>(path: string, answer: z.ZodType<Answer>, body?: object): Promise<Answer>;
+}
+
+const authSchema = z.object({
+  auth: z.object({ client_token: z.string().min(1), lease_duration: z.number().min(0), renewable: z.boolean() }),
+});
+
+/** A token that is unknown, revoked or expired is forbidden, as is what a token does not allow: 403 for both. */
+const LOST = [401, 403];
+
+/** Logs in when it is first asked, prolongs the token, and logs in again where that is over. */
+export function createVaultSession({ address, ...config }: VaultConfig, tools: SignerTools): VaultSession {
+  const roleId = tools.secrets(config.role_id);
+  const secretId = tools.secrets(config.secret_id);
+  const client = createServiceClient('Vault', (body) => textAt(body, ['errors', 0]), tools);
+  const base = address.replace(/\/+$/, '');
+  const common: Record<string, string> =
+    config.namespace === null || config.namespace === undefined ? {} : { 'x-vault-namespace': config.namespace };
+
+  function post<Answer>(path: string, answer: z.ZodType<Answer>, body: object, token?: string): Promise<Answer> {
+    const headers = { ...common, 'content-type': 'application/json', ...tokenHeader(token) };
+    return client.ask({ url: new URL(`${base}/v1/${path}`), headers, body: JSON.stringify(body), answer });
+  }
+
+  async function logIn(): Promise<AccessToken> {
+    const { auth } = await post('auth/approle/login', authSchema, { role_id: roleId, secret_id: secretId });
+    return tokenOf(auth);
+  }
+
+  function tokenOf({ client_token: text, lease_duration: seconds, renewable }: Auth): AccessToken {
+    const lifeMs = seconds === 0 ? Infinity : seconds * 1_000;
+    if (!renewable) return { text, lifeMs };
+    return {
+      text,
+      lifeMs,
+      renew: async () => tokenOf((await post('auth/token/renew-self', authSchema, {}, text)).auth),
+    };
+  }
+
+  const tokens = createAccessTokens(logIn, tools.clock);
+  return {
+    ask: (path, answer, body) =>
+      tokens.use((token) => {
+        if (body !== undefined) return post(path, answer, body, token);
+        return client.ask({
+          url: new URL(`${base}/v1/${path}`),
+          headers: { ...common, ...tokenHeader(token) },
+          answer,
+        });
+      }, LOST),
+  };
+}
+
+type Auth = z.output<typeof authSchema>['auth'];
+
+function tokenHeader(token: string | undefined): Record<string, string> {
+  return token === undefined ? {} : { 'x-vault-token': token };
+}
+
+/** A path below a mount, as a URL says it; its slashes stay. */
+export function vaultPath(path: string): string {
+  return path
+    .replace(/^\/+|\/+$/g, '')
+    .split('/')
+    .map(encodeURIComponent)
+    .join('/');
+}

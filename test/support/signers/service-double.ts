@@ -1,0 +1,97 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** What a service was asked. */
+export interface Asked {
+  method: string;
+  url: URL;
+  headers: IncomingHttpHeaders;
+  /** The exact bytes. */
+  bytes: Buffer;
+  /** The body as JSON; undefined where it is none. */
+  json: Record<string, unknown> | undefined;
+}
+
+/** What it answers. */
+export interface Answered {
+  status: number;
+  json: unknown;
+  headers?: Record<string, string>;
+}
+
+/** A service on loopback behind its real wire protocol. What it answers is the double's; how it fails is here. */
+export class ServiceDouble {
+  readonly #answer: (asked: Asked) => Answered;
+  readonly asked: Asked[] = [];
+  /** Looked at before the double: what is given here is the answer. */
+  instead: (asked: Asked) => Answered | undefined = () => undefined;
+  #server: Server | undefined;
+  #port = 0;
+  #held: PromiseWithResolvers<void> | undefined;
+
+  constructor(answer: (asked: Asked) => Answered) {
+    this.#answer = answer;
+  }
+
+  /** For instance `http://127.0.0.1:41234`; the same after each start. */
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+
+  async start(): Promise<this> {
+    const server = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        const url = new URL(request.url ?? '', this.url);
+        void this.#answered(askedOf(request.method ?? '', url, request.headers, chunks), response);
+      });
+    });
+    this.#server = server.listen(this.#port, '127.0.0.1');
+    await once(server, 'listening');
+    this.#port = (server.address() as AddressInfo).port;
+    return this;
+  }
+
+  async #answered(asked: Asked, response: ServerResponse): Promise<void> {
+    this.asked.push(asked);
+    await this.#held?.promise;
+    const { status, json, headers = {} } = this.instead(asked) ?? this.#answer(asked);
+    response.writeHead(status, { 'content-type': 'application/json', ...headers });
+    response.end(typeof json === 'string' ? json : JSON.stringify(json));
+  }
+
+  /** Its address refuses every connection until it is started again. */
+  async stop(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    this.#held?.resolve();
+    if (server === undefined) return;
+    server.close();
+    server.closeAllConnections();
+    await once(server, 'close');
+  }
+
+  /** From now on it takes questions and answers none, until the returned function is called. */
+  hold(): () => void {
+    const held = Promise.withResolvers<void>();
+    this.#held = held;
+    return () => {
+      this.#held = undefined;
+      held.resolve();
+    };
+  }
+}
+
+function askedOf(method: string, url: URL, headers: IncomingHttpHeaders, chunks: readonly Buffer[]): Asked {
+  const bytes = Buffer.concat(chunks);
+  let json: unknown;
+  try {
+    json = JSON.parse(bytes.toString('utf8'));
+  } catch {
+    json = undefined;
+  }
+  const isRecord = typeof json === 'object' && json !== null && !Array.isArray(json);
+  return { method, url, headers, bytes, json: isRecord ? (json as Record<string, unknown>) : undefined };
+}

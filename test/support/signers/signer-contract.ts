@@ -1,0 +1,215 @@
+import { randomBytes } from 'node:crypto';
+import { inspect } from 'node:util';
+import { computeAddress, hexlify, recoverAddress } from 'ethers';
+import type { Test } from 'tap';
+import { systemClock } from '../../../src/domain/clock.ts';
+import { isObject, type JsonObject } from '../../../src/domain/json/json.ts';
+import type { NetworkType } from '../../../src/domain/network-type.ts';
+import type { HttpClient } from '../../../src/egress/http-client.ts';
+import { createSignerHttp } from '../../../src/egress/signer-http.ts';
+import { createSignerKinds, openSigner, type SignerEntry } from '../../../src/signers/registry.ts';
+import type { Curve, Signer, SignerTools } from '../../../src/signers/signer.ts';
+import type { SignerDouble } from './signer-double.ts';
+import { familiesOn, isSigned, servesFamily } from './signer-families.ts';
+
+/** Something with one key that a signer can be opened over: a service, or the file of a key in this process. */
+export interface SignerSubject extends Pick<SignerDouble, 'type' | 'curve' | 'publicKey' | 'config' | 'secrets'> {
+  readonly service?: SignerDouble['service'];
+}
+
+const AT_ONCE = 100;
+
+/** What was opened in a test, and all that was heard of it. */
+interface Opened {
+  signer: Signer;
+  counted: string[];
+  /** The error that a question ends with. */
+  failureOf(asked: Promise<unknown>): Promise<unknown>;
+  /** Fails when a secret is in an error, or in what can be printed. */
+  showsNoSecret(t: Test): void;
+}
+
+async function open(
+  t: Test,
+  subject: SignerSubject,
+  http = signerHttp(t),
+  secrets: SignerTools['secrets'] = ({ value }) => value,
+): Promise<Opened> {
+  const counted: string[] = [];
+  const errors: unknown[] = [];
+  const tools: SignerTools = {
+    secrets,
+    http,
+    clock: systemClock,
+    random: () => 0,
+    metrics: { asked: ({ signer, type, outcome }) => void counted.push(`${signer} ${type} ${outcome}`) },
+  };
+  const signer = await openSigner(createSignerKinds(), { id: 'one', ...subject }, tools);
+  t.teardown(() => signer.close());
+  return {
+    signer,
+    counted,
+    async failureOf(asked) {
+      const error = await asked.then(
+        () => new Error('it did not fail'),
+        (reason: unknown) => reason,
+      );
+      errors.push(error);
+      return error;
+    },
+    showsNoSecret(t) {
+      const shown = [...errors, signer].map((one) => inspect(one, { depth: 12, showHidden: true })).join('\n');
+      for (const secret of subject.secrets()) t.notOk(shown.includes(secret), `${secret.slice(0, 12)}… shows nowhere`);
+    },
+  };
+}
+
+/** The connections that all signers of a service have together. */
+function signerHttp(t: Test): HttpClient {
+  const http = createSignerHttp();
+  t.teardown(() => http.close());
+  return http;
+}
+
+/** What every kind does, wherever its key is. Returns the families that it was shown to serve. */
+export async function signsForFamilies(t: Test, subject: SignerSubject): Promise<NetworkType[]> {
+  const { type, curve, publicKey } = subject;
+  const served: NetworkType[] = [];
+  await t.test(`${type} on ${curve}`, async (t) => {
+    const { signer, counted, failureOf, showsNoSecret } = await open(t, subject);
+    for (const family of familiesOn(curve)) {
+      await t.test(`address and signatures on ${family}`, async (t) => {
+        await servesFamily(t, family, signer, publicKey);
+        if (t.passing()) served.push(family);
+      });
+    }
+    await t.test(`${AT_ONCE} at once`, async (t) => {
+      const payloads = Array.from({ length: AT_ONCE }, () => randomBytes(32));
+      const signatures = await Promise.all(payloads.map((payload) => signer.sign(curve, payload)));
+      t.ok(payloads.every((payload, index) => isOf(subject, payload, signatures[index])));
+    });
+    await t.test('a curve that it has no key on', async (t) => {
+      const other = curve === 'secp256k1' ? 'ed25519' : 'secp256k1';
+      // A key that is here is a key on both.
+      if (subject.service === undefined || type === 'vault') t.ok(await signer.publicKey(other));
+      else
+        t.match(await failureOf(signer.publicKey(other)), { code: 'SIGNER_FAILED', message: /^Signer one failed: / });
+    });
+    t.ok(counted.includes(`one ${type} ok`));
+    showsNoSecret(t);
+  });
+  return served;
+}
+
+/**
+ * The entry that the guide shows works as it stands there: with the secrets in the variables that it names, and with
+ * addresses and names put in that are real.
+ */
+export function signsAsDocumented(t: Test, subject: SignerSubject, entry: SignerEntry): Promise<unknown> {
+  return t.test('the entry in docs/signers.md', async (t) => {
+    t.equal(entry.type, subject.type);
+    const environment = new Map<string, string>();
+    const config = filledIn(entry.config as JsonObject, subject.config, environment);
+    const secrets: SignerTools['secrets'] = ({ type, value }) => {
+      const secret = type === 'env' ? environment.get(value) : undefined;
+      if (secret === undefined) throw new Error(`${value} is no variable of the guide`);
+      return secret;
+    };
+    const { signer } = await open(t, { ...subject, config }, signerHttp(t), secrets);
+    const payload = randomBytes(32);
+    t.ok(isOf(subject, payload, await signer.sign(subject.curve, payload)));
+  });
+}
+
+/** The fields of the guide's entry with actual values; what it leaves out is as the other one has it. */
+function filledIn(shown: JsonObject, actual: JsonObject, environment: Map<string, string>): JsonObject {
+  const filled: JsonObject = { ...actual };
+  for (const [field, value] of Object.entries(shown)) {
+    const given = actual[field];
+    if (!isObject(value) || !isObject(given)) continue;
+    if (value['type'] === 'env') environment.set(String(value['value']), String(given['value']));
+    filled[field] = value['type'] === 'env' ? value : filledIn(value, given, environment);
+  }
+  return filled;
+}
+
+/** What every service is held to. */
+export function keepsFaithWithService(t: Test, start: () => Promise<SignerDouble>): Promise<unknown> {
+  const refusal = { code: 'SIGNER_FAILED', message: /^Signer one failed: / };
+
+  return t.test('the service', async (t) => {
+    const http = signerHttp(t);
+    const subject = async (t: Test) => {
+      const double = await start();
+      t.teardown(() => double.service.stop());
+      return { double, ...(await open(t, double, http)), payload: randomBytes(32) };
+    };
+
+    await t.test('signs with another key: an error, and no signature', async (t) => {
+      const { double, signer, payload, failureOf, showsNoSecret, counted } = await subject(t);
+      await signer.publicKey(double.curve);
+      double.mixUp();
+      if (double.givesKeyAway === true) {
+        t.ok(isOf(double, payload, await signer.sign(double.curve, payload)), 'the key is here already');
+        return;
+      }
+      const refused = { ...refusal, message: /another key|no version of the key|has no key/ };
+      t.match(await failureOf(signer.sign(double.curve, payload)), refused);
+      t.strictSame(counted, [`one ${double.type} ok`, `one ${double.type} failed`]);
+      showsNoSecret(t);
+    });
+
+    await t.test('has taken the right to the key away, and gives it back', async (t) => {
+      const { double, signer, payload, failureOf, showsNoSecret } = await subject(t);
+      double.revoke();
+      t.match(await failureOf(signer.sign(double.curve, payload)), { ...refusal, message: /answered 4\d\d: / });
+      double.restore();
+      t.ok(isOf(double, payload, await signer.sign(double.curve, payload)));
+      showsNoSecret(t);
+    });
+
+    await t.test('is down when it is first needed, and back', async (t) => {
+      const { double, signer, payload, failureOf, showsNoSecret } = await subject(t);
+      await double.service.stop();
+      t.match(await failureOf(signer.publicKey(double.curve)), refusal);
+      t.match(await failureOf(signer.sign(double.curve, payload)), { ...refusal, message: /ECONNREFUSED/ });
+      await double.service.start();
+      t.ok(isOf(double, payload, await signer.sign(double.curve, payload)));
+      showsNoSecret(t);
+    });
+
+    await t.test('answers slowly, and who asks another one does not wait', async (t) => {
+      const { double, signer } = await subject(t);
+      const beside = await subject(t);
+      const release = double.service.hold();
+      const slow = Promise.all(Array.from({ length: AT_ONCE }, () => signer.sign(double.curve, randomBytes(32))));
+      let isSlowDone = false;
+      void slow.then(() => {
+        isSlowDone = true;
+      });
+      for (let round = 0; round < 5; round += 1) {
+        const payload = randomBytes(32);
+        t.ok(isOf(beside.double, payload, await beside.signer.sign(double.curve, payload)));
+      }
+      t.notOk(isSlowDone);
+      release();
+      t.equal((await slow).length, AT_ONCE);
+    });
+
+    await t.test('is busy for a moment: it is asked again', async (t) => {
+      const { double, signer, payload } = await subject(t);
+      let busy = 2;
+      double.service.instead = () => ((busy -= 1) >= 0 ? double.busy : undefined);
+      t.ok(isOf(double, payload, await signer.sign(double.curve, payload)));
+      t.ok(busy < 0);
+    });
+  });
+}
+
+function isOf({ curve, publicKey }: { curve: Curve; publicKey: Buffer }, payload: Buffer, signature?: Uint8Array) {
+  if (signature === undefined) return false;
+  if (curve === 'ed25519') return isSigned(publicKey, payload, signature);
+  const bytes = Buffer.from(signature);
+  const text = `0x${bytes.toString('hex', 0, 64)}${bytes[64] === 1 ? '1c' : '1b'}`;
+  return recoverAddress(hexlify(payload), text) === computeAddress(hexlify(publicKey));
+}

@@ -1,0 +1,97 @@
+import t, { type Test } from 'tap';
+import { z } from 'zod';
+import { createSignerHttp } from '../../../../../src/egress/signer-http.ts';
+import {
+  createServiceClient,
+  ServiceRefusal,
+  serviceUrlSchema,
+  textAt,
+} from '../../../../../src/signers/remote/service-client.ts';
+import { type Answered, ServiceDouble } from '../../../../support/signers/service-double.ts';
+
+const TOKEN = 'a-token-that-nobody-may-see';
+const GOOD: Answered = { status: 200, json: { value: 7 } };
+
+/** A client and a service that gives the answers in turn, the last one for ever. */
+async function scene(t: Test, ...answers: [Answered, ...Answered[]]) {
+  const service = new ServiceDouble(() => (answers.length > 1 ? answers.shift() : undefined) ?? answers[0]);
+  await service.start();
+  const http = createSignerHttp();
+  t.teardown(async () => {
+    await http.close();
+    await service.stop();
+  });
+  const client = createServiceClient('Vault', (body) => textAt(body, ['errors', 0]), { http, random: () => 0 });
+  const question = {
+    url: new URL(`${service.url}/v1/x`),
+    headers: { authorization: `Bearer ${TOKEN}` },
+    answer: z.object({ value: z.number() }),
+  };
+  return { service, client, question, host: new URL(service.url).host };
+}
+
+t.test('a question with a body is posted, one without is not', async (t) => {
+  const { service, client, question } = await scene(t, GOOD);
+  t.same(await client.ask(question), { value: 7 });
+  t.same(await client.ask({ ...question, body: '{"a":1}' }), { value: 7 });
+  t.strictSame(
+    service.asked.map(({ method, bytes }) => `${method} ${bytes.toString()}`),
+    ['GET ', 'POST {"a":1}'],
+  );
+});
+
+t.test('it asks again while the service is busy, three times in all', async (t) => {
+  for (const status of [429, 500, 502, 503, 504]) {
+    const { service, client, question } = await scene(t, { status, json: {} }, { status, json: {} }, GOOD);
+    t.same(await client.ask(question), { value: 7 });
+    t.equal(service.asked.length, 3);
+  }
+  const { service, client, question, host } = await scene(t, { status: 503, json: { errors: ['Vault is\n sealed'] } });
+  await t.rejects(client.ask(question), { message: `Vault at ${host} answered 503: Vault is sealed` });
+  t.equal(service.asked.length, 3);
+});
+
+t.test('it waits as it is told, unless that is long', async (t) => {
+  const soon = await scene(t, { status: 429, json: {}, headers: { 'retry-after': '0' } }, GOOD);
+  t.same(await soon.client.ask(soon.question), { value: 7 });
+  const long = await scene(t, { status: 429, json: {}, headers: { 'retry-after': '3' } }, GOOD);
+  await t.rejects(long.client.ask(long.question), { status: 429, message: /it gave no reason$/ });
+  t.equal(long.service.asked.length, 1);
+});
+
+t.test('a refusal says what the service said, without the credential', async (t) => {
+  const { service, client, question, host } = await scene(t, { status: 403, json: { errors: [`no ${TOKEN} here`] } });
+  const failure: unknown = await client.ask(question).catch((error: unknown) => error);
+  t.type(failure, ServiceRefusal);
+  t.match(failure, { status: 403, message: `Vault at ${host} answered 403: no *** here` });
+  t.equal(service.asked.length, 1, 'it is not asked again');
+});
+
+t.test('what is not understood says where, and not what is there', async (t) => {
+  const wrong = await scene(t, { status: 200, json: { value: 'a-secret' } });
+  await t.rejects(wrong.client.ask(wrong.question), {
+    message: `Vault at ${wrong.host} gave an answer that is not understood (value)`,
+  });
+  const page = await scene(t, { status: 200, json: '<html>' });
+  await t.rejects(page.client.ask(page.question), { message: /not understood \(all of it\)$/ });
+});
+
+t.test('nobody there is tried again, and named in the end', async (t) => {
+  const { service, client, question, host } = await scene(t, GOOD);
+  await service.stop();
+  await t.rejects(client.ask(question), { message: `Vault at ${host}: connection failed (ECONNREFUSED)` });
+});
+
+t.test('addresses are of http and https', (t) => {
+  t.equal(serviceUrlSchema.safeParse('https://vault.example.org:8200').success, true);
+  for (const bad of ['vault.example.org', 'ftp://a', '', 7]) t.notOk(serviceUrlSchema.safeParse(bad).success);
+  t.end();
+});
+
+t.test('the first text among several places', (t) => {
+  const body = { error: { message: 'a', code: 1 }, errors: ['b'] };
+  t.equal(textAt(body, ['message'], ['error', 'code'], ['errors', 0]), 'b');
+  t.equal(textAt(undefined, ['message']), undefined);
+  t.equal(textAt('text', ['error', 'message']), undefined);
+  t.end();
+});
