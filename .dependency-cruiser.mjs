@@ -224,6 +224,13 @@ export default {
     owner('pg', npm('(pg|@types/pg)'), '^(src/store|test)/'),
     owner('sqlite', '^(node:)?sqlite$', '^(src/store|test)/'),
     owner('kysely', npm('kysely'), '^(src/store|test)/'),
+    owner('aws-sdk', npm('@aws-sdk'), '^src/signers/aws-kms\\.ts$'),
+    forbid(
+      'vendors-load-late',
+      "a vendor's client costs time and memory: it is loaded for the first signer of its kind, and not without one",
+      { path: '^src/' },
+      { path: npm('@aws-sdk'), dynamic: false, dependencyTypesNot: ['type-only'] },
+    ),
     owner('undici', npm('undici'), '^(src/egress|test|bench|demo)/'),
     owner('ethers', npm('ethers'), '^(src/chains/evm|src/signers|test|bench|demo|plugins)/'),
     owner('fastify', npm('(fastify|@fastify|fastify-type-provider-zod)'), '^(src/http|test|bench)/'),

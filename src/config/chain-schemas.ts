@@ -21,5 +21,5 @@ export type KnownChains = ReadonlyMap<NetworkType, ChainSchemas>;
 /** The signer kinds at hand, by the `type` of an entry. */
 export type KnownSignerKinds = ReadonlyMap<
   string,
-  { readonly curves: readonly string[]; readonly configSchema: z.ZodType }
+  { readonly curves: readonly string[]; readonly configSchema: z.ZodType; readonly variables?: readonly string[] }
 >;

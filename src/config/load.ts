@@ -67,7 +67,7 @@ export async function loadConfiguration(source: ConfigurationSource): Promise<Co
     relayers: idsOf(section('relayers').value),
     signers: idsOf(section('signers').value),
     notifications: idsOf(section('notifications').value),
-    secrets,
+    secrets: [...secrets, ...signers.flatMap(({ type }) => signerKinds.get(type)?.variables ?? [])],
   };
   for (const [value, at] of placesOf(section('relayers'))) checkRelayerReferences(value, at, known, findings);
   const places = new Map(placesOf(section('relayers')).map(([value, at]) => [value, at]));

@@ -1,4 +1,5 @@
 import { AppError } from '../domain/errors.ts';
+import { awsKmsSignerKind } from './aws-kms.ts';
 import { guardedSigner, withoutSecrets } from './guarded-signer.ts';
 import { localSignerKind } from './local.ts';
 import type { Signer, SignerKind, SignerTools } from './signer.ts';
@@ -10,7 +11,7 @@ export type SignerKinds = ReadonlyMap<string, SignerKind>;
 
 /** All kinds that the service knows. */
 export function createSignerKinds(): SignerKinds {
-  const kinds: readonly SignerKind[] = [localSignerKind, vaultSignerKind, vaultTransitSignerKind];
+  const kinds: readonly SignerKind[] = [localSignerKind, awsKmsSignerKind, vaultSignerKind, vaultTransitSignerKind];
   return new Map(kinds.map((kind) => [kind.type, kind]));
 }
 

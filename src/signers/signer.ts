@@ -29,6 +29,8 @@ export interface SignerKind<Config = unknown> {
   /** The curves that it can have keys on. A relayer whose network signs on another is a problem of the configuration. */
   readonly curves: readonly Curve[];
   readonly configSchema: z.ZodType<Config>;
+  /** Variables that it looks into by itself, without being named in its configuration. No plugin is granted them. */
+  readonly variables?: readonly string[];
   /** The longest that one question may take, in milliseconds; null where nobody outside this process is asked. */
   readonly limitMs: number | null;
   /**

@@ -85,6 +85,8 @@ const broken: Readonly<Record<string, readonly (readonly [from: string, to: stri
   'only-owner-imports-pg': [['src/services/b.ts', 'pg']],
   'only-owner-imports-sqlite': [['src/engine/c.ts', 'node:sqlite']],
   'only-owner-imports-kysely': [['src/services/c.ts', 'kysely']],
+  'only-owner-imports-aws-sdk': [['src/signers/b.ts', '@aws-sdk/client-kms']],
+  'vendors-load-late': [['src/signers/aws-kms.ts', '@aws-sdk/client-kms']],
   'only-owner-imports-undici': [['src/chains/evm/b.ts', 'undici']],
   'only-owner-imports-ethers': [
     ['src/chains/solana/a.ts', 'ethers'],
@@ -192,12 +194,15 @@ function project(imports: readonly (readonly [from: string, to: string])[]): Fol
     ...dependencies,
     'fastify',
     'esbuild',
+    '@aws-sdk/client-kms',
     '@openzeppelin/relayer-sdk',
     '@openzeppelin/relayer-plugin-channels',
     'undeclared',
     'devtool',
   ];
-  const declared = Object.fromEntries([...dependencies, 'fastify', 'esbuild'].map((name) => [name, '1.0.0']));
+  const declared = Object.fromEntries(
+    [...dependencies, 'fastify', 'esbuild', '@aws-sdk/client-kms'].map((name) => [name, '1.0.0']),
+  );
   const root: Folder = {
     'package.json': JSON.stringify({
       type: 'module',

@@ -6,6 +6,7 @@ import { createChains } from '../../src/chains/registry.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';
 import { createSignerKinds } from '../../src/signers/registry.ts';
+import { startAwsKms } from '../support/signers/aws-kms-double.ts';
 import { keystoreFile } from '../support/signers/keystore-file.ts';
 import {
   keepsFaithWithService,
@@ -20,6 +21,8 @@ const guide = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'signer
 const families = [...createChains(systemClock).keys()];
 
 const services: readonly (() => Promise<SignerDouble>)[] = [
+  () => startAwsKms('secp256k1'),
+  () => startAwsKms('ed25519'),
   () => startStoredKey('secp256k1'),
   () => startStoredKey('ed25519'),
   startTransitKey,

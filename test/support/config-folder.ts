@@ -48,7 +48,7 @@ export const signerKinds: KnownSignerKinds = new Map([
     'local',
     { curves: ['secp256k1', 'ed25519'], configSchema: z.strictObject({ path: z.string(), passphrase: secret }) },
   ],
-  ['sealed', { curves: ['ed25519'], configSchema: z.strictObject({}) }],
+  ['sealed', { curves: ['ed25519'], configSchema: z.strictObject({}), variables: ['SEALED_TOKEN'] }],
 ]);
 
 /** The entry of a relayer that has no fault. */

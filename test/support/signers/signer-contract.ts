@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import { computeAddress, hexlify, recoverAddress } from 'ethers';
 import type { Test } from 'tap';
+import { createSecretResolver } from '../../../src/config/secrets.ts';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { isObject, type JsonObject } from '../../../src/domain/json/json.ts';
 import type { NetworkType } from '../../../src/domain/network-type.ts';
@@ -13,7 +14,8 @@ import type { SignerDouble } from './signer-double.ts';
 import { familiesOn, isSigned, servesFamily } from './signer-families.ts';
 
 /** Something with one key that a signer can be opened over: a service, or the file of a key in this process. */
-export interface SignerSubject extends Pick<SignerDouble, 'type' | 'curve' | 'publicKey' | 'config' | 'secrets'> {
+export interface SignerSubject
+  extends Pick<SignerDouble, 'type' | 'curve' | 'publicKey' | 'config' | 'environment' | 'secrets'> {
   readonly service?: SignerDouble['service'];
 }
 
@@ -33,12 +35,12 @@ async function open(
   t: Test,
   subject: SignerSubject,
   http = signerHttp(t),
-  secrets: SignerTools['secrets'] = ({ value }) => value,
+  environment: ReadonlyMap<string, string> = new Map(Object.entries(subject.environment ?? {})),
 ): Promise<Opened> {
   const counted: string[] = [];
   const errors: unknown[] = [];
   const tools: SignerTools = {
-    secrets,
+    secrets: createSecretResolver(Object.fromEntries(environment)),
     http,
     clock: systemClock,
     random: () => 0,
@@ -108,14 +110,9 @@ export async function signsForFamilies(t: Test, subject: SignerSubject): Promise
 export function signsAsDocumented(t: Test, subject: SignerSubject, entry: SignerEntry): Promise<unknown> {
   return t.test('the entry in docs/signers.md', async (t) => {
     t.equal(entry.type, subject.type);
-    const environment = new Map<string, string>();
+    const environment = new Map(Object.entries(subject.environment ?? {}));
     const config = filledIn(entry.config as JsonObject, subject.config, environment);
-    const secrets: SignerTools['secrets'] = ({ type, value }) => {
-      const secret = type === 'env' ? environment.get(value) : undefined;
-      if (secret === undefined) throw new Error(`${value} is no variable of the guide`);
-      return secret;
-    };
-    const { signer } = await open(t, { ...subject, config }, signerHttp(t), secrets);
+    const { signer } = await open(t, { ...subject, config }, signerHttp(t), environment);
     const payload = randomBytes(32);
     t.ok(isOf(subject, payload, await signer.sign(subject.curve, payload)));
   });

@@ -11,6 +11,8 @@ export interface SignerDouble {
   readonly publicKey: Buffer;
   /** The `config` of a signer entry on it. */
   readonly config: JsonObject;
+  /** Variables that the kind looks into by itself. */
+  readonly environment?: Record<string, string>;
   /** What must show nowhere: credentials, and what the service hands out for them. */
   secrets(): string[];
   /** Whether it hands the key out, so that what becomes of it later changes nothing. */

@@ -76,6 +76,15 @@ t.test('every problem is named at once, each at its place', async (t) => {
   t.equal(problems.length, expected.length + 1, problems.join('\n'));
 });
 
+t.test('what a kind of signer looks into by itself is granted to no plugin while there is one', async (t) => {
+  const plugins = [{ id: 'p', path: 'p.ts', permissions: { env: ['SEALED_TOKEN'] } }];
+  const sealed = { id: 's2', type: 'sealed', config: {} };
+  t.match(await problemsOf(t, { 'config/config.json': { signers: [signer, sealed], plugins } }), [
+    /SEALED_TOKEN is a credential of the service/,
+  ]);
+  t.strictSame((await load(t, { 'config/config.json': { signers: [signer], plugins } })).warnings, []);
+});
+
 t.test('a file that is missing or unreadable is named with what to do', async (t) => {
   const [missing] = await problemsOf(t, {}, { CONFIG_DIR: 'conf', CONFIG_FILE_NAME: 'my.json' });
   t.match(missing, /^conf\/my\.json: there is no such file\. Create it with \{ "relayers": \[\]/);

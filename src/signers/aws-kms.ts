@@ -1,0 +1,104 @@
+import type { KMSClientConfig, SigningAlgorithmSpec } from '@aws-sdk/client-kms';
+import { z } from 'zod';
+import { messageOf } from '../domain/errors.ts';
+import { publicKeyOfSpki } from './remote/public-key.ts';
+import { createRemoteSigner } from './remote/remote-signer.ts';
+import { REMOTE_LIMIT_MS, serviceUrlSchema } from './remote/service-client.ts';
+import { signatureOfDer } from './remote/signature.ts';
+import type { Curve, Signer, SignerKind, SignerTools } from './signer.ts';
+
+const configSchema = z.strictObject({
+  region: z.string().min(1).describe('Where the key is, for instance eu-central-1'),
+  key_id: z.string().min(1).describe('Its id or ARN, or those of an alias'),
+  endpoint: serviceUrlSchema.optional().describe('Of a private endpoint; absent: the public one of the region'),
+});
+
+/** What `Sign` is asked for, by curve. */
+const ALGORITHMS: Record<Curve, { MessageType: 'DIGEST' | 'RAW'; SigningAlgorithm: SigningAlgorithmSpec }> = {
+  secp256k1: { MessageType: 'DIGEST', SigningAlgorithm: 'ECDSA_SHA_256' },
+  ed25519: { MessageType: 'RAW', SigningAlgorithm: 'ED25519_SHA_512' },
+};
+
+const VARIABLES = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'] as const;
+
+/** `aws_kms`: a key of AWS Key Management Service, asked for by AWS's own client, which is loaded for the first of them. */
+export const awsKmsSignerKind: SignerKind<z.output<typeof configSchema>> = {
+  type: 'aws_kms',
+  curves: ['secp256k1', 'ed25519'],
+  configSchema,
+  limitMs: REMOTE_LIMIT_MS,
+  variables: VARIABLES,
+  async create(id, config, { secrets }): Promise<Signer> {
+    const kms = await import('@aws-sdk/client-kms');
+    const client = new kms.KMSClient(settings(config, secrets));
+    const { region, key_id: KeyId } = config;
+
+    const signer = createRemoteSigner(id, async (curve) => {
+      const { PublicKey: spki } = await asked(region, () => client.send(new kms.GetPublicKeyCommand({ KeyId })));
+      return {
+        publicKey: publicKeyOfSpki(curve, spki ?? ''),
+        async sign(payload) {
+          const command = new kms.SignCommand({ KeyId, Message: payload, ...ALGORITHMS[curve] });
+          const { Signature: signature = new Uint8Array() } = await asked(region, () => client.send(command));
+          return curve === 'secp256k1' ? signatureOfDer(signature) : signature;
+        },
+      };
+    });
+    return {
+      ...signer,
+      async close() {
+        await signer.close();
+        client.destroy();
+      },
+    };
+  },
+};
+
+function settings(
+  { region, endpoint }: z.output<typeof configSchema>,
+  secrets: SignerTools['secrets'],
+): KMSClientConfig {
+  return {
+    region,
+    ...(endpoint === undefined ? {} : { endpoint }),
+    ...credentials(secrets),
+    // The client asks again by itself, and only where the service says that it did nothing or was not reached.
+    maxAttempts: 3,
+    requestHandler: { connectionTimeout: 2_000, requestTimeout: 4_000, throwOnRequestTimeout: true },
+  };
+}
+
+/**
+ * The client finds credentials as every AWS client does, and reads the process's environment for it. Those in `.env` are
+ * not there; it also gets them, and what was read is known as a secret.
+ */
+function credentials(secrets: SignerTools['secrets']): Pick<KMSClientConfig, 'credentials'> {
+  const [accessKeyId, secretAccessKey, sessionToken] = VARIABLES.map((value) => {
+    try {
+      return secrets({ type: 'env', value });
+    } catch {
+      return undefined;
+    }
+  });
+  if (accessKeyId === undefined || secretAccessKey === undefined) return {};
+  return { credentials: { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) } };
+}
+
+/** The errors of the client carry requests and answers; what is passed on is what the service said. */
+async function asked<Answer>(region: string, ask: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await ask();
+  } catch (error) {
+    const { name, $metadata, code } = error as Failure;
+    const status = $metadata?.httpStatusCode;
+    const said = messageOf(error) || code || 'it gave no reason';
+    const place = `AWS KMS in ${region}`;
+    throw new Error(status === undefined ? `${place}: ${said}` : `${place} answered ${status}: ${name}: ${said}`);
+  }
+}
+
+interface Failure {
+  name?: string;
+  code?: string;
+  $metadata?: { httpStatusCode?: number };
+}
