@@ -1,5 +1,6 @@
 import { AppError } from '../domain/errors.ts';
 import { awsKmsSignerKind } from './aws-kms.ts';
+import { googleCloudKmsSignerKind } from './google-cloud-kms.ts';
 import { guardedSigner, withoutSecrets } from './guarded-signer.ts';
 import { localSignerKind } from './local.ts';
 import type { Signer, SignerKind, SignerTools } from './signer.ts';
@@ -11,7 +12,13 @@ export type SignerKinds = ReadonlyMap<string, SignerKind>;
 
 /** All kinds that the service knows. */
 export function createSignerKinds(): SignerKinds {
-  const kinds: readonly SignerKind[] = [localSignerKind, awsKmsSignerKind, vaultSignerKind, vaultTransitSignerKind];
+  const kinds: readonly SignerKind[] = [
+    localSignerKind,
+    awsKmsSignerKind,
+    googleCloudKmsSignerKind,
+    vaultSignerKind,
+    vaultTransitSignerKind,
+  ];
   return new Map(kinds.map((kind) => [kind.type, kind]));
 }
 

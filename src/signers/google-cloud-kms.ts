@@ -1,0 +1,126 @@
+import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { z } from 'zod';
+import { type AccessTokens, createAccessTokens } from './remote/access-token.ts';
+import { signedJwt } from './remote/jwt.ts';
+import { publicKeyOfSpki } from './remote/public-key.ts';
+import { createRemoteSigner } from './remote/remote-signer.ts';
+import { createServiceClient, REMOTE_LIMIT_MS, serviceUrlSchema, textAt } from './remote/service-client.ts';
+import { signatureOfDer } from './remote/signature.ts';
+import { secretSchema } from './secret.ts';
+import type { SignerKind, SignerTools } from './signer.ts';
+
+const HOST = 'cloudkms.googleapis.com';
+/** The longest that Google takes an assertion for. */
+const ASSERTION_SECONDS = 3_600;
+
+const name = z.string().min(1);
+const unused = z.string().optional().describe('Of the downloaded key; not used');
+
+const serviceAccountSchema = z.strictObject({
+  project_id: name.describe('Of the key'),
+  private_key_id: secretSchema.describe('Of the downloaded key'),
+  private_key: secretSchema.describe('Of the downloaded key: PEM, its line breaks as they are or as \\n'),
+  client_email: secretSchema.describe('Of the downloaded key'),
+  client_id: unused,
+  auth_uri: unused,
+  token_uri: unused,
+  auth_provider_x509_cert_url: unused,
+  client_x509_cert_url: unused,
+  universe_domain: z
+    .string()
+    .regex(/^(?:https?:\/\/)?(?:cloudkms\.)?googleapis\.com\/?$/, 'only googleapis.com is known')
+    .optional()
+    .describe('Of the downloaded key: googleapis.com'),
+});
+
+const configSchema = z.strictObject({
+  service_account: serviceAccountSchema.describe('Who signs'),
+  key: z
+    .strictObject({
+      location: name.default('global').describe('Of the key ring'),
+      key_ring_id: name.describe('The key ring'),
+      key_id: name.describe('The key'),
+      key_version: z.int().min(1).default(1).describe('Its version: each has a key of its own'),
+    })
+    .describe('What signs'),
+  endpoint: serviceUrlSchema.optional().describe(`Of a private endpoint; absent: https://${HOST}`),
+});
+
+type Config = z.output<typeof configSchema>;
+
+const publicKeySchema = z.object({ pem: z.string() });
+const signedSchema = z.object({ signature: z.base64() });
+
+/** `google_cloud_kms`: a version of a key of Google's Cloud Key Management Service, over its REST interface. */
+export const googleCloudKmsSignerKind: SignerKind<Config> = {
+  type: 'google_cloud_kms',
+  curves: ['secp256k1', 'ed25519'],
+  configSchema,
+  limitMs: REMOTE_LIMIT_MS,
+  async create(id, config, tools) {
+    const client = createServiceClient('Google Cloud KMS', (body) => textAt(body, ['error', 'message']), tools);
+    const tokens = assertions(config.service_account, tools);
+    const base = `${(config.endpoint ?? `https://${HOST}`).replace(/\/+$/, '')}/v1/${versionPath(config)}`;
+    const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+
+    return createRemoteSigner(id, async (curve) => {
+      const { pem } = await tokens.use((token) =>
+        client.ask({ url: new URL(`${base}/publicKey`), headers: bearer(token), answer: publicKeySchema }),
+      );
+      return {
+        publicKey: publicKeyOfSpki(curve, pem),
+        async sign(payload) {
+          const text = Buffer.from(payload).toString('base64');
+          // It signs the digest that it is given; that it takes it for one of SHA-256 changes nothing.
+          const body = JSON.stringify(curve === 'secp256k1' ? { digest: { sha256: text } } : { data: text });
+          const { signature } = await tokens.use((token) => {
+            const headers = { ...bearer(token), 'content-type': 'application/json' };
+            return client.ask({ url: new URL(`${base}:asymmetricSign`), headers, body, answer: signedSchema });
+          });
+          const bytes = Buffer.from(signature, 'base64');
+          return curve === 'secp256k1' ? signatureOfDer(bytes) : bytes;
+        },
+      };
+    });
+  },
+};
+
+function versionPath({ service_account: { project_id }, key }: Config): string {
+  const { location, key_ring_id, key_id, key_version } = key;
+  return Object.entries({
+    projects: project_id,
+    locations: location,
+    keyRings: key_ring_id,
+    cryptoKeys: key_id,
+    cryptoKeyVersions: String(key_version),
+  })
+    .map(([kind, value]) => `${kind}/${encodeURIComponent(value)}`)
+    .join('/');
+}
+
+/**
+ * The service takes what the account itself has signed for it, without a token of Google's authorization server in between.
+ * https://google.aip.dev/auth/4111
+ */
+function assertions(account: Config['service_account'], { secrets, clock }: SignerTools): AccessTokens {
+  const key = readPrivateKey(secrets(account.private_key));
+  const kid = secrets(account.private_key_id);
+  const email = secrets(account.client_email);
+  return createAccessTokens(async () => {
+    const iat = Math.floor(clock.now() / 1_000);
+    const claims = { iss: email, sub: email, aud: `https://${HOST}/`, iat, exp: iat + ASSERTION_SECONDS };
+    return { text: signedJwt('RS256', key, { kid }, claims), lifeMs: ASSERTION_SECONDS * 1_000 };
+  }, clock);
+}
+
+function readPrivateKey(pem: string): KeyObject {
+  let key: KeyObject;
+  try {
+    // Variables often hold the line breaks of the downloaded file as it has them: as \n.
+    key = createPrivateKey(pem.replaceAll('\\n', '\n'));
+  } catch {
+    throw new Error('service_account.private_key is not a private key in PEM');
+  }
+  if (key.asymmetricKeyType !== 'rsa') throw new Error('service_account.private_key is not an RSA key');
+  return key;
+}
