@@ -8,6 +8,8 @@ export interface AddressPolicy {
   allowedHosts: readonly string[];
   /** Refuses loopback, private, carrier-grade and unique-local addresses, and the names that stand for them. */
   blockPrivate: boolean;
+  /** Addresses of metadata services that may be called by whom they are for: written as they are, never by a name. */
+  metadata?: readonly string[];
   /** What would let a private address pass, for the message. */
   privateAdvice?: string;
 }
@@ -61,6 +63,7 @@ export function createAddressGuard(policy: AddressPolicy, resolve: Resolve = sys
     if (allowedHosts.size > 0 && !allowedHosts.has(name)) {
       throw new BlockedAddressError(host, 'the host is not among the allowed ones');
     }
+    if (policy.metadata?.includes(name) === true) return;
     const refusal = judge(name, ipaddr.isValid(name) ? refusalOf : nameRefusal, policy);
     if (refusal !== undefined) throw new BlockedAddressError(host, refusal.reason, refusal.isPrivate);
   }

@@ -5,6 +5,7 @@ import { publicKeyOfSpki } from './remote/public-key.ts';
 import { createRemoteSigner } from './remote/remote-signer.ts';
 import { REMOTE_LIMIT_MS, serviceUrlSchema } from './remote/service-client.ts';
 import { signatureOfDer } from './remote/signature.ts';
+import { variableIn } from './secret.ts';
 import type { Curve, Signer, SignerKind, SignerTools } from './signer.ts';
 
 const configSchema = z.strictObject({
@@ -73,13 +74,7 @@ function settings(
  * not there; it also gets them, and what was read is known as a secret.
  */
 function credentials(secrets: SignerTools['secrets']): Pick<KMSClientConfig, 'credentials'> {
-  const [accessKeyId, secretAccessKey, sessionToken] = VARIABLES.map((value) => {
-    try {
-      return secrets({ type: 'env', value });
-    } catch {
-      return undefined;
-    }
-  });
+  const [accessKeyId, secretAccessKey, sessionToken] = VARIABLES.map((name) => variableIn(secrets, name));
   if (accessKeyId === undefined || secretAccessKey === undefined) return {};
   return { credentials: { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) } };
 }

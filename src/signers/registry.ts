@@ -1,5 +1,6 @@
 import { AppError } from '../domain/errors.ts';
 import { awsKmsSignerKind } from './aws-kms.ts';
+import { azureKeyVaultSignerKind } from './azure/key-vault.ts';
 import { googleCloudKmsSignerKind } from './google-cloud-kms.ts';
 import { guardedSigner, withoutSecrets } from './guarded-signer.ts';
 import { localSignerKind } from './local.ts';
@@ -16,6 +17,7 @@ export function createSignerKinds(): SignerKinds {
     localSignerKind,
     awsKmsSignerKind,
     googleCloudKmsSignerKind,
+    azureKeyVaultSignerKind,
     vaultSignerKind,
     vaultTransitSignerKind,
   ];

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { SecretResolver } from './signer.ts';
 
 /** A secret value of a signer's configuration; unknown keys beside the two are ignored, as the reference does. */
 export const secretSchema = z.object({
@@ -7,3 +8,12 @@ export const secretSchema = z.object({
     .describe('env: value names a variable; plain: it is the secret'),
   value: z.string().min(1, 'a secret must not be empty').describe('The name, or the secret'),
 });
+
+/** A variable that a kind looks into by itself; undefined where it is not set. */
+export function variableIn(secrets: SecretResolver, name: string): string | undefined {
+  try {
+    return secrets({ type: 'env', value: name });
+  } catch {
+    return undefined;
+  }
+}

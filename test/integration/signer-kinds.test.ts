@@ -7,6 +7,7 @@ import { systemClock } from '../../src/domain/clock.ts';
 import type { JsonObject } from '../../src/domain/json/json.ts';
 import { createSignerKinds } from '../../src/signers/registry.ts';
 import { startAwsKms } from '../support/signers/aws-kms-double.ts';
+import { startAzure } from '../support/signers/azure-double.ts';
 import { startGoogleKms } from '../support/signers/google-kms-double.ts';
 import { keystoreFile } from '../support/signers/keystore-file.ts';
 import {
@@ -26,6 +27,7 @@ const services: readonly (() => Promise<SignerDouble>)[] = [
   () => startAwsKms('ed25519'),
   () => startGoogleKms('secp256k1'),
   () => startGoogleKms('ed25519'),
+  startAzure,
   () => startStoredKey('secp256k1'),
   () => startStoredKey('ed25519'),
   startTransitKey,

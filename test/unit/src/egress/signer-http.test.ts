@@ -28,4 +28,16 @@ t.test('one that a client names may not', async (t) => {
   const request = { body: '{}', headers: {}, timeoutMs: 10_000, maxBytes: 100 };
   await t.rejects(http.post(url, request), { message: /is refused: a loopback address/ });
   createSignerHttp().checkUrl(url);
+  // Nor does anybody but the operator learn what the machine is.
+  t.throws(() => http.checkUrl(new URL('http://169.254.169.254/')), { message: /link-local/ });
+  createSignerHttp().checkUrl(new URL('http://169.254.169.254/'));
+});
+
+t.test('metadata services have nothing for it', async (t) => {
+  const http = createSignerHttp();
+  t.teardown(() => http.close());
+  for (const url of ['http://metadata.google.internal/', 'http://169.254.169.253/', 'http://[fd00:ec2::254]/']) {
+    const asked = http.get(new URL(url), { headers: {}, timeoutMs: 10_000, maxBytes: 100 });
+    await t.rejects(asked, { name: 'HttpFailure', message: /is refused/ });
+  }
 });

@@ -1,0 +1,116 @@
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+import { codeOf } from '../../config/json-file.ts';
+import { type AccessToken, type AccessTokens, createAccessTokens } from '../remote/access-token.ts';
+import { createServiceClient, serviceUrlSchema, textAt } from '../remote/service-client.ts';
+import { secretSchema, variableIn } from '../secret.ts';
+import type { SignerTools } from '../signer.ts';
+
+/** Some of what names an account is a secret to some, and none to others. */
+const textOrSecret = z.union([z.string().min(1), secretSchema]);
+
+/** How the service shows Microsoft Entra ID who it is. */
+export const azureAccessFields = {
+  auth_type: z
+    .enum(['client_secret', 'managed_identity', 'workload_identity'])
+    .default('client_secret')
+    .describe('By a secret, by the machine that it runs on, or by a token of the cluster'),
+  tenant_id: textOrSecret.optional().describe('Of the directory; not for managed_identity'),
+  client_id: textOrSecret.optional().describe('Of the application, or of one of several managed identities'),
+  client_secret: secretSchema.optional().describe('Of the application; for client_secret'),
+  federated_token_file: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('For workload_identity; absent: the file that AZURE_FEDERATED_TOKEN_FILE names'),
+  authority_host: serviceUrlSchema.optional().describe('Of another cloud; absent: that of the cloud of vault_url'),
+};
+
+export type AzureAccessConfig = z.output<z.ZodObject<typeof azureAccessFields>>;
+
+/** What each way needs. */
+export function missingField({ auth_type, ...config }: AzureAccessConfig): string | undefined {
+  const needed = {
+    client_secret: ['tenant_id', 'client_id', 'client_secret'],
+    workload_identity: ['tenant_id', 'client_id'],
+    managed_identity: [],
+  } as const;
+  return needed[auth_type].find((field) => config[field] === undefined);
+}
+
+const METADATA_URL = 'http://169.254.169.254/metadata/identity/oauth2/token';
+const ASSERTION = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+/** Where nobody says how long a token counts. */
+const UNKNOWN_SECONDS = 300;
+
+const seconds = z.union([z.number(), z.string().regex(/^\d+$/)]).transform(Number);
+const tokenSchema = z.object({
+  access_token: z.string().min(1),
+  expires_in: seconds.optional(),
+  expires_on: seconds.optional(),
+});
+
+/**
+ * Gets tokens for a resource.
+ * @param authority whom the directory is asked for at
+ */
+export function createAzureTokens(
+  config: AzureAccessConfig,
+  { resource, authority }: { resource: string; authority: string },
+  tools: SignerTools,
+): AccessTokens {
+  const client = createServiceClient(
+    'The token service of Azure',
+    (body) => textAt(body, ['error_description'], ['error', 'message'], ['error']),
+    tools,
+  );
+
+  async function tokenBy(question: { url: URL; headers: Record<string, string>; body?: string }): Promise<AccessToken> {
+    const { access_token, expires_in, expires_on } = await client.ask({ ...question, answer: tokenSchema });
+    const left = expires_on === undefined ? UNKNOWN_SECONDS : expires_on - tools.clock.now() / 1_000;
+    return { text: access_token, lifeMs: (expires_in ?? left) * 1_000 };
+  }
+
+  const told = (value: AzureAccessConfig['client_id']) => (typeof value === 'object' ? tools.secrets(value) : value);
+  const clientId = told(config.client_id);
+  if (config.auth_type === 'managed_identity') {
+    const url = new URL(variableIn(tools.secrets, 'AZURE_IMDS_TOKEN_URL') ?? METADATA_URL);
+    url.searchParams.set('api-version', '2018-02-01');
+    url.searchParams.set('resource', resource);
+    if (clientId !== undefined) url.searchParams.set('client_id', clientId);
+    return createAccessTokens(() => tokenBy({ url, headers: { metadata: 'true' } }), tools.clock);
+  }
+
+  const tenant = told(config.tenant_id) ?? '';
+  if (!/^[A-Za-z0-9][A-Za-z0-9.-]*$/.test(tenant)) throw new Error('tenant_id is not the id or the domain of a tenant');
+  const proof = proofOf(config, tools);
+  return createAccessTokens(async () => {
+    const fields = { client_id: clientId ?? '', scope: `${resource}/.default`, grant_type: 'client_credentials' };
+    return await tokenBy({
+      url: new URL(`${authority.replace(/\/+$/, '')}/${tenant}/oauth2/v2.0/token`),
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({ ...fields, ...(await proof()) }).toString(),
+    });
+  }, tools.clock);
+}
+
+function proofOf(config: AzureAccessConfig, { secrets }: SignerTools): () => Promise<Record<string, string>> {
+  if (config.auth_type === 'client_secret') {
+    const secret = config.client_secret === undefined ? '' : secrets(config.client_secret);
+    return async () => ({ client_secret: secret });
+  }
+  const path = config.federated_token_file ?? variableIn(secrets, 'AZURE_FEDERATED_TOKEN_FILE');
+  if (path === undefined) {
+    throw new Error('workload_identity needs federated_token_file, or AZURE_FEDERATED_TOKEN_FILE');
+  }
+  // The cluster replaces the file long before a token ends.
+  return async () => ({ client_assertion_type: ASSERTION, client_assertion: await readToken(path) });
+}
+
+async function readToken(path: string): Promise<string> {
+  try {
+    return (await readFile(path, 'utf8')).trim();
+  } catch (error) {
+    throw new Error(`the federated token file cannot be read (${codeOf(error)})`);
+  }
+}
