@@ -5,6 +5,7 @@ import { googleCloudKmsSignerKind } from './google-cloud-kms.ts';
 import { guardedSigner, withoutSecrets } from './guarded-signer.ts';
 import { localSignerKind } from './local.ts';
 import type { Signer, SignerKind, SignerTools } from './signer.ts';
+import { turnkeySignerKind } from './turnkey.ts';
 import { vaultSignerKind } from './vault/stored-key.ts';
 import { vaultTransitSignerKind } from './vault/transit.ts';
 
@@ -20,6 +21,7 @@ export function createSignerKinds(): SignerKinds {
     azureKeyVaultSignerKind,
     vaultSignerKind,
     vaultTransitSignerKind,
+    turnkeySignerKind,
   ];
   return new Map(kinds.map((kind) => [kind.type, kind]));
 }

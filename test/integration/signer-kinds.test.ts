@@ -17,6 +17,7 @@ import {
   signsForFamilies,
 } from '../support/signers/signer-contract.ts';
 import type { SignerDouble } from '../support/signers/signer-double.ts';
+import { startTurnkey } from '../support/signers/turnkey-double.ts';
 import { startStoredKey, startTransitKey } from '../support/signers/vault-double.ts';
 
 const guide = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'signers.md'), 'utf8');
@@ -31,6 +32,8 @@ const services: readonly (() => Promise<SignerDouble>)[] = [
   () => startStoredKey('secp256k1'),
   () => startStoredKey('ed25519'),
   startTransitKey,
+  () => startTurnkey('secp256k1'),
+  () => startTurnkey('ed25519'),
 ];
 
 /** The entry that the guide shows for a kind. */

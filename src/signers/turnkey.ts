@@ -1,0 +1,136 @@
+import { createECDH, createPrivateKey, type KeyObject, sign } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { z } from 'zod';
+import { publicKeyOfPoint } from './remote/public-key.ts';
+import { createRemoteSigner } from './remote/remote-signer.ts';
+import { createServiceClient, REMOTE_LIMIT_MS, serviceUrlSchema, textAt } from './remote/service-client.ts';
+import { secretSchema } from './secret.ts';
+import type { Curve, SignerKind } from './signer.ts';
+
+const API = 'https://api.turnkey.com';
+/** An activity that is not done at once is looked at again: after so long, then twice as long, and so on. */
+const FIRST_LOOK_MS = 50;
+const LOOKS = 7;
+
+const configSchema = z.strictObject({
+  api_public_key: z
+    .string()
+    .regex(/^(?:0x)?0[23][0-9a-fA-F]{64}$/, 'not a compressed point of P-256 in hexadecimal')
+    .describe('Of the API key'),
+  api_private_key: secretSchema.describe('Of the API key'),
+  organization_id: z.string().min(1).describe('The organization that has the key'),
+  private_key_id: z.string().min(1).describe('What signs: a private key, or the address of a wallet account'),
+  public_key: z
+    .string()
+    .regex(/^(?:0x)?(?:[0-9a-fA-F]{64}|0[23][0-9a-fA-F]{64}|04[0-9a-fA-F]{128})$/, 'not a public key in hexadecimal')
+    .describe('Of what signs: 33 or 65 bytes on secp256k1, 32 on Ed25519'),
+  endpoint: serviceUrlSchema.optional().describe(`Absent: ${API}`),
+});
+
+/** What a payload is, by curve: a digest that is signed as it is, or a message that the curve hashes itself. */
+const HASH_FUNCTIONS: Record<Curve, string> = {
+  secp256k1: 'HASH_FUNCTION_NO_OP',
+  ed25519: 'HASH_FUNCTION_NOT_APPLICABLE',
+};
+
+const half = z.string().regex(/^(?:0x)?[0-9a-fA-F]{1,64}$/);
+const activitySchema = z.object({
+  activity: z.object({
+    id: z.string(),
+    status: z.string(),
+    result: z.object({ signRawPayloadResult: z.object({ r: half, s: half }).optional() }).nullish(),
+    failure: z.object({ message: z.string().optional() }).nullish(),
+  }),
+});
+type Activity = z.output<typeof activitySchema>['activity'];
+
+/** `turnkey`: a key in Turnkey's enclaves, asked for with requests that an API key stamps. */
+export const turnkeySignerKind: SignerKind<z.output<typeof configSchema>> = {
+  type: 'turnkey',
+  curves: ['secp256k1', 'ed25519'],
+  configSchema,
+  limitMs: REMOTE_LIMIT_MS,
+  async create(id, config, tools) {
+    const client = createServiceClient('Turnkey', (body) => textAt(body, ['message']), tools);
+    const stamped = stamper(config.api_public_key, tools.secrets(config.api_private_key));
+    const base = (config.endpoint ?? API).replace(/\/+$/, '');
+    const { organization_id: organizationId, private_key_id: signWith } = config;
+
+    async function ask(path: string, question: object): Promise<Activity> {
+      const body = JSON.stringify({ organizationId, ...question });
+      const headers = { 'content-type': 'application/json', 'x-stamp': stamped(body) };
+      const url = new URL(`${base}/public/v1/${path}`);
+      return (await client.ask({ url, headers, body, answer: activitySchema })).activity;
+    }
+
+    async function done(activity: Activity, looks = 0): Promise<Activity> {
+      const { id: activityId, status, failure } = activity;
+      if (status === 'ACTIVITY_STATUS_COMPLETED') return activity;
+      const isUnderWay = status === 'ACTIVITY_STATUS_PENDING' || status === 'ACTIVITY_STATUS_CREATED';
+      if (!isUnderWay || looks === LOOKS)
+        throw new Error(`Turnkey has not signed: ${meaningOf(status, failure?.message)}`);
+      await pause(FIRST_LOOK_MS * 2 ** looks);
+      return await done(await ask('query/get_activity', { activityId }), looks + 1);
+    }
+
+    return createRemoteSigner(id, async (curve) => ({
+      publicKey: publicKeyOn(curve, config.public_key),
+      async sign(payload) {
+        const parameters = {
+          signWith,
+          payload: Buffer.from(payload).toString('hex'),
+          encoding: 'PAYLOAD_ENCODING_HEXADECIMAL',
+          hashFunction: HASH_FUNCTIONS[curve],
+        };
+        // With the same time the same question is the same activity: tried again, it is not signed again.
+        const timestampMs = String(tools.clock.now());
+        const type = 'ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2';
+        const { result } = await done(await ask('submit/sign_raw_payload', { type, timestampMs, parameters }));
+        const { r, s } = result?.signRawPayloadResult ?? {};
+        if (r === undefined || s === undefined) throw new Error('Turnkey gave no signature');
+        return Buffer.concat([r, s].map((part) => Buffer.from(part.replace(/^0x/, '').padStart(64, '0'), 'hex')));
+      },
+    }));
+  },
+};
+
+function publicKeyOn(curve: Curve, text: string): Uint8Array {
+  const key = Buffer.from(text.replace(/^0x/, ''), 'hex');
+  const actual = key.length === 32 ? 'ed25519' : 'secp256k1';
+  if (actual !== curve) throw new Error(`its key is on ${actual}, and is asked to sign on ${curve}`);
+  return actual === 'ed25519' ? key : publicKeyOfPoint(key);
+}
+
+/** Signs the body of a request; https://docs.turnkey.com/developer-reference/api-overview/stamps */
+function stamper(publicKey: string, privateKey: string): (body: string) => string {
+  const key = readApiKey(publicKey.replace(/^0x/, '').toLowerCase(), privateKey);
+  return (body) => {
+    const signature = sign('sha256', Buffer.from(body), key).toString('hex');
+    const stamp = { publicKey, signature, scheme: 'SIGNATURE_SCHEME_TK_API_P256' };
+    return Buffer.from(JSON.stringify(stamp)).toString('base64url');
+  };
+}
+
+function readApiKey(publicKey: string, privateKey: string): KeyObject {
+  const pair = createECDH('prime256v1');
+  try {
+    if (!/^(?:0x)?[0-9a-fA-F]{64}$/.test(privateKey)) throw new Error('not 32 bytes');
+    pair.setPrivateKey(privateKey.replace(/^0x/, ''), 'hex');
+  } catch {
+    throw new Error('api_private_key is not a private key of P-256: 64 hexadecimal digits');
+  }
+  if (pair.getPublicKey('hex', 'compressed') !== publicKey) {
+    throw new Error('api_public_key is not that of api_private_key');
+  }
+  const point = pair.getPublicKey();
+  const [x, y] = [point.toString('base64url', 1, 33), point.toString('base64url', 33)];
+  const key = { kty: 'EC', crv: 'P-256', d: pair.getPrivateKey('base64url'), x, y };
+  return createPrivateKey({ key, format: 'jwk' });
+}
+
+function meaningOf(status: string, failure: string | undefined): string {
+  if (status === 'ACTIVITY_STATUS_CONSENSUS_NEEDED') return 'its policies ask for the consent of others';
+  if (status === 'ACTIVITY_STATUS_REJECTED') return 'somebody has rejected it';
+  const name = status.replace('ACTIVITY_STATUS_', '').toLowerCase();
+  return failure === undefined ? `it is ${name}` : `it is ${name}: ${failure}`;
+}
