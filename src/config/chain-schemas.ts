@@ -19,7 +19,12 @@ export interface ChainSchemas {
 export type KnownChains = ReadonlyMap<NetworkType, ChainSchemas>;
 
 /** The signer kinds at hand, by the `type` of an entry. */
-export type KnownSignerKinds = ReadonlyMap<
-  string,
-  { readonly curves: readonly string[]; readonly configSchema: z.ZodType; readonly variables?: readonly string[] }
->;
+export type KnownSignerKinds = ReadonlyMap<string, KnownSignerKind>;
+
+/** What the configuration needs to know of a kind of signer; each `SignerKind` has it. */
+export interface KnownSignerKind {
+  readonly curves: readonly string[];
+  readonly notFor?: Partial<Record<NetworkType, string>>;
+  readonly configSchema: z.ZodType;
+  readonly variables?: readonly string[];
+}

@@ -1,9 +1,10 @@
-import type { KnownChains, KnownSignerKinds } from './chain-schemas.ts';
+import type { NetworkType } from '../domain/network-type.ts';
+import type { KnownChains, KnownSignerKind, KnownSignerKinds } from './chain-schemas.ts';
 import type { Place } from './check.ts';
 import type { RelayerEntry, SignerEntry } from './configuration.ts';
 import type { Findings } from './problems.ts';
 
-/** Checks that the signer of a relayer can sign on the curve of the relayer's network type. */
+/** Checks that the signer of a relayer can sign for the relayer's network type. */
 export function checkCurve(
   { id, networkType, signerId }: Pick<RelayerEntry, 'id' | 'networkType' | 'signerId'>,
   { file, path }: Place,
@@ -13,11 +14,16 @@ export function checkCurve(
   const type = known.signers.find((signer) => signer.id === signerId)?.type;
   const kind = type === undefined ? undefined : known.kinds.get(type);
   const curve = known.chains.get(networkType)?.curve;
-  if (kind === undefined || curve === undefined || kind.curves.includes(curve)) return;
-  const message =
-    `signer "${signerId}" of type ${type} cannot sign for relayer "${id}": networks of type ${networkType} sign on ` +
-    `${curve}, and it signs on ${kind.curves.join(' and ')}`;
-  const able = [...known.kinds].filter(([, { curves }]) => curves.includes(curve)).map(([name]) => name);
+  if (kind === undefined || curve === undefined || isAble(kind, curve, networkType)) return;
+  const reason =
+    kind.notFor?.[networkType] ??
+    `networks of type ${networkType} sign on ${curve}, and it signs on ${kind.curves.join(' and ')}`;
+  const message = `signer "${signerId}" of type ${type} cannot sign for relayer "${id}": ${reason}`;
+  const able = [...known.kinds].filter(([, one]) => isAble(one, curve, networkType)).map(([name]) => name);
   const advice = able.length === 0 ? undefined : `Name a signer of type ${able.join(' or ')}`;
   findings.problem(file, `${path}.signer_id`, message, advice);
+}
+
+function isAble({ curves, notFor }: KnownSignerKind, curve: string, networkType: NetworkType): boolean {
+  return curves.includes(curve) && notFor?.[networkType] === undefined;
 }

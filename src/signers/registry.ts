@@ -1,6 +1,7 @@
 import { AppError } from '../domain/errors.ts';
 import { awsKmsSignerKind } from './aws-kms.ts';
 import { azureKeyVaultSignerKind } from './azure/key-vault.ts';
+import { cdpSignerKind } from './cdp/account.ts';
 import { googleCloudKmsSignerKind } from './google-cloud-kms.ts';
 import { guardedSigner, withoutSecrets } from './guarded-signer.ts';
 import { localSignerKind } from './local.ts';
@@ -22,6 +23,7 @@ export function createSignerKinds(): SignerKinds {
     vaultSignerKind,
     vaultTransitSignerKind,
     turnkeySignerKind,
+    cdpSignerKind,
   ];
   return new Map(kinds.map((kind) => [kind.type, kind]));
 }

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Clock } from '../domain/clock.ts';
+import type { NetworkType } from '../domain/network-type.ts';
 import type { HttpClient } from '../egress/http-client.ts';
 
 /** The curves that the chains sign on. */
@@ -28,6 +29,8 @@ export interface SignerKind<Config = unknown> {
   readonly type: string;
   /** The curves that it can have keys on. A relayer whose network signs on another is a problem of the configuration. */
   readonly curves: readonly Curve[];
+  /** Families on these curves that it cannot sign for all the same, each with the reason. */
+  readonly notFor?: Partial<Record<NetworkType, string>>;
   readonly configSchema: z.ZodType<Config>;
   /** Variables that it looks into by itself, without being named in its configuration. No plugin is granted them. */
   readonly variables?: readonly string[];

@@ -8,6 +8,7 @@ import type { JsonObject } from '../../src/domain/json/json.ts';
 import { createSignerKinds } from '../../src/signers/registry.ts';
 import { startAwsKms } from '../support/signers/aws-kms-double.ts';
 import { startAzure } from '../support/signers/azure-double.ts';
+import { startCdp } from '../support/signers/cdp-double.ts';
 import { startGoogleKms } from '../support/signers/google-kms-double.ts';
 import { keystoreFile } from '../support/signers/keystore-file.ts';
 import {
@@ -34,6 +35,8 @@ const services: readonly (() => Promise<SignerDouble>)[] = [
   startTransitKey,
   () => startTurnkey('secp256k1'),
   () => startTurnkey('ed25519'),
+  () => startCdp('secp256k1'),
+  () => startCdp('ed25519'),
 ];
 
 /** The entry that the guide shows for a kind. */

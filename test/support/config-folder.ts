@@ -48,6 +48,7 @@ export const signerKinds: KnownSignerKinds = new Map([
     'local',
     { curves: ['secp256k1', 'ed25519'], configSchema: z.strictObject({ path: z.string(), passphrase: secret }) },
   ],
+  ['half', { curves: ['ed25519'], configSchema: z.strictObject({}), notFor: { stellar: 'it knows no stars' } }],
   ['sealed', { curves: ['ed25519'], configSchema: z.strictObject({}), variables: ['SEALED_TOKEN'] }],
 ]);
 

@@ -23,7 +23,8 @@ export const serviceUrlSchema = z.url({ protocol: /^https?$/, error: 'not a URL 
 /** One question: a GET, or a POST where there is a body. */
 export interface ServiceQuestion<Answer> {
   url: URL;
-  headers: Record<string, string>;
+  /** A function: made anew for each try, where they count once. */
+  headers: Record<string, string> | (() => Record<string, string>);
   body?: string;
   answer: z.ZodType<Answer>;
 }
@@ -60,7 +61,8 @@ export function createServiceClient(
   reasonIn: (body: unknown) => string | undefined,
   { http, random }: Pick<SignerTools, 'http' | 'random'>,
 ): ServiceClient {
-  async function exchange({ url, headers, body }: ServiceQuestion<unknown>): Promise<HttpAnswer> {
+  async function exchange({ url, body, ...question }: ServiceQuestion<unknown>): Promise<HttpAnswer> {
+    const headers = typeof question.headers === 'function' ? question.headers() : question.headers;
     const given = { headers, timeoutMs: EXCHANGE_MS, maxBytes: LONGEST_ANSWER };
     const answer = await (body === undefined ? http.get(url, given) : http.post(url, { ...given, body }));
     const { status } = answer;

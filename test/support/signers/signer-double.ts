@@ -11,6 +11,8 @@ export interface SignerDouble {
   readonly publicKey: Buffer;
   /** The `config` of a signer entry on it. */
   readonly config: JsonObject;
+  /** What it signs, where that is not any bytes. */
+  readonly payload?: (publicKey: Buffer) => Buffer;
   /** Variables that the kind looks into by itself. */
   readonly environment?: Record<string, string>;
   /** What must show nowhere: credentials, and what the service hands out for them. */

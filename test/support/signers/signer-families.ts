@@ -7,15 +7,16 @@ import { signUnsent } from '../../../src/chains/evm/form/sign-only.ts';
 import { createChains } from '../../../src/chains/registry.ts';
 import { systemClock } from '../../../src/domain/clock.ts';
 import type { NetworkType } from '../../../src/domain/network-type.ts';
-import type { Curve, Signer } from '../../../src/signers/signer.ts';
+import type { Curve, Signer, SignerKind } from '../../../src/signers/signer.ts';
 
 /** What a signer does for each family of chains, judged by libraries that the product does not sign with. */
 
 const chains = createChains(systemClock);
 
-/** The families that sign on a curve. */
-export function familiesOn(curve: Curve): NetworkType[] {
-  return [...chains].filter(([, chain]) => chain.curve === curve).map(([family]) => family);
+/** The families that a kind says that it signs for, on a curve. */
+export function familiesOf({ notFor }: Pick<SignerKind, 'notFor'>, curve: Curve): NetworkType[] {
+  const families = [...chains].filter(([, chain]) => chain.curve === curve).map(([family]) => family);
+  return families.filter((family) => notFor?.[family] === undefined);
 }
 
 /** Address, message, typed data and transaction, as far as the family has them. */
@@ -60,7 +61,7 @@ async function servesEd25519(t: Test, family: NetworkType, signer: Signer, publi
 }
 
 /** The bytes of a payment's message, with the given account as who pays the fee. */
-function solanaMessage(payer: Buffer): Buffer {
+export function solanaMessage(payer: Buffer): Buffer {
   const from = new PublicKey(payer);
   const message = new TransactionMessage({
     payerKey: from,

@@ -12,6 +12,13 @@ t.test('a signer that has no key on the curve of the network names the relayer a
   ]);
 });
 
+t.test('one that has a key and cannot sign with it for the family says why', async (t) => {
+  t.strictSame(await problemsOf(t, configuration(onStellar, { ...sealed, type: 'half' })), [
+    'config/config.json: relayers[0].signer_id: signer "s1" of type half cannot sign for relayer "r1": it knows no ' +
+      'stars. Name a signer of type local or sealed',
+  ]);
+});
+
 t.test('one that has is fine', async (t) => {
   t.equal((await load(t, configuration(onStellar, sealed))).relayers.length, 1);
   t.equal((await load(t, configuration(relayer, signer))).relayers.length, 1);

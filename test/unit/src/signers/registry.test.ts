@@ -8,7 +8,7 @@ const open = (entry: { type: string; config: unknown }) => openSigner(kinds, { i
 t.test('knows its kinds by the type that the configuration names', async (t) => {
   t.same(
     [...kinds.keys()],
-    ['local', 'aws_kms', 'google_cloud_kms', 'azure_key_vault', 'vault', 'vault_transit', 'turnkey'],
+    ['local', 'aws_kms', 'google_cloud_kms', 'azure_key_vault', 'vault', 'vault_transit', 'turnkey', 'cdp'],
   );
   t.same(kinds.get('local')?.curves, ['secp256k1', 'ed25519']);
 });
@@ -18,7 +18,7 @@ t.test('says what is wrong with a declaration', async (t) => {
   await t.rejects(open({ type: 'paper', config: {} }), {
     code,
     message:
-      'Signer demo: there is no signer type "paper"; known: local, aws_kms, google_cloud_kms, azure_key_vault, vault, vault_transit, turnkey',
+      'Signer demo: there is no signer type "paper"; known: local, aws_kms, google_cloud_kms, azure_key_vault, vault, vault_transit, turnkey, cdp',
   });
   await t.rejects(open({ type: 'local', config: { path: 'a.json' } }), {
     code,

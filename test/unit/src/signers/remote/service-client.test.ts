@@ -51,6 +51,16 @@ t.test('it asks again while the service is busy, three times in all', async (t) 
   t.equal(service.asked.length, 3);
 });
 
+t.test('what counts once is made anew for each try', async (t) => {
+  const { service, client, question } = await scene(t, { status: 503, json: {} }, GOOD);
+  let made = 0;
+  await client.ask({ ...question, headers: () => ({ 'x-number': String((made += 1)) }) });
+  t.strictSame(
+    service.asked.map(({ headers }) => headers['x-number']),
+    ['1', '2'],
+  );
+});
+
 t.test('it waits as it is told, unless that is long', async (t) => {
   const soon = await scene(t, { status: 429, json: {}, headers: { 'retry-after': '0' } }, GOOD);
   t.same(await soon.client.ask(soon.question), { value: 7 });
