@@ -25,7 +25,7 @@ export interface RelayerCreateDeps {
   store: Store;
   chains: ReadonlyMap<NetworkType, Chain>;
   relayers: RelayerDirectory;
-  signers: Pick<SignerDirectory, 'curves' | 'declaredOne' | 'signer'>;
+  signers: Pick<SignerDirectory, 'reach' | 'declaredOne' | 'signer'>;
   networks: Pick<NetworkDirectory, 'configured' | 'find'>;
   connections: Pick<ChainConnections, 'clientOf'>;
   engine: Pick<Engine, 'recheck'>;
@@ -84,10 +84,10 @@ async function formOf(deps: RelayerCreateDeps, body: unknown, newId: () => strin
   const fault = chain.policyFault?.(policies, network) ?? null;
   if (fault !== null) throw invalidRequest(`policies: ${fault}`);
   checkRpcAddresses(customRpcUrls ?? [], rpcGuard, 'custom_rpc_urls');
-  if (!(await signers.curves(signerId)).includes(chain.curve)) {
-    throw invalidRequest(
-      `signer_id: signer ${signerId} cannot sign for ${networkType} relayers, which sign on ${chain.curve}`,
-    );
+  const { curves, notFor } = await signers.reach(signerId);
+  if (!curves.includes(chain.curve) || notFor?.[networkType] !== undefined) {
+    const reason = notFor?.[networkType] ?? `they sign on ${chain.curve}`;
+    throw invalidRequest(`signer_id: signer ${signerId} cannot sign for ${networkType} relayers: ${reason}`);
   }
   if (networks.find(networkType, network) === undefined) throw noNetwork(networkType, network);
   if (customRpcUrls !== null && customRpcUrls.length > 0) {

@@ -2,7 +2,7 @@ import { AppError } from '../../domain/errors.ts';
 import type { Log } from '../../observability/log.ts';
 import type { KeyRing } from '../../signers/key-ring.ts';
 import { openSigner, type SignerEntry, type SignerKinds } from '../../signers/registry.ts';
-import type { Curve, Signer, SignerTools } from '../../signers/signer.ts';
+import type { Signer, SignerKind, SignerTools } from '../../signers/signer.ts';
 import type { Reader } from '../../store/store.ts';
 import { clientKinds } from './signer-form.ts';
 
@@ -58,11 +58,11 @@ export class SignerDirectory {
     return await signer;
   }
 
-  /** The curves that a signer can have keys on. @throws AppError `SIGNER_NOT_FOUND` */
-  async curves(id: string): Promise<readonly Curve[]> {
+  /** What a signer can sign for. @throws AppError `SIGNER_NOT_FOUND` */
+  async reach(id: string): Promise<Pick<SignerKind, 'curves' | 'notFor'>> {
     const { type } = this.#entries.get(id) ?? (await this.#deps.read.storedSigner(id)) ?? {};
     if (type === undefined) throw new AppError('SIGNER_NOT_FOUND', { id });
-    return (this.#deps.kinds.get(type) ?? this.kinds.get(type))?.curves ?? [];
+    return this.#deps.kinds.get(type) ?? this.kinds.get(type) ?? { curves: [] };
   }
 
   /** Wipes the keys of those that clients made. Safe to call twice. */

@@ -19,7 +19,7 @@ type ClientKind = Pick<SignerKind, 'type' | 'configSchema'>;
 const OF_FILES_ONLY: Readonly<Record<string, readonly string[]>> = {
   aws_kms: ['endpoint'],
   google_cloud_kms: ['endpoint'],
-  azure_key_vault: ['endpoint', 'federated_token_file'],
+  azure_key_vault: ['authority_host', 'federated_token_file'],
 };
 
 /** Kept secret in a file and shown by the reference, whose clients know their keys by them. */

@@ -6,24 +6,22 @@ import { createServiceClient, serviceUrlSchema, textAt } from '../remote/service
 import { secretSchema, variableIn } from '../secret.ts';
 import type { SignerTools } from '../signer.ts';
 
-/** Some of what names an account is a secret to some, and none to others. */
-const textOrSecret = z.union([z.string().min(1), secretSchema]);
-
 /** How the service shows Microsoft Entra ID who it is. */
 export const azureAccessFields = {
   auth_type: z
     .enum(['client_secret', 'managed_identity', 'workload_identity'])
     .default('client_secret')
     .describe('By a secret, by the machine that it runs on, or by a token of the cluster'),
-  tenant_id: textOrSecret.optional().describe('Of the directory; not for managed_identity'),
-  client_id: textOrSecret.optional().describe('Of the application, or of one of several managed identities'),
-  client_secret: secretSchema.optional().describe('Of the application; for client_secret'),
+  tenant_id: secretSchema.nullish().describe('Of the directory; not for managed_identity'),
+  client_id: secretSchema.nullish().describe('Of the application, or of one of several managed identities'),
+  client_secret: secretSchema.nullish().describe('Of the application; for client_secret'),
   federated_token_file: z
-    .string()
-    .min(1)
-    .optional()
+    .union([z.string().min(1), secretSchema])
+    .nullish()
     .describe('For workload_identity; absent: the file that AZURE_FEDERATED_TOKEN_FILE names'),
-  authority_host: serviceUrlSchema.optional().describe('Of another cloud; absent: that of the cloud of vault_url'),
+  authority_host: serviceUrlSchema
+    .optional()
+    .describe('Who gives out tokens, where vault_url is of none of the clouds that are known'),
 };
 
 export type AzureAccessConfig = z.output<z.ZodObject<typeof azureAccessFields>>;
@@ -35,7 +33,7 @@ export function missingField({ auth_type, ...config }: AzureAccessConfig): strin
     workload_identity: ['tenant_id', 'client_id'],
     managed_identity: [],
   } as const;
-  return needed[auth_type].find((field) => config[field] === undefined);
+  return needed[auth_type].find((field) => (config[field] ?? undefined) === undefined);
 }
 
 const METADATA_URL = 'http://169.254.169.254/metadata/identity/oauth2/token';
@@ -71,7 +69,8 @@ export function createAzureTokens(
     return { text: access_token, lifeMs: (expires_in ?? left) * 1_000 };
   }
 
-  const told = (value: AzureAccessConfig['client_id']) => (typeof value === 'object' ? tools.secrets(value) : value);
+  const told = (value: AzureAccessConfig['client_id']) =>
+    value === null || value === undefined ? undefined : tools.secrets(value);
   const clientId = told(config.client_id);
   if (config.auth_type === 'managed_identity') {
     const url = new URL(variableIn(tools.secrets, 'AZURE_IMDS_TOKEN_URL') ?? METADATA_URL);
@@ -96,10 +95,13 @@ export function createAzureTokens(
 
 function proofOf(config: AzureAccessConfig, { secrets }: SignerTools): () => Promise<Record<string, string>> {
   if (config.auth_type === 'client_secret') {
-    const secret = config.client_secret === undefined ? '' : secrets(config.client_secret);
+    const { client_secret: given } = config;
+    const secret = given === null || given === undefined ? '' : secrets(given);
     return async () => ({ client_secret: secret });
   }
-  const path = config.federated_token_file ?? variableIn(secrets, 'AZURE_FEDERATED_TOKEN_FILE');
+  const { federated_token_file: given } = config;
+  const named = typeof given === 'object' && given !== null ? secrets(given) : given;
+  const path = named ?? variableIn(secrets, 'AZURE_FEDERATED_TOKEN_FILE');
   if (path === undefined) {
     throw new Error('workload_identity needs federated_token_file, or AZURE_FEDERATED_TOKEN_FILE');
   }

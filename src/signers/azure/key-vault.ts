@@ -25,14 +25,20 @@ const configSchema = z
     key_version: z
       .string()
       .regex(/^[A-Za-z0-9]+$/, 'not a version')
-      .optional()
+      .nullish()
       .describe('Absent: the newest at the start'),
   })
   .check((context) => {
-    const field = missingField(context.value);
-    if (field === undefined) return;
-    const message = `${context.value.auth_type} needs it`;
-    context.issues.push({ code: 'custom', path: [field], message, input: context.value });
+    const { value: input, issues } = context;
+    const field = missingField(input);
+    if (field !== undefined) {
+      issues.push({ code: 'custom', path: [field], message: `${input.auth_type} needs it`, input });
+    }
+    // Whoever may name the vault is told no token that others take: only the files of the operator have the other field.
+    if (accessTo(input) === undefined) {
+      const message = 'not https and the host of a vault of Azure; for others say authority_host too';
+      issues.push({ code: 'custom', path: ['vault_url'], message, input });
+    }
   });
 
 const keySchema = z.object({
@@ -48,12 +54,16 @@ export const azureKeyVaultSignerKind: SignerKind<z.output<typeof configSchema>> 
   limitMs: REMOTE_LIMIT_MS,
   async create(id, config, tools) {
     const client = createServiceClient('Azure Key Vault', (body) => textAt(body, ['error', 'message']), tools);
-    const tokens = createAzureTokens(config, cloudOf(config), tools);
+    const access = accessTo(config);
+    if (access === undefined) throw new Error('nobody is known who gives out tokens for vault_url');
+    const tokens = createAzureTokens(config, access, tools);
     const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
     const base = `${config.vault_url.replace(/\/+$/, '')}/keys/${config.key_name}`;
 
     return createRemoteSigner(id, async () => {
-      const asked = new URL(`${base}${config.key_version === undefined ? '' : `/${config.key_version}`}?${API}`);
+      const asked = new URL(
+        `${base}${(config.key_version ?? undefined) === undefined ? '' : `/${config.key_version}`}?${API}`,
+      );
       const { key } = await tokens.use((token) =>
         client.ask({ url: asked, headers: bearer(token), answer: keySchema }),
       );
@@ -76,13 +86,18 @@ export const azureKeyVaultSignerKind: SignerKind<z.output<typeof configSchema>> 
   },
 };
 
-function cloudOf(config: z.output<typeof configSchema>): { resource: string; authority: string } {
-  const { hostname } = new URL(config.vault_url);
-  for (const { vaults, authority } of CLOUDS) {
+/** What tokens are for and who gives them out; undefined where nothing says it. */
+function accessTo({
+  vault_url,
+  authority_host,
+}: {
+  vault_url: string;
+  authority_host?: string | undefined;
+}): { resource: string; authority: string } | undefined {
+  const { protocol, hostname } = new URL(vault_url);
+  for (const { vaults, authority } of protocol === 'https:' ? CLOUDS : []) {
     const resource = vaults.exec(hostname)?.groups?.['resource'];
-    if (resource === undefined) continue;
-    return { resource: `https://${resource}`, authority: config.authority_host ?? authority };
+    if (resource !== undefined) return { resource: `https://${resource}`, authority: authority_host ?? authority };
   }
-  const [{ authority }] = CLOUDS as [(typeof CLOUDS)[number]];
-  return { resource: 'https://vault.azure.net', authority: config.authority_host ?? authority };
+  return authority_host === undefined ? undefined : { resource: 'https://vault.azure.net', authority: authority_host };
 }

@@ -136,7 +136,7 @@ export async function startAzure(): Promise<SignerDouble & { azure: AzureDouble;
     config: {
       auth_type: 'client_secret',
       tenant_id: { type: 'plain', value: TENANT },
-      client_id: CLIENT,
+      client_id: { type: 'plain', value: CLIENT },
       client_secret: { type: 'plain', value: azure.clientSecret },
       vault_url: azure.service.url,
       key_name: 'relayer',

@@ -63,12 +63,12 @@ t.test('one that cannot be opened is tried anew', async (t) => {
   t.equal((await directory.signer('mine')).id, 'mine');
 });
 
-t.test('the curves of a signer are those of its kind', async (t) => {
+t.test('what a signer can sign for is what its kind can', async (t) => {
   const { directory, make } = await stage(t);
   await make('mine', ONE, 'a');
-  t.strictSame(await directory.curves('file'), ['secp256k1', 'ed25519']);
-  t.strictSame(await directory.curves('mine'), ['secp256k1', 'ed25519']);
-  await t.rejects(directory.curves('nobody'), { code: 'SIGNER_NOT_FOUND' });
+  t.strictSame((await directory.reach('file')).curves, ['secp256k1', 'ed25519']);
+  t.strictSame((await directory.reach('mine')).curves, ['secp256k1', 'ed25519']);
+  await t.rejects(directory.reach('nobody'), { code: 'SIGNER_NOT_FOUND' });
 });
 
 t.test('closing wipes the keys, twice and late', async (t) => {

@@ -33,7 +33,7 @@ const VAULT = kindOf('vault', {
 const AZURE = kindOf('azure_key_vault', {
   vault_url: z.url(),
   tenant_id: secretSchema.optional(),
-  endpoint: z.url().optional(),
+  authority_host: z.url().optional(),
 });
 const kinds = clientKinds(new Map([...createSignerKinds(), ['vault', VAULT], ['azure_key_vault', AZURE]]));
 
@@ -87,8 +87,8 @@ t.test('what is wrong is refused with its place, and without the secret', (t) =>
     [{ type: 'vault', config: { ...CONFIG, address: 'x' } }, /^config\.address: /],
     [{ type: 'vault', config: { ...CONFIG, role_id: '' } }, /^config\.role_id: must not be empty/],
     [
-      { type: 'azure_key_vault', config: { vault_url: 'https://a.example', endpoint: 'https://b.example' } },
-      /endpoint/,
+      { type: 'azure_key_vault', config: { vault_url: 'https://a.example', authority_host: 'https://b.example' } },
+      /authority_host/,
     ],
     [null, /^the body: /],
   ] as const) {

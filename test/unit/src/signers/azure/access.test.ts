@@ -7,6 +7,7 @@ import { azureAccessFields, createAzureTokens, missingField } from '../../../../
 import { signerTools } from '../../../../support/signer-tools.ts';
 import { CLIENT, startAzure, TENANT } from '../../../../support/signers/azure-double.ts';
 
+const plain = (value: string) => ({ type: 'plain', value });
 const schema = z.object(azureAccessFields);
 
 async function scene(t: Test) {
@@ -31,7 +32,11 @@ async function scene(t: Test) {
 
 t.test('by the secret of an application', async (t) => {
   const { azure, clock, open } = await scene(t);
-  const config = { tenant_id: TENANT, client_id: CLIENT, client_secret: { type: 'plain', value: azure.clientSecret } };
+  const config = {
+    tenant_id: plain(TENANT),
+    client_id: plain(CLIENT),
+    client_secret: { type: 'plain', value: azure.clientSecret },
+  };
   const token = open(config);
   t.equal(await token(), azure.issued[0]);
   clock.ms = 3_500_000;
@@ -43,14 +48,14 @@ t.test('by the secret of an application', async (t) => {
     message:
       /^The token service of Azure at 127\.0\.0\.1:\d+ answered 401: AADSTS7000215: Invalid client secret provided\.$/,
   });
-  t.throws(() => open({ ...config, tenant_id: 'http://127.0.0.1/x' }), { message: /^tenant_id is not/ });
+  t.throws(() => open({ ...config, tenant_id: plain('http://127.0.0.1/x') }), { message: /^tenant_id is not/ });
 });
 
 t.test('by the token of the cluster, which is read anew each time', async (t) => {
   const { azure, clock, open } = await scene(t);
   const folder = t.testdir({ token: `${azure.federatedToken}\n` });
-  const config = { auth_type: 'workload_identity', tenant_id: TENANT, client_id: CLIENT };
-  t.equal(await open({ ...config, federated_token_file: join(folder, 'token') })(), azure.issued[0]);
+  const config = { auth_type: 'workload_identity', tenant_id: plain(TENANT), client_id: plain(CLIENT) };
+  t.equal(await open({ ...config, federated_token_file: plain(join(folder, 'token')) })(), azure.issued[0]);
   const token = open(config, { AZURE_FEDERATED_TOKEN_FILE: join(folder, 'token') });
   t.equal(await token(), azure.issued[1]);
   t.throws(() => open(config), {
@@ -72,8 +77,8 @@ t.test('by the machine that it runs on', async (t) => {
   t.equal(await token(), azure.issued[0]);
   clock.ms = 86_000_000;
   t.equal(await token(), azure.issued[0]);
-  t.equal(await open({ auth_type: 'managed_identity', client_id: CLIENT }, variables)(), azure.issued[1]);
-  await t.rejects(open({ auth_type: 'managed_identity', client_id: 'x' }, variables)(), {
+  t.equal(await open({ auth_type: 'managed_identity', client_id: plain(CLIENT) }, variables)(), azure.issued[1]);
+  await t.rejects(open({ auth_type: 'managed_identity', client_id: plain('x') }, variables)(), {
     message: /Identity not found/,
   });
   azure.lifeSeconds = undefined;
@@ -84,7 +89,7 @@ t.test('by the machine that it runs on', async (t) => {
 });
 
 t.test('what each way needs', (t) => {
-  const all = { tenant_id: 't', client_id: 'c', client_secret: { type: 'plain', value: 's' } };
+  const all = { tenant_id: plain('t'), client_id: plain('c'), client_secret: plain('s') };
   t.equal(missingField(schema.parse(all)), undefined);
   t.equal(missingField(schema.parse({ ...all, client_id: undefined })), 'client_id');
   t.equal(missingField(schema.parse({ auth_type: 'managed_identity' })), undefined);

@@ -5,6 +5,7 @@ import { azureKeyVaultSignerKind } from '../../../../../src/signers/azure/key-va
 import { signerTools } from '../../../../support/signer-tools.ts';
 import { startAzure, TENANT } from '../../../../support/signers/azure-double.ts';
 
+const plain = (value: string) => ({ type: 'plain', value });
 const { configSchema } = azureKeyVaultSignerKind;
 
 async function scene(t: Test) {
@@ -69,9 +70,8 @@ t.test('each cloud has tokens of its own, asked for where they are', async (t) =
     'a.managedhsm.azure.net',
     'a.vault.usgovcloudapi.net',
     'a.vault.azure.cn',
-    'a.test',
   ]) {
-    const account = { tenant_id: TENANT, client_id: 'c', client_secret: { type: 'plain', value: 's' } };
+    const account = { tenant_id: plain(TENANT), client_id: plain('c'), client_secret: plain('s') };
     const config = configSchema.parse({ ...account, vault_url: `https://${vault}/`, key_name: 'k' });
     const signer = await azureKeyVaultSignerKind.create('one', config, tools);
     await t.rejects(signer.publicKey('secp256k1'), { message: 'nobody there' });
@@ -81,14 +81,32 @@ t.test('each cloud has tokens of its own, asked for where they are', async (t) =
     'https://login.microsoftonline.com https://managedhsm.azure.net/.default',
     'https://login.microsoftonline.us https://vault.usgovcloudapi.net/.default',
     'https://login.partner.microsoftonline.cn https://vault.azure.cn/.default',
-    'https://login.microsoftonline.com https://vault.azure.net/.default',
   ]);
+});
+
+t.test('no token goes to a host that is not of Azure, unless the operator says who gives it out', (t) => {
+  const config = { auth_type: 'managed_identity', key_name: 'k' };
+  const isGood = (vault_url: string, more: object = {}) =>
+    configSchema.safeParse({ ...config, vault_url, ...more }).success;
+  for (const url of ['https://a.vault.azure.net', 'https://a.vault.azure.net/']) t.ok(isGood(url), url);
+  for (const url of [
+    'http://a.vault.azure.net',
+    'https://vault.azure.net.example.org',
+    'https://example.org/.vault.azure.net',
+    'https://a.vault.azure.net@example.org',
+    'https://evilvault.azure.net.',
+    'https://vault.azure.net',
+  ]) {
+    t.notOk(isGood(url), url);
+    t.ok(isGood(url, { authority_host: 'https://login.example.org' }), url);
+  }
+  t.end();
 });
 
 t.test('the entry of the reference; what a way of access needs is asked for', (t) => {
   const secret = { type: 'env', value: 'X' };
   const vault = { vault_url: 'https://a.vault.azure.net', key_name: 'k' };
-  const whole = { ...vault, tenant_id: secret, client_id: 'c', client_secret: secret, key_version: '1' };
+  const whole = { ...vault, tenant_id: secret, client_id: secret, client_secret: secret, key_version: '1' };
   t.match(configSchema.safeParse(whole), { success: true, data: { auth_type: 'client_secret' } });
   t.ok(configSchema.safeParse({ ...vault, auth_type: 'managed_identity' }).success);
   t.ok(configSchema.safeParse({ ...whole, auth_type: 'workload_identity', federated_token_file: 'f' }).success);
