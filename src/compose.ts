@@ -150,7 +150,7 @@ async function build(
   opened.later('connections of signers', () => Promise.all([signerHttp.close(), clientHttp.close()]));
   const signerTools = { secrets: secretOf, http: signerHttp, clock, random: Math.random, metrics: metrics.signers };
   const settings = { configuration, chains, signerKinds, signerTools, clientHttp, store, log };
-  const { feed, networks, signers } = await openSettings(settings, opened);
+  const { feed, networks, signers, plugins } = await openSettings(settings, opened);
   const signerOf = ({ signerId }: Relayer) => signers.signer(signerId);
 
   const http = createRpcHttp({
@@ -255,6 +255,7 @@ async function build(
     services,
     books: store.read,
     entries: configuration.plugins,
+    settings: (id) => plugins.of(id),
     pluginsDir: resolve(environment.PLUGINS_DIR),
     sandboxDir: SANDBOX_DIR,
     dataDir,
@@ -267,6 +268,7 @@ async function build(
     threads: Math.min(4, availableParallelism()),
   });
   opened.later('sandbox', () => pluginHost.close(0));
+  plugins.whenRead(() => pluginHost.applySettings());
   const rate = {
     perSecond: environment.RATE_LIMIT_REQUESTS_PER_SECOND,
     burst: environment.RATE_LIMIT_BURST_SIZE,

@@ -6,6 +6,8 @@ import { applyDeclarations, type DeclaredRelayer } from './services/declarations
 import { applyNotifications } from './services/notification-declarations.ts';
 import { applyNetworks } from './services/settings/network-declarations.ts';
 import { NetworkDirectory } from './services/settings/network-directory.ts';
+import { applyPlugins } from './services/settings/plugin-declarations.ts';
+import { PluginDirectory } from './services/settings/plugin-directory.ts';
 import { SettingsFeed } from './services/settings/settings-feed.ts';
 import { applySigners } from './services/settings/signer-declarations.ts';
 import { SignerDirectory } from './services/settings/signer-directory.ts';
@@ -16,7 +18,7 @@ import type { Store } from './store/store.ts';
 import type { Teardown } from './teardown.ts';
 
 export interface SettingsParts {
-  configuration: Pick<Configuration, 'environment' | 'networks' | 'notifications' | 'relayers' | 'signers'>;
+  configuration: Pick<Configuration, 'environment' | 'networks' | 'notifications' | 'plugins' | 'relayers' | 'signers'>;
   chains: ReadonlyMap<NetworkType, Chain>;
   signerKinds: SignerKinds;
   /** For signers of the configuration. */
@@ -32,6 +34,7 @@ export interface OpenedSettings {
   feed: SettingsFeed;
   networks: NetworkDirectory;
   signers: SignerDirectory;
+  plugins: PluginDirectory;
 }
 
 /** Opens the signers, and brings what the configuration declares and what the store has together. */
@@ -53,12 +56,15 @@ export async function openSettings(parts: SettingsParts, opened: Teardown): Prom
   await applyDeclarations(store, await withAddresses(configuration.relayers, chains, signers), log, { reset });
   await applySigners(store, configuration.signers, log, { reset });
   await applyNetworks(store, configuration.networks, log, { reset });
+  await applyPlugins(store, configuration.plugins, { reset });
 
   const feed = new SettingsFeed({ store, log });
   opened.later('changes of settings', () => feed.close());
   const networks = new NetworkDirectory(configuration.networks, store.read);
   await feed.follow('network', () => networks.reload());
-  return { feed, networks, signers };
+  const plugins = new PluginDirectory(store.read);
+  await feed.follow('plugin', () => plugins.reload());
+  return { feed, networks, signers, plugins };
 }
 
 async function withAddresses(

@@ -19,6 +19,7 @@ export const ERRORS = {
     retryable: true,
     text: 'Plugin {plugin} has {remaining} {unit} left of {rule} {limit} of relayer {relayer}, and {asked} was asked for; more is free from {free_from}',
   },
+  PLUGIN_DISABLED: { status: 403, retryable: true, text: 'Plugin {id} is disabled', message: 'Plugin disabled' },
   ROUTE_NOT_FOUND: { status: 404, retryable: false, text: 'No such route: {method} {path}' },
   RELAYER_NOT_FOUND: { status: 404, retryable: false, text: 'Relayer with ID {id} not found' },
   NOTIFICATION_NOT_FOUND: {

@@ -124,7 +124,7 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
       relayerRoutes(api, services.relayers);
       transactionRoutes(api, services.transactions);
       lifecycleRoutes(api, services.lifecycle);
-      pluginViewRoutes(api, pluginHost);
+      pluginViewRoutes(api, pluginHost, services.plugins);
       notificationRoutes(api, services.notifications);
       signingRoutes(api, services.signing);
       rpcRoutes(api, services.rpc);

@@ -10,8 +10,9 @@ import type { Clock } from '../domain/clock.ts';
 import type { PluginEntry } from '../domain/plugin.ts';
 import type { Log } from '../observability/log.ts';
 import type { Admission, NoSeat, Seat } from './admission.ts';
+import type { CallLog } from './call-log.ts';
 import type { CallRecord, RunningCalls } from './call-record.ts';
-import type { CatalogPlugin } from './catalog/catalog.ts';
+import type { CatalogPlugin } from './catalog/known-plugin.ts';
 import { EffectRun } from './effect-run.ts';
 import { forwardLogs } from './forwarded-logs.ts';
 import { answerOf, ended, failureAnswer, type HostFailure, type ShownUsage } from './outcome.ts';
@@ -30,6 +31,7 @@ export interface CallRunnerDeps {
   clock: Clock;
   log: Log;
   metrics: Pick<PluginMetrics, 'callEnded'>;
+  callLog: CallLog;
 }
 
 /** A call may wait for a place for half of its plugin's timeout, within these bounds, in ms. */
@@ -170,12 +172,28 @@ export class CallRunner {
     if (report.dropped_logs > 0) {
       logs.push({ level: 'warn', message: `${report.dropped_logs} more log lines were dropped` });
     }
+    this.remember(outcome, report, record, mapped);
     forwardLogs(this.deps.log, logs, { pluginId, requestId: record.requestId }, forward_logs);
     const shown = outcome.kind === 'returned' ? outcome : { ...outcome, message: mapped(outcome.message) };
     return answerOf(shown, entry, {
       logs,
       traces: record.traces.entries(this.deps.clock.elapsed()),
       usage: report.usage,
+    });
+  }
+
+  /** Lines that nobody wants now may be asked for later; most calls write none. */
+  private remember(
+    outcome: Outcome,
+    { logs, usage }: CallReport & { usage: ShownUsage },
+    { plugin, requestId, callerKeyId: keyId }: CallRecord,
+    mapped: (text: string) => string,
+  ): void {
+    if (logs.length === 0 && outcome.kind === 'returned') return;
+    this.deps.callLog.add(plugin.id, {
+      ...{ requestId, keyId, at: this.deps.clock.now(), durationMs: usage.duration_ms },
+      outcome: outcome.kind === 'ended' ? outcome.code : outcome.kind,
+      lines: logs.map(({ level, message }) => ({ level, message: mapped(message) })),
     });
   }
 

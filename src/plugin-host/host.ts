@@ -3,14 +3,17 @@ import { type Death, type DriverMessage, PROTOCOL_VERSION } from '../../sandbox/
 import type { Clock } from '../domain/clock.ts';
 import { AppError } from '../domain/errors.ts';
 import type { PluginEntry } from '../domain/plugin.ts';
+import type { StoredPlugin } from '../domain/plugin-settings.ts';
 import type { Log } from '../observability/log.ts';
 import type { Services } from '../services/services.ts';
 import { Admission } from './admission.ts';
+import { CallLog } from './call-log.ts';
 import { RunningCalls } from './call-record.ts';
 import { CallRunner } from './call-runner.ts';
 import { bindCapabilities } from './capabilities/table.ts';
-import { Catalog, type CatalogPlugin, pluginsRoot } from './catalog/catalog.ts';
+import { Catalog, pluginsRoot } from './catalog/catalog.ts';
 import type { WatchTiming } from './catalog/folder-watch.ts';
+import type { CatalogPlugin, KnownPlugin } from './catalog/known-plugin.ts';
 import { type PluginBooks, PluginViews } from './catalog/plugin-view.ts';
 import { stateOf } from './catalog/version-swap.ts';
 import { nativeAddon } from './compiler/child-program.ts';
@@ -32,6 +35,8 @@ export interface PluginHostDeps {
   books: PluginBooks;
   /** The `plugins` of the configuration. */
   entries: readonly PluginEntry[];
+  /** What clients made of a plugin; absent: nothing. */
+  settings?: (pluginId: string) => StoredPlugin | undefined;
   pluginsDir: string;
   /** Absolute path of `sandbox/`. */
   sandboxDir: string;
@@ -74,6 +79,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
   const capabilities = bindCapabilities(deps.services);
   const { effects } = deps.services;
   const gateway = new Gateway({ capabilities, calls, effects, log, metrics, clock, uuid: deps.uuid });
+  const callLog = new CallLog();
   const fairStart = new FairStart(clock);
   const usage = new UsageLedger(clock);
   const orphans: Orphans | undefined =
@@ -200,6 +206,8 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
       tryOut: (version) => children.tryOut(version),
       // What its author has mended is not held against it.
       serves: (pluginId) => quarantine.forget(pluginId),
+      gone: (pluginId) => callLog.forget(pluginId),
+      ...(deps.settings !== undefined && { settings: deps.settings }),
     });
     catalog = plugins;
     // Not among builds of plugins, of which one that hangs would hold it up.
@@ -214,7 +222,17 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     const late = plugins.list().filter((plugin) => stateOf(plugin) === 'compiling');
     if (late.length > 0) log.warn({ pluginIds: late.map(({ entry }) => entry.id) }, 'plugins are still being compiled');
     const plugin = (id: string) => plugins.get(id);
-    runner = new CallRunner({ pool: threads, admission, calls, quarantine, plugin, clock, log, metrics: counted });
+    runner = new CallRunner({
+      pool: threads,
+      admission,
+      calls,
+      quarantine,
+      plugin,
+      clock,
+      log,
+      metrics: counted,
+      callLog,
+    });
     ticking = setInterval(tick, TICK_MS);
     await until(() => children.settled, CHILD_MS);
   }
@@ -244,11 +262,19 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
     await pool?.close();
   }
 
+  /** @throws AppError `PLUGIN_NOT_FOUND` */
+  function known(pluginId: string): KnownPlugin {
+    const plugin = catalog?.get(pluginId);
+    if (plugin === undefined) throw new AppError('PLUGIN_NOT_FOUND', { id: pluginId });
+    return plugin;
+  }
+
   return {
     start,
     async call(pluginId, request, signal) {
-      const plugin = catalog?.get(pluginId);
-      if (plugin === undefined || runner === undefined) throw new AppError('PLUGIN_NOT_FOUND', { id: pluginId });
+      const plugin = known(pluginId);
+      if (runner === undefined) throw new AppError('PLUGIN_NOT_FOUND', { id: pluginId });
+      if (plugin.isDisabled) throw new AppError('PLUGIN_DISABLED', { id: pluginId });
       if (request.method === 'GET' && !plugin.entry.allow_get_invocation) throw new AppError('PLUGIN_GET_DISABLED', {});
       underWay++;
       try {
@@ -274,6 +300,17 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
       if (view === undefined) throw new AppError('PLUGIN_NOT_FOUND', { id: pluginId });
       return view;
     },
+    declared: (pluginId) => known(pluginId).declared,
+    async reload(pluginId) {
+      known(pluginId);
+      quarantine.forget(pluginId);
+      await catalog?.reload(pluginId);
+    },
+    logs(pluginId, page) {
+      known(pluginId);
+      return callLog.list(pluginId, page);
+    },
+    applySettings: () => catalog?.applySettings(),
     usage() {
       const plugins = catalog?.list() ?? [];
       const peaks = plugins.map(({ entry }) => [entry.id, usage.lastHour(entry.id).heapPeakBytes] as const);

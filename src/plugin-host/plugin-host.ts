@@ -2,6 +2,7 @@ import type { Confinement, Json } from '../../sandbox/protocol.ts';
 import type { Claim } from '../domain/idempotency.ts';
 import type { WireObject } from '../domain/json/json.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
+import type { PluginEntry } from '../domain/plugin.ts';
 import type { BundlerConfinement } from './bundler-confinement.ts';
 import type { Totals } from './processes/usage.ts';
 
@@ -14,7 +15,7 @@ export interface PluginHost {
   start(): Promise<void>;
   /**
    * Runs one call to its end; every end is an answer.
-   * @throws AppError `PLUGIN_NOT_FOUND`, `PLUGIN_GET_DISABLED`, and under an idempotency key
+   * @throws AppError `PLUGIN_NOT_FOUND`, `PLUGIN_DISABLED`, `PLUGIN_GET_DISABLED`, and under an idempotency key
    *   `EFFECT_MISMATCH`, `EFFECT_UNKNOWN`, `LOCK_HELD_ELSEWHERE`, `IDEMPOTENCY_RUNNING`, `UNAVAILABLE`
    */
   call(pluginId: string, request: PluginRequest, signal: CallerSignal): Promise<PluginAnswer>;
@@ -22,6 +23,17 @@ export interface PluginHost {
   list(page: PageRequest): Promise<Page<WireObject>>;
   /** @throws AppError `PLUGIN_NOT_FOUND` */
   get(pluginId: string): Promise<WireObject>;
+  /** As it was declared, whatever clients made of it. @throws AppError `PLUGIN_NOT_FOUND` */
+  declared(pluginId: string): PluginEntry;
+  /**
+   * Builds a plugin anew and holds nothing against it that was before. Resolves when the build is done, or takes long.
+   * @throws AppError `PLUGIN_NOT_FOUND`
+   */
+  reload(pluginId: string): Promise<void>;
+  /** What its last calls here wrote, the latest first. @throws AppError `PLUGIN_NOT_FOUND` */
+  logs(pluginId: string, page: PageRequest): Page<WireObject>;
+  /** Goes by what clients have made of plugins by now. */
+  applySettings(): void;
   status(): PluginHostStatus;
   /** What the calls of all plugins came to since the start. */
   usage(): PluginUsage;

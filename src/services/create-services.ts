@@ -24,6 +24,7 @@ import type { ApiServices } from './services.ts';
 import { createAuditService } from './settings/audit.ts';
 import type { NetworkDirectory } from './settings/network-directory.ts';
 import { createNetworksService } from './settings/networks.ts';
+import { createPluginsService } from './settings/plugins.ts';
 import { createRelayerCreate } from './settings/relayer-create.ts';
 import { createRelayerDelete } from './settings/relayer-delete.ts';
 import { createRelayerUpdate } from './settings/relayer-update.ts';
@@ -83,6 +84,7 @@ export function createServices(deps: ServicesDeps): ApiServices {
     effects: createEffectsService(store),
     signers: createSignersService({ store, signers, kinds: signerKinds, guard: signerGuard, newId }),
     networks: createNetworksService({ store, chains, networks, connections, engine, rpcGuard, feed }),
+    plugins: createPluginsService({ store, feed }),
     audit: createAuditService(store.read),
   };
 }

@@ -16,6 +16,13 @@ function canonical(value: Json | undefined): string | undefined {
   );
 }
 
+/** Of a value, whatever the order of its keys. */
+export function valueDigest(value: Json): string {
+  return createHash('sha256')
+    .update(canonical(value) ?? '')
+    .digest('hex');
+}
+
 /** A declaration as it is kept to be compared: of what may hold credentials, only a digest. */
 export function keptDeclaration(declaration: Json, secretKeys: readonly string[]): Json {
   const kept: JsonObject = isObject(declaration) ? { ...declaration } : {};

@@ -10,6 +10,7 @@ import type { EffectsService } from './effects.ts';
 import type { FetchService } from './fetch.ts';
 import type { AuditService } from './settings/audit.ts';
 import type { NetworksService } from './settings/networks.ts';
+import type { PluginsService } from './settings/plugins.ts';
 import type { SignersService } from './settings/signers.ts';
 
 /**
@@ -35,6 +36,7 @@ export interface Services {
 export interface ApiServices extends Services {
   readonly signers: SignersService;
   readonly networks: NetworksService;
+  readonly plugins: PluginsService;
   readonly audit: AuditService;
 }
 

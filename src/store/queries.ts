@@ -14,6 +14,7 @@ import { pruningWrites } from './tables/pruning.ts';
 import { auditReads, auditWrites } from './tables/settings/audit-records.ts';
 import { networkReads, networkWrites } from './tables/settings/networks.ts';
 import { notificationReads, notificationWrites } from './tables/settings/notifications.ts';
+import { pluginSettingsReads, pluginSettingsWrites } from './tables/settings/plugin-settings.ts';
 import { relayerReads, relayerWrites } from './tables/settings/relayers.ts';
 import { settingsLock } from './tables/settings/settings-lock.ts';
 import { signerReads, signerWrites } from './tables/settings/signers.ts';
@@ -37,6 +38,7 @@ export function createReader(connection: Connection): Reader {
     ...spendingReads(connection),
     ...networkReads(connection),
     ...signerReads(connection),
+    ...pluginSettingsReads(connection),
     ...auditReads(connection),
     ...historyReads(connection),
   };
@@ -62,6 +64,7 @@ export function createWriter(connection: Connection): Writer {
     ...spendingWrites(connection),
     ...networkWrites(connection),
     ...signerWrites(connection),
+    ...pluginSettingsWrites(connection),
     ...auditWrites(connection),
     ...settingsLock(connection),
     ...historyWrites(connection),

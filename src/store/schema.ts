@@ -31,6 +31,7 @@ export interface Tables {
   outbox: OutboxTable;
   networks: NetworkTable;
   signers: SignerTable;
+  plugin_settings: PluginSettingsTable;
   audit_records: AuditTable;
   leases: LeaseTable;
   rate_buckets: RateBucketTable;
@@ -272,6 +273,15 @@ interface SignerTable {
   shown: string;
   /** Sealed. */
   config: string;
+}
+
+export interface PluginSettingsTable {
+  plugin_id: string;
+  /** Sealed. */
+  settings: string;
+  is_disabled: number;
+  /** JSON. */
+  declared: string;
 }
 
 interface AuditTable {

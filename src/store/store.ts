@@ -9,6 +9,7 @@ import type { StoredNetwork } from '../domain/network.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { Notification } from '../domain/notification.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
+import type { StoredPlugin } from '../domain/plugin-settings.ts';
 import type { Relayer } from '../domain/relayer.ts';
 import type { StoredSigner } from '../domain/signer.ts';
 import type { AnchorKind } from '../domain/transaction/anchor.ts';
@@ -169,6 +170,10 @@ export interface Reader {
   allSigners(): Promise<StoredSigner[]>;
   /** With its secrets, of this making of it only. */
   signerConfig(id: string, stamp: string): Promise<JsonObject | undefined>;
+
+  storedPlugin(id: string): Promise<StoredPlugin | undefined>;
+  /** By id. */
+  storedPlugins(): Promise<StoredPlugin[]>;
 
   /** Rises with each change of settings; 0 before the first. */
   latestAuditRecord(): Promise<number>;
@@ -394,6 +399,8 @@ export interface Writer extends Reader {
   insertSigner(signer: StoredSigner, config: JsonObject): Promise<void>;
   /** True when there was one. */
   deleteSigner(id: string): Promise<boolean>;
+  putPlugin(plugin: StoredPlugin): Promise<void>;
+  deletePlugin(id: string): Promise<void>;
   insertAuditRecord(record: AuditedChange & Pick<Caller, 'keyId' | 'requestId'>): Promise<void>;
 
   putHistory(history: Pick<History, 'epochs' | 'place'>): Promise<void>;

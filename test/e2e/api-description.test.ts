@@ -54,6 +54,13 @@ t.test('every operation, once', async (t) => {
   const relayer = '/api/v1/relayers/local-1';
   await ask('GET /api/v1/plugins', '/api/v1/plugins');
   await ask('GET /api/v1/plugins/:id', '/api/v1/plugins/ok');
+  await ask('PATCH /api/v1/plugins/:id', '/api/v1/plugins/ok', { timeout: 20, config: { mode: 'quick' } });
+  await ask('POST /api/v1/plugins/:id/disable', '/api/v1/plugins/ok/disable');
+  t.equal((await service.call('ok')).status, 403);
+  await ask('POST /api/v1/plugins/:id/enable', '/api/v1/plugins/ok/enable');
+  await ask('POST /api/v1/plugins/:id/reload', '/api/v1/plugins/ok/reload');
+  t.equal((await service.call('ok')).status, 200);
+  await ask('GET /api/v1/plugins/:id/logs', '/api/v1/plugins/ok/logs');
   await ask('GET /api/v1/relayers', '/api/v1/relayers');
   await ask('GET /api/v1/relayers/:id', relayer);
   await ask('PATCH /api/v1/relayers/:id', relayer, { name: 'New', policies: { min_balance: 1 } });

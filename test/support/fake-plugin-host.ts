@@ -1,5 +1,6 @@
 import { AppError } from '../../src/domain/errors.ts';
 import type { Page, PageRequest } from '../../src/domain/page.ts';
+import { droppedInEntry, type PluginEntry } from '../../src/domain/plugin.ts';
 import type {
   PluginAnswer,
   PluginHost,
@@ -33,6 +34,24 @@ export class FakePluginHost implements PluginHost {
     if (id !== 'echo') throw new AppError('PLUGIN_NOT_FOUND', { id });
     return { id };
   }
+
+  declared(id: string): PluginEntry {
+    if (id !== 'echo') throw new AppError('PLUGIN_NOT_FOUND', { id });
+    return droppedInEntry(id, 'echo.ts');
+  }
+
+  reloaded: string[] = [];
+
+  async reload(id: string): Promise<void> {
+    this.reloaded.push(this.declared(id).id);
+  }
+
+  logs(id: string): Page<{ request_id: string }> {
+    this.declared(id);
+    return { items: [{ request_id: 'request-1' }], total: 1 };
+  }
+
+  applySettings(): void {}
 
   usage(): PluginUsage {
     return { totals: [], heapPeaks: new Map() };

@@ -4,6 +4,7 @@ import { AppError, invalidRequest } from '../../src/domain/errors.ts';
 import type { Effect } from '../../src/domain/idempotency.ts';
 import type { WireObject } from '../../src/domain/json/json.ts';
 import type { Page, PageRequest } from '../../src/domain/page.ts';
+import type { PluginEntry } from '../../src/domain/plugin.ts';
 import type { TransactionStatus } from '../../src/domain/transaction/transaction-state.ts';
 import type { RpcOutcome } from '../../src/egress/rpc/rpc-client.ts';
 import type {
@@ -18,6 +19,7 @@ import type {
 } from '../../src/services/services.ts';
 import type { AuditService } from '../../src/services/settings/audit.ts';
 import type { NetworksService } from '../../src/services/settings/networks.ts';
+import type { PluginsService } from '../../src/services/settings/plugins.ts';
 import type { SignersService } from '../../src/services/settings/signers.ts';
 import { FakeEffects } from './keyed-effect.ts';
 import { fetchServiceOver, NO_PLUGIN_HTTP } from './no-plugin-http.ts';
@@ -35,6 +37,7 @@ export class FakeServices implements ApiServices {
   readonly effects = new FakeEffects();
   readonly signers = new FakeSigners();
   readonly networks = new FakeNetworks();
+  readonly plugins = new FakePlugins();
   readonly audit = new FakeAudit();
 }
 
@@ -172,6 +175,18 @@ class FakeNetworks implements NetworksService {
   async remove(id: string): Promise<void> {
     await this.get(id);
     this.known.delete(id);
+  }
+}
+
+class FakePlugins implements PluginsService {
+  readonly changes: unknown[] = [];
+
+  async update(entry: PluginEntry, body: unknown): Promise<void> {
+    this.changes.push([entry.id, body]);
+  }
+
+  async enable(entry: PluginEntry, isEnabled: boolean): Promise<void> {
+    this.changes.push([entry.id, isEnabled]);
   }
 }
 

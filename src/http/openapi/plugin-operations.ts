@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { limitsSchema, relayerGrantSchema } from '../../domain/plugin.ts';
+import { pluginUpdateSchema } from '../../domain/plugin-settings.ts';
 import { envelope, pageOf, pluginFailureSchema, pluginResultSchema } from './answers.ts';
-import { found, type Operation } from './operation.ts';
+import { BODY, found, type Operation } from './operation.ts';
 
 const moment = z.string().meta({ description: 'RFC 3339' });
 const count = z.int().min(0);
@@ -36,6 +37,7 @@ export const pluginSchema = z.strictObject({
   forward_logs: z.boolean(),
   config: z.record(z.string(), z.string()).nullable().meta({ description: 'Its keys; the values are hidden' }),
   isolation: z.enum(['plugin', 'call']),
+  enabled: z.boolean().meta({ description: 'Whether calls are let in' }),
   state: z.enum(['serving', 'broken', 'compiling', 'backing-off']),
   version: z
     .strictObject({ hash: z.string(), since: moment })
@@ -97,6 +99,16 @@ export const pluginSchema = z.strictObject({
   }),
 });
 
+/** One call, with what it wrote. */
+const loggedCallSchema = z.strictObject({
+  request_id: z.string(),
+  key_id: z.string().meta({ description: 'The API key that called' }),
+  at: moment.meta({ description: 'When it ended' }),
+  outcome: z.string().meta({ description: '`returned`, `threw`, or the code of how it was ended' }),
+  duration_ms: count,
+  logs: z.array(z.strictObject({ level: z.enum(['log', 'debug', 'info', 'warn', 'error']), message: z.string() })),
+});
+
 /** What there is, and how it stands. */
 export const pluginViews: Readonly<Record<string, Operation>> = {
   'GET /api/v1/plugins': {
@@ -112,6 +124,52 @@ export const pluginViews: Readonly<Record<string, Operation>> = {
     summary: 'One plugin: its version, limits, permissions and usage',
     answer: found('The plugin', envelope(pluginSchema)),
     errors: ['PLUGIN_NOT_FOUND'],
+  },
+  'PATCH /api/v1/plugins/:id': {
+    id: 'updatePlugin',
+    tag: 'Plugins',
+    summary: 'Update a plugin',
+    description:
+      'What is absent or null stays; a `config` of null is cleared. Calls that run end as they began. What a plugin may do ' +
+      'and use is changed in the configuration only.',
+    body: { schema: pluginUpdateSchema, required: true, example: { timeout: 30, emit_logs: true } },
+    answer: found('The plugin after the change', envelope(pluginSchema)),
+    errors: [...BODY, 'PLUGIN_NOT_FOUND'],
+  },
+  'POST /api/v1/plugins/:id/enable': {
+    id: 'enablePlugin',
+    tag: 'Plugins',
+    summary: 'Let calls of a plugin in again',
+    answer: found('The plugin', envelope(pluginSchema)),
+    errors: ['INVALID_REQUEST', 'PLUGIN_NOT_FOUND'],
+  },
+  'POST /api/v1/plugins/:id/disable': {
+    id: 'disablePlugin',
+    tag: 'Plugins',
+    summary: 'Refuse calls of a plugin',
+    description: 'Those that run come to their end.',
+    answer: found('The plugin', envelope(pluginSchema)),
+    errors: ['INVALID_REQUEST', 'PLUGIN_NOT_FOUND'],
+  },
+  'POST /api/v1/plugins/:id/reload': {
+    id: 'reloadPlugin',
+    tag: 'Plugins',
+    summary: 'Build a plugin anew',
+    description:
+      'On the instance that is asked, whether its files have changed or not; a back-off ends. A version that does not ' +
+      'compile leaves the one before it serving.',
+    answer: found('The plugin', envelope(pluginSchema)),
+    errors: ['INVALID_REQUEST', 'PLUGIN_NOT_FOUND'],
+  },
+  'GET /api/v1/plugins/:id/logs': {
+    id: 'listPluginLogs',
+    tag: 'Plugins',
+    summary: 'What the last calls of a plugin wrote',
+    description:
+      'The last 100 calls on the instance that is asked, without those that wrote nothing and ended well, whether or not ' +
+      'their answers carried it.',
+    answer: found('The latest first', pageOf(loggedCallSchema)),
+    errors: ['INVALID_REQUEST', 'PLUGIN_NOT_FOUND'],
   },
 };
 
@@ -132,6 +190,7 @@ export function pluginCalls(): Record<string, Operation> {
       'PLUGIN_NOT_FOUND',
       'PAYLOAD_TOO_LARGE',
       'REQUEST_TIMEOUT',
+      'PLUGIN_DISABLED',
       'EFFECT_MISMATCH',
       'EFFECT_UNKNOWN',
       'LOCK_HELD_ELSEWHERE',

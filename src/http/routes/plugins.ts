@@ -2,10 +2,12 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { PluginHost } from '../../plugin-host/plugin-host.ts';
+import type { PluginsService } from '../../services/settings/plugins.ts';
+import { callerOf } from '../caller.ts';
 import { disconnectSignal } from '../disconnect.ts';
 import { success, successPage } from '../envelope.ts';
 import type { HttpMetrics } from '../http-metrics.ts';
-import { acceptAnythingAsJson } from '../json-body.ts';
+import { acceptAnythingAsJson, assertNoBody, bodyOf } from '../json-body.ts';
 import type { HttpLimits } from '../limits.ts';
 import { pageQuerySchema, pageRequest } from '../paging.ts';
 import { pluginRequestOf } from '../plugin-request.ts';
@@ -15,6 +17,8 @@ interface PluginRouteParts {
   metrics: HttpMetrics;
   limits: Pick<HttpLimits, 'pluginBodyBytes'>;
 }
+
+const params = z.object({ id: z.string() });
 
 type CallRequest = FastifyRequest<{ Params: { id: string; '*'?: string } }>;
 
@@ -43,8 +47,8 @@ export function pluginRoutes(app: FastifyInstance, { pluginHost, metrics, limits
   }
 }
 
-/** What plugins there are, and how each one stands. */
-export function pluginViewRoutes(app: FastifyInstance, pluginHost: PluginHost): void {
+/** What plugins there are, how each one stands, and what of it clients may change. */
+export function pluginViewRoutes(app: FastifyInstance, pluginHost: PluginHost, plugins: PluginsService): void {
   const routes = app.withTypeProvider<ZodTypeProvider>();
 
   routes.get('/plugins', { schema: { querystring: pageQuerySchema } }, async (request) => {
@@ -52,7 +56,36 @@ export function pluginViewRoutes(app: FastifyInstance, pluginHost: PluginHost): 
     return successPage(await pluginHost.list(page), page);
   });
 
-  routes.get('/plugins/:id', { schema: { params: z.object({ id: z.string() }) } }, async (request) =>
+  routes.get('/plugins/:id', { schema: { params } }, async (request) =>
     success(await pluginHost.get(request.params.id)),
   );
+
+  routes.patch('/plugins/:id', { schema: { params } }, async (request) => {
+    const { id } = request.params;
+    await plugins.update(pluginHost.declared(id), bodyOf(request), callerOf(request));
+    return success(await pluginHost.get(id));
+  });
+
+  for (const [deed, isEnabled] of [
+    ['enable', true],
+    ['disable', false],
+  ] as const) {
+    routes.post(`/plugins/:id/${deed}`, { schema: { params } }, async (request) => {
+      assertNoBody(request);
+      const { id } = request.params;
+      await plugins.enable(pluginHost.declared(id), isEnabled, callerOf(request));
+      return success(await pluginHost.get(id));
+    });
+  }
+
+  routes.post('/plugins/:id/reload', { schema: { params } }, async (request) => {
+    assertNoBody(request);
+    await pluginHost.reload(request.params.id);
+    return success(await pluginHost.get(request.params.id));
+  });
+
+  routes.get('/plugins/:id/logs', { schema: { params, querystring: pageQuerySchema } }, async (request) => {
+    const page = pageRequest(request.query);
+    return successPage(pluginHost.logs(request.params.id, page), page);
+  });
 }

@@ -3,61 +3,28 @@ import { basename, sep } from 'node:path';
 import type { LoadFailure, PluginVersion } from '../../../sandbox/protocol.ts';
 import { inTime } from '../../domain/in-time.ts';
 import type { PluginEntry } from '../../domain/plugin.ts';
-import type { CallingPlugin } from '../call-record.ts';
-import { grantsOf } from '../capabilities/grants.ts';
+import type { StoredPlugin } from '../../domain/plugin-settings.ts';
 import { uncaughtError } from '../forwarded-logs.ts';
 import type { HostFailure } from '../outcome.ts';
 import { BuildPlaces } from './build-places.ts';
 import { BundleRoom } from './bundle-room.ts';
 import { discoverPlugins, packageMains } from './discovery.ts';
 import { type FolderWatch, type WatchTiming, watchFolders } from './folder-watch.ts';
+import { KnownPlugin } from './known-plugin.ts';
 import { changedFiles, INSTALL_RECORD, type PluginTree, readPluginTree, settledTree } from './plugin-tree.ts';
 import { buildVersion, type VersionBuildDeps } from './version-build.ts';
 import { type ServingVersion, stateOf, VersionSwap } from './version-swap.ts';
-
-/** A plugin as it stands now. */
-export interface CatalogPlugin {
-  readonly entry: PluginEntry;
-  readonly caller: CallingPlugin;
-  /** What calls run; undefined when no version ever compiled. Without a failure too the first one is being compiled. */
-  serving: ServingVersion | undefined;
-  /** Why the newest version does not serve. */
-  failure: HostFailure | undefined;
-}
-
-/** A plugin whose versions come and go. */
-class KnownPlugin implements CatalogPlugin {
-  readonly entry: PluginEntry;
-  readonly caller: CallingPlugin;
-  readonly versions: VersionSwap;
-
-  constructor(entry: PluginEntry, versions: VersionSwap) {
-    const { calls: maxCalls, kv_keys: keys, kv_bytes: bytes, kv_value_bytes: valueBytes } = entry.limits;
-    const kvQuota = { keys, bytes, valueBytes };
-    this.entry = entry;
-    this.caller = { id: entry.id, grants: grantsOf(entry), maxCalls, kvQuota, timeoutMs: entry.timeout * 1000 };
-    this.versions = versions;
-  }
-
-  get serving(): ServingVersion | undefined {
-    return this.versions.serving;
-  }
-
-  get failure(): HostFailure | undefined {
-    return this.versions.failure;
-  }
-
-  get failedAt(): number | undefined {
-    return this.versions.failedAt;
-  }
-}
 
 export interface CatalogDeps extends VersionBuildDeps {
   entries: readonly PluginEntry[];
   /** Has the processes of the version's plugin load it; false when it has none. */
   tryOut: (version: PluginVersion) => boolean;
+  /** What clients made of a plugin. */
+  settings?: (pluginId: string) => StoredPlugin | undefined;
   /** Another version begins to serve. */
   serves?: (pluginId: string) => void;
+  /** A plugin is there no more. */
+  gone?: (pluginId: string) => void;
   watch?: WatchTiming;
   /** How long a build may keep others waiting, in milliseconds. */
   placeMs?: number;
@@ -162,6 +129,17 @@ export class Catalog {
     this.reportChange(pluginId, versions, { serving, failure });
   }
 
+  /** Goes by what clients have made of plugins by now; calls that run end as they began. */
+  applySettings(): void {
+    for (const { declared, versions } of this.plugins.values()) this.know(declared, versions);
+  }
+
+  /** Compiles a plugin anew, whether its files have changed or not. Resolves when that is done, or takes long. */
+  async reload(id: string): Promise<void> {
+    this.unsettled.add(id);
+    await this.refresh();
+  }
+
   /** Reads the folder and compiles what changed; one reading at a time. */
   async refresh(): Promise<void> {
     this.again = this.reading !== undefined;
@@ -202,10 +180,14 @@ export class Catalog {
     this.unsettled = new Set();
     const stale = entries.filter((entry) => unsettled.has(entry.id) || this.isStale(entry, changed));
     for (const entry of stale) {
-      if (!this.plugins.has(entry.id)) this.plugins.set(entry.id, new KnownPlugin(entry, new VersionSwap()));
+      if (!this.plugins.has(entry.id)) this.know(entry, new VersionSwap());
     }
     this.found.resolve();
     await Promise.all(stale.map((entry) => this.compileInTurn(entry)));
+  }
+
+  private know(declared: PluginEntry, versions: VersionSwap): void {
+    this.plugins.set(declared.id, new KnownPlugin(declared, versions, this.deps.settings?.(declared.id)));
   }
 
   /** Resolves when the plugin is compiled, or that takes so long that the others are not to wait for it. */
@@ -241,6 +223,7 @@ export class Catalog {
       else if (now - (this.missing.get(id) ?? now) >= GONE_MS) {
         this.plugins.delete(id);
         this.missing.delete(id);
+        this.deps.gone?.(id);
         this.deps.log.info({ pluginId: id }, 'a plugin is gone');
       }
     }
@@ -274,7 +257,7 @@ export class Catalog {
       this.again = true;
       return;
     }
-    this.plugins.set(entry.id, new KnownPlugin(entry, versions));
+    this.know(entry, versions);
 
     const refused = versions.failure;
     this.room.forget(entry.id);

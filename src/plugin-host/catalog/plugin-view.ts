@@ -1,15 +1,16 @@
 import type { Clock } from '../../domain/clock.ts';
-import type { Wire, WireObject } from '../../domain/json/json.ts';
+import type { WireObject } from '../../domain/json/json.ts';
 import type { KvUsage } from '../../domain/kv.ts';
 import type { Page, PageRequest } from '../../domain/page.ts';
 import { type PluginEntry, relayerGrantSchema } from '../../domain/plugin.ts';
+import { settingsView } from '../../domain/plugin-settings.ts';
 import { hasBudget, type Spent } from '../../domain/transaction/spending.ts';
 import { wireTime } from '../../domain/wire-time.ts';
 import { type Grants, grantsOf } from '../capabilities/grants.ts';
 import { hostRefusal, MOST_SHOWN } from '../compiler/network-use.ts';
 import type { ProcessUse } from '../plugin-host.ts';
 import type { HourUsage } from '../processes/usage.ts';
-import type { CatalogPlugin } from './catalog.ts';
+import type { CatalogPlugin } from './known-plugin.ts';
 import { type ServingVersion, stateOf } from './version-swap.ts';
 
 /** What the store knows of a plugin. */
@@ -71,15 +72,9 @@ export class PluginViews {
     return {
       id,
       path: entry.path,
-      timeout: entry.timeout,
-      emit_logs: entry.emit_logs,
-      emit_traces: entry.emit_traces,
-      emit_usage: entry.emit_usage,
-      raw_response: entry.raw_response,
-      allow_get_invocation: entry.allow_get_invocation,
-      forward_logs: entry.forward_logs,
-      config: hiddenConfig(entry.config),
+      ...settingsView(entry),
       isolation: entry.isolation,
+      enabled: !plugin.isDisabled,
       state: away === undefined ? stateOf(plugin) : 'backing-off',
       version: serving === undefined ? null : { hash: serving.version.version, since: wireTime(serving.since) },
       error:
@@ -109,11 +104,6 @@ export class PluginViews {
       last_hour: hourView(lastHour(id)),
     };
   }
-}
-
-/** The keys of a plugin's own configuration without what stands there: operators put secrets into it. */
-function hiddenConfig(config: PluginEntry['config']): Wire {
-  return config === undefined ? null : Object.fromEntries(Object.keys(config).map((key) => [key, '[hidden]']));
 }
 
 /** What a plugin may do; `*` stands for every relayer. */

@@ -4,6 +4,7 @@ import type { Tables } from '../schema.ts';
 import { audit } from './audit.ts';
 import { baseline } from './baseline.ts';
 import { networks } from './networks.ts';
+import { pluginSettings } from './plugin-settings.ts';
 import { signers } from './signers.ts';
 
 /** One step of the schema. Once released it is never edited: what has to change is the next step. */
@@ -18,4 +19,5 @@ export const migrations: readonly Migration[] = [
   { name: 'audit', up: audit },
   { name: 'networks', up: networks },
   { name: 'signers', up: signers },
+  { name: 'plugin settings', up: pluginSettings },
 ];

@@ -15,6 +15,7 @@ import { leasesContract } from './leases.ts';
 import { networksContract } from './networks.ts';
 import { notificationsContract } from './notifications.ts';
 import { outboxContract } from './outbox.ts';
+import { pluginSettingsContract } from './plugin-settings.ts';
 import { pruningContract } from './pruning.ts';
 import { relayersContract } from './relayers.ts';
 import { settingsLockContract } from './settings-lock.ts';
@@ -34,6 +35,7 @@ export function storeContract(t: Test, open: (t: Test) => Promise<Store>): void 
   notificationsContract(t, open);
   networksContract(t, open);
   signersContract(t, open);
+  pluginSettingsContract(t, open);
   auditContract(t, open);
   settingsLockContract(t, open);
   outboxContract(t, open);

@@ -27,6 +27,7 @@ t.test('what the configuration declares is stored, with the addresses of its sig
       relayers: [relayer],
       signers: [{ id: 'k1', type: 'plain', config: { key: { type: 'plain', value: KEY } } }],
       notifications: [{ id: 'hook', type: 'webhook', url: 'https://hooks.example' }],
+      plugins: [],
       networks: [{ type: 'evm', name: 'n', rpcUrls: [], settings: {}, isBuiltIn: false }],
     },
     chains: createChains(systemClock),

@@ -3,10 +3,12 @@ import type { Tables } from '../../schema.ts';
 import type { Sealer } from '../../sealing.ts';
 import { resealNetworks } from './networks.ts';
 import { resealNotifications } from './notifications.ts';
+import { resealPluginSettings } from './plugin-settings.ts';
 import { resealRpcUrls } from './relayers.ts';
 import { resealSigners } from './signers.ts';
 
 /** Seals all secrets anew that are sealed under a key on its way out, so that one start is enough to retire it. */
 export async function resealSettings(db: Kysely<Tables>, sealer: Sealer): Promise<void> {
-  for (const reseal of [resealNotifications, resealRpcUrls, resealNetworks, resealSigners]) await reseal(db, sealer);
+  for (const reseal of [resealNotifications, resealRpcUrls, resealNetworks, resealSigners, resealPluginSettings])
+    await reseal(db, sealer);
 }

@@ -5,10 +5,11 @@ import type { Claim } from '../../../../src/domain/idempotency.ts';
 import { pluginEntrySchema } from '../../../../src/domain/plugin.ts';
 import { createLog } from '../../../../src/observability/log.ts';
 import { Admission } from '../../../../src/plugin-host/admission.ts';
+import { CallLog } from '../../../../src/plugin-host/call-log.ts';
 import { RunningCalls } from '../../../../src/plugin-host/call-record.ts';
 import { CallRunner } from '../../../../src/plugin-host/call-runner.ts';
 import { grantsOf } from '../../../../src/plugin-host/capabilities/grants.ts';
-import type { CatalogPlugin } from '../../../../src/plugin-host/catalog/catalog.ts';
+import type { CatalogPlugin } from '../../../../src/plugin-host/catalog/known-plugin.ts';
 import { ended } from '../../../../src/plugin-host/outcome.ts';
 import type { DriverPool } from '../../../../src/plugin-host/processes/pool.ts';
 import { fingerprintOf, Quarantine } from '../../../../src/plugin-host/processes/quarantine.ts';
@@ -65,6 +66,7 @@ function setUp(entry: object = {}) {
       reads: { environment: [], fetches: false, hosts: [] },
     },
     failure: undefined,
+    isDisabled: false,
   };
   const time = { now: 0 };
   const clock = { now: () => time.now, elapsed: () => time.now };
@@ -103,7 +105,10 @@ function setUp(entry: object = {}) {
   const calls = new RunningCalls();
   const quarantine = new Quarantine(clock);
   const metrics = new RecordedMetrics();
-  const runner = new CallRunner({ pool, admission, calls, quarantine, plugin: () => plugin, clock, log, metrics });
+  const callLog = new CallLog();
+  const runner = new CallRunner({
+    ...{ pool, admission, calls, quarantine, plugin: () => plugin, clock, log, metrics, callLog },
+  });
   const run = async (
     signal = new AbortController().signal,
     headers: Record<string, string[]> = {},
@@ -112,7 +117,7 @@ function setUp(entry: object = {}) {
     const answer = await runner.run(plugin, { ...REQUEST, headers, ...keyed }, signal);
     return { ...answer, body: JSON.parse(answer.body) };
   };
-  return { plugin, pool, calls, quarantine, metrics, admission, time, lines, run };
+  return { plugin, pool, calls, quarantine, metrics, admission, time, lines, callLog, run };
 }
 
 t.test('the context is what the caller sent, without the credential', async (t) => {
@@ -131,6 +136,19 @@ t.test('the context is what the caller sent, without the credential', async (t) 
   t.match(pool.tasks[0], { call: 1, version: 'v1', timeout_ms: 10_000 });
   t.same(metrics.lines, ['call p returned']);
   t.equal(calls.size, 0);
+});
+
+t.test('what a call wrote is remembered, also where its answer does not carry it', async (t) => {
+  const { pool, run, callLog } = setUp({ emit_logs: false });
+  const page = { page: 1, perPage: 9 };
+  await run();
+  t.equal(callLog.list('p', page).total, 0, 'it wrote nothing');
+  const logs = [{ level: 'log', message: 'at p.ts:9:9' }] as const;
+  pool.answer = () => Promise.resolve({ ...returned, logs: [...logs] });
+  t.notOk('metadata' in (await run()).body);
+  t.match(callLog.list('p', page).items, [
+    { request_id: 'req', key_id: 'k', outcome: 'returned', logs: [{ level: 'log', message: 'at p.ts:1:1' }] },
+  ]);
 });
 
 t.test('a call that was lost before any effect runs again, once', async (t) => {

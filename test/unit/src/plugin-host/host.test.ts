@@ -32,6 +32,28 @@ t.test('wires a call from its request to its answer', async (t) => {
   });
 });
 
+t.test('goes by what clients make of a plugin, and tells what its calls wrote', async (t) => {
+  const made = { pluginId: 'echo', settings: { timeout: 7 }, isDisabled: false, declared: {} };
+  const { host, call, close } = await startPluginHost({ files, driverFile, settings: () => made });
+  t.teardown(close);
+  t.match(await host.get('echo'), { timeout: 7, enabled: true });
+  t.equal(host.declared('echo').timeout, 300);
+  made.isDisabled = true;
+  host.applySettings();
+  t.match(await host.get('echo'), { enabled: false });
+  await t.rejects(call('echo'), { code: 'PLUGIN_DISABLED', status: 403, publicMessage: 'Plugin disabled' });
+  made.isDisabled = false;
+  host.applySettings();
+  t.match(await call('echo'), { status: 200 });
+  await host.reload('echo');
+  const page = { page: 1, perPage: 5 };
+  t.strictSame(host.logs('echo', page), { items: [], total: 0 });
+  t.match(await call('echo', { kill: true }), { status: 503 });
+  t.match(host.logs('echo', page), { items: [{ request_id: 'req-1', outcome: 'SANDBOX_LOST' }], total: 1 });
+  for (const ask of [() => host.declared('x'), () => host.logs('x', page)]) t.throws(ask, { code: 'PLUGIN_NOT_FOUND' });
+  await t.rejects(host.reload('x'), { code: 'PLUGIN_NOT_FOUND' });
+});
+
 t.test('a plugin that loses its process again and again is backed off, which is seen', async (t) => {
   const { host, call, close, log, metrics } = await startPluginHost({ files, driverFile });
   t.teardown(close);

@@ -12,6 +12,7 @@ t.test('all services share one store and one view of the relayers', async (t) =>
     'lifecycle',
     'networks',
     'notifications',
+    'plugins',
     'relayers',
     'rpc',
     'signers',

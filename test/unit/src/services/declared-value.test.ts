@@ -1,5 +1,5 @@
 import t from 'tap';
-import { isDeclaredAsBefore, keptDeclaration } from '../../../../src/services/declared-value.ts';
+import { isDeclaredAsBefore, keptDeclaration, valueDigest } from '../../../../src/services/declared-value.ts';
 
 t.test('two declarations say the same under a key, or not', (t) => {
   t.ok(isDeclaredAsBefore('a', { a: 1, b: 2 }, { a: 1 }));
@@ -13,6 +13,13 @@ t.test('two declarations say the same under a key, or not', (t) => {
   t.notOk(isDeclaredAsBefore('a', { a: null }, {}), 'null is said, nothing is not');
   t.notOk(isDeclaredAsBefore('a', { a: [1, 2] }, { a: [2, 1] }));
   t.notOk(isDeclaredAsBefore('a', { a: 1 }, null));
+  t.end();
+});
+
+t.test('a digest is of the value, whatever the order of its keys', (t) => {
+  t.equal(valueDigest({ a: 1, b: { c: 2, d: 3 } }), valueDigest({ b: { d: 3, c: 2 }, a: 1 }));
+  t.not(valueDigest({ a: 1 }), valueDigest({ a: '1' }));
+  t.match(valueDigest(null), /^[0-9a-f]{64}$/);
   t.end();
 });
 

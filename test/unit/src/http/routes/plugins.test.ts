@@ -25,6 +25,32 @@ t.test('the route reaches the plugin, from the path or the query, with and witho
   }
 });
 
+t.test('a plugin is changed, disabled, enabled and built anew, and its calls are shown', async (t) => {
+  const { call, post, services, pluginHost } = await startHttp(t);
+  const headers = { 'content-type': 'application/json' };
+  const path = '/api/v1/plugins/echo';
+  const changed = await call(path, { method: 'PATCH', body: '{"timeout":5}', headers });
+  t.match([changed.status, changed.json], [200, { success: true, data: { id: 'echo' } }]);
+  for (const deed of ['disable', 'enable', 'reload']) {
+    const done = await post(`${path}/${deed}`, '');
+    t.match([done.status, done.json], [200, { data: { id: 'echo' } }], deed);
+    t.equal((await post(`${path}/${deed}`, '{"x":1}')).status, 400, `${deed} with a body`);
+    t.equal((await post(`/api/v1/plugins/nobody/${deed}`, '')).status, 404, `${deed} of nobody`);
+  }
+  t.strictSame(services.plugins.changes, [
+    ['echo', { timeout: 5 }],
+    ['echo', false],
+    ['echo', true],
+  ]);
+  t.strictSame(pluginHost.reloaded, ['echo']);
+  t.match((await call(`${path}/logs?per_page=5`)).json, {
+    data: [{ request_id: 'request-1' }],
+    pagination: { per_page: 5, total_items: 1 },
+  });
+  t.equal((await call('/api/v1/plugins/nobody/logs')).status, 404);
+  t.equal((await call('/api/v1/plugins/nobody', { method: 'PATCH', body: '{}', headers })).status, 404);
+});
+
 t.test('any content type is read as JSON, and nothing is an empty object', async (t) => {
   const { call, post, pluginHost } = await startHttp(t);
   await post('/plugins/echo/call', '{"a":1}', { 'content-type': 'text/weird' });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../../../../src/domain/clock.ts';
 import { type PluginEntry, pluginEntrySchema } from '../../../../../src/domain/plugin.ts';
+import type { StoredPlugin } from '../../../../../src/domain/plugin-settings.ts';
 import { createLog } from '../../../../../src/observability/log.ts';
 import { Catalog, type CatalogDeps, pluginsRoot } from '../../../../../src/plugin-host/catalog/catalog.ts';
 import type { Compiler } from '../../../../../src/plugin-host/compiler/compiler.ts';
@@ -59,6 +60,8 @@ function setUp(
   /** Whether the plugin has any, and what they were given to load. */
   const processes = { present: false, tried: [] as string[] };
   const begun: string[] = [];
+  const gone: string[] = [];
+  const made = new Map<string, StoredPlugin>();
   const catalog = new Catalog({
     entries,
     root: folder.path,
@@ -71,6 +74,8 @@ function setUp(
       return processes.present;
     },
     serves: (pluginId) => begun.push(pluginId),
+    gone: (pluginId) => gone.push(pluginId),
+    settings: (pluginId) => made.get(pluginId),
     watch: { debounceMs: 5, pollMs: 50 },
     ...limits,
   });
@@ -79,7 +84,7 @@ function setUp(
     await catalog.close();
     folder.remove();
   });
-  return { folder, compiler, lines, catalog, processes, begun };
+  return { folder, compiler, lines, catalog, processes, begun, gone, made };
 }
 
 const states = (catalog: Catalog) =>
@@ -100,6 +105,27 @@ t.test(
     t.match(lines.join(), 'a file in the plugins folder is no plugin');
   },
 );
+
+t.test('what clients make of a plugin counts without a build, and a reload builds what did not change', async (t) => {
+  const { catalog, compiler, folder, made, gone } = setUp(t, { 'a.ts': 'a' });
+  made.set('a', { pluginId: 'a', settings: { timeout: 5 }, isDisabled: false, declared: {} });
+  await catalog.start(LONG_MS);
+  t.match(catalog.get('a'), { entry: { timeout: 5 }, declared: { timeout: 300 } });
+  made.set('a', { pluginId: 'a', settings: {}, isDisabled: true, declared: {} });
+  catalog.applySettings();
+  t.match(catalog.get('a'), { entry: { timeout: 300 }, isDisabled: true });
+  t.strictSame(compiler.compiled, ['a']);
+  await catalog.reload('a');
+  t.strictSame(compiler.compiled, ['a', 'a']);
+  t.match(catalog.get('a'), { isDisabled: true });
+  await catalog.reload('nobody');
+  folder.remove('a.ts');
+  await eventually(
+    () => gone,
+    ([id]) => id === 'a',
+  );
+  t.strictSame(gone, ['a']);
+});
 
 t.test('a start waits for builds only so long; one that takes longer serves when it is done', async (t) => {
   const { catalog, compiler } = setUp(t, { 'a.ts': 'slow', 'b.ts': 'b', 'c.ts': 'slow broken' });

@@ -41,6 +41,7 @@ function shown(given: Partial<z.input<typeof pluginEntrySchema>>, more: Partial<
       reads: { environment: ['MISSING', 'TOKEN'], fetches: true, hosts: ['a.example', 'b.example'] },
     },
     failure: undefined,
+    isDisabled: false,
     failedAt: undefined,
     ...more,
   };

@@ -30,6 +30,7 @@ t.test('all steps lead from an empty database to the tables of the schema', asyn
       'plugin_kv',
       'plugin_kv_usage',
       'plugin_locks',
+      'plugin_settings',
       'rate_buckets',
       'relayers',
       'signers',

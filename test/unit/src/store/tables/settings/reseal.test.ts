@@ -22,6 +22,7 @@ t.test('what was sealed under the old key is sealed under the new one', async (t
     await writer.putRelayer(relayerOf({ customRpcUrls: rpcUrls }));
     await writer.putNetwork(network);
     await writer.insertSigner({ id: 'key-1', type: 'plain', stamp: 'one', shown: {} }, { key: 'a key' });
+    await writer.putPlugin({ pluginId: 'p', settings: { timeout: 5 }, isDisabled: false, declared: {} });
   });
   await before.close();
   await (await open(newKey, oldKey)).close();
@@ -30,5 +31,6 @@ t.test('what was sealed under the old key is sealed under the new one', async (t
   t.equal((await after.read.signingKey('hook-1'))?.export().toString(), 'a signing key');
   t.strictSame((await after.read.relayer('relayer-1'))?.customRpcUrls, rpcUrls);
   t.strictSame(await after.read.storedNetworks(), [network]);
+  t.match(await after.read.storedPlugin('p'), { settings: { timeout: 5 } });
   t.strictSame(await after.read.signerConfig('key-1', 'one'), { key: 'a key' });
 });

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import type { JsonObject } from './json/json.ts';
+import type { PluginEntry } from './plugin.ts';
+
+/** What clients may change of a plugin; what it may do and use is the operator's. */
+const settingsSchema = z.strictObject({
+  timeout: z.int().min(1, 'Timeout must be greater than 0').max(86_400).exactOptional(),
+  emit_logs: z.boolean().exactOptional(),
+  emit_traces: z.boolean().exactOptional(),
+  emit_usage: z.boolean().exactOptional(),
+  raw_response: z.boolean().exactOptional(),
+  allow_get_invocation: z.boolean().exactOptional(),
+  forward_logs: z.boolean().exactOptional(),
+  /** Null: none. */
+  config: z.record(z.string(), z.json()).nullable().exactOptional(),
+});
+
+/** What clients made of the settings of a plugin; what is absent is as it was declared. */
+export type PluginSettings = z.output<typeof settingsSchema>;
+
+export const pluginSettingsSchema: z.ZodType<PluginSettings> = settingsSchema;
+
+/** The fields that clients may change. */
+export const PLUGIN_SETTINGS = Object.keys(settingsSchema.shape) as (keyof PluginSettings)[];
+
+const flag = z.boolean().nullish();
+
+/** The body that changes a plugin: what is absent or null stays, but a `config` of null is none. */
+export const pluginUpdateSchema = z.strictObject({
+  timeout: settingsSchema.shape.timeout.unwrap().nullish().describe('Wall limit of a call, in seconds'),
+  emit_logs: flag,
+  emit_traces: flag,
+  emit_usage: flag,
+  raw_response: flag,
+  allow_get_invocation: flag,
+  forward_logs: flag,
+  config: settingsSchema.shape.config.unwrap().optional().describe('Handed to the plugin as it is; null clears it'),
+});
+
+/** A plugin's settings as they are stored. */
+export interface StoredPlugin {
+  pluginId: string;
+  settings: PluginSettings;
+  /** Calls of it are refused. */
+  isDisabled: boolean;
+  /** By field, a digest of what was declared when a client changed it. */
+  declared: Readonly<Record<string, string>>;
+}
+
+/** An entry with what clients made of it. */
+export function withSettings(entry: PluginEntry, { config, ...settings }: PluginSettings): PluginEntry {
+  const changed = { ...entry, ...settings };
+  if (config === undefined) return changed;
+  const { config: _, ...others } = changed;
+  return config === null ? others : { ...others, config };
+}
+
+/** What answers and records show of the settings: of a configuration only its keys, as operators put secrets into it. */
+export function settingsView(entry: PluginEntry): JsonObject {
+  return {
+    timeout: entry.timeout,
+    emit_logs: entry.emit_logs,
+    emit_traces: entry.emit_traces,
+    emit_usage: entry.emit_usage,
+    raw_response: entry.raw_response,
+    allow_get_invocation: entry.allow_get_invocation,
+    forward_logs: entry.forward_logs,
+    config:
+      entry.config === undefined ? null : Object.fromEntries(Object.keys(entry.config).map((key) => [key, '[hidden]'])),
+  };
+}

@@ -1,0 +1,61 @@
+import type { LogEntry } from '../../sandbox/protocol.ts';
+import type { WireObject } from '../domain/json/json.ts';
+import type { Page, PageRequest } from '../domain/page.ts';
+import { wireTime } from '../domain/wire-time.ts';
+import { printable } from './forwarded-logs.ts';
+
+/** A call that has ended, with what it wrote. */
+export interface LoggedCall {
+  requestId: string;
+  keyId: string;
+  /** In milliseconds since the epoch. */
+  at: number;
+  outcome: string;
+  durationMs: number;
+  lines: readonly LogEntry[];
+}
+
+/** Of one plugin. */
+const MOST_CALLS = 100;
+const MOST_LINES = 200;
+const LONGEST_LINE = 2_000;
+
+/**
+ * What the last calls of each plugin wrote, and how they ended, whether or not their answers carried it. Calls that
+ * wrote nothing and ended well are not among them. It is in memory, of this instance.
+ */
+export class CallLog {
+  readonly #calls = new Map<string, LoggedCall[]>();
+
+  add(pluginId: string, call: LoggedCall): void {
+    const calls = this.#calls.get(pluginId) ?? [];
+    this.#calls.set(pluginId, calls);
+    calls.push({ ...call, lines: call.lines.slice(0, MOST_LINES) });
+    if (calls.length > MOST_CALLS) calls.shift();
+  }
+
+  /** The latest first. */
+  list(pluginId: string, { page, perPage }: PageRequest): Page<WireObject> {
+    const calls = (this.#calls.get(pluginId) ?? []).toReversed();
+    return { items: calls.slice((page - 1) * perPage, page * perPage).map(callView), total: calls.length };
+  }
+
+  /** Of a plugin that is gone. */
+  forget(pluginId: string): void {
+    this.#calls.delete(pluginId);
+  }
+}
+
+function callView({ requestId, keyId, at, outcome, durationMs, lines }: LoggedCall): WireObject {
+  return {
+    request_id: requestId,
+    key_id: keyId,
+    at: wireTime(at),
+    outcome,
+    duration_ms: durationMs,
+    logs: lines.map(({ level, message }) => ({
+      level: level === 'uncaught' ? 'error' : level,
+      message: printable(message.slice(0, LONGEST_LINE)),
+    })),
+  };
+}

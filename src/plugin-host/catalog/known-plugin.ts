@@ -1,0 +1,52 @@
+import type { PluginEntry } from '../../domain/plugin.ts';
+import { type StoredPlugin, withSettings } from '../../domain/plugin-settings.ts';
+import type { CallingPlugin } from '../call-record.ts';
+import { grantsOf } from '../capabilities/grants.ts';
+import type { HostFailure } from '../outcome.ts';
+import type { ServingVersion, VersionSwap } from './version-swap.ts';
+
+/** A plugin as it stands now. */
+export interface CatalogPlugin {
+  /** With what clients made of it. */
+  readonly entry: PluginEntry;
+  readonly caller: CallingPlugin;
+  /** Whether calls of it are refused. */
+  readonly isDisabled: boolean;
+  /** What calls run; undefined when no version ever compiled. Without a failure too the first one is being compiled. */
+  serving: ServingVersion | undefined;
+  /** Why the newest version does not serve. */
+  failure: HostFailure | undefined;
+}
+
+/** A plugin whose versions come and go. */
+export class KnownPlugin implements CatalogPlugin {
+  /** As it was declared. */
+  readonly declared: PluginEntry;
+  readonly entry: PluginEntry;
+  readonly caller: CallingPlugin;
+  readonly isDisabled: boolean;
+  readonly versions: VersionSwap;
+
+  constructor(declared: PluginEntry, versions: VersionSwap, made?: StoredPlugin) {
+    const entry = made === undefined ? declared : withSettings(declared, made.settings);
+    const { calls: maxCalls, kv_keys: keys, kv_bytes: bytes, kv_value_bytes: valueBytes } = entry.limits;
+    const kvQuota = { keys, bytes, valueBytes };
+    this.declared = declared;
+    this.entry = entry;
+    this.isDisabled = made?.isDisabled === true;
+    this.caller = { id: entry.id, grants: grantsOf(entry), maxCalls, kvQuota, timeoutMs: entry.timeout * 1000 };
+    this.versions = versions;
+  }
+
+  get serving(): ServingVersion | undefined {
+    return this.versions.serving;
+  }
+
+  get failure(): HostFailure | undefined {
+    return this.versions.failure;
+  }
+
+  get failedAt(): number | undefined {
+    return this.versions.failedAt;
+  }
+}

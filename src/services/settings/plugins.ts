@@ -1,0 +1,89 @@
+import type { AuditedChange } from '../../domain/audit.ts';
+import type { Caller } from '../../domain/caller.ts';
+import type { PluginEntry } from '../../domain/plugin.ts';
+import {
+  PLUGIN_SETTINGS,
+  type PluginSettings,
+  pluginUpdateSchema,
+  type StoredPlugin,
+  settingsView,
+  withSettings,
+} from '../../domain/plugin-settings.ts';
+import type { Store } from '../../store/store.ts';
+import { valueDigest } from '../declared-value.ts';
+import { parseBody } from '../request-body.ts';
+import { changeOnce } from './change.ts';
+import type { SettingsFeed } from './settings-feed.ts';
+
+/** What clients may make of plugins. The entries are as they were declared. */
+export interface PluginsService {
+  /** 400. */
+  update(entry: PluginEntry, body: unknown, by: Caller): Promise<void>;
+  /** Lets calls of it in, or refuses them from now on. */
+  enable(entry: PluginEntry, isEnabled: boolean, by: Caller): Promise<void>;
+}
+
+export interface PluginsDeps {
+  store: Store;
+  feed: Pick<SettingsFeed, 'changed'>;
+}
+
+export function createPluginsService({ store, feed }: PluginsDeps): PluginsService {
+  async function change(
+    entry: PluginEntry,
+    by: Caller,
+    made: (before: StoredPlugin) => StoredPlugin,
+    secrets: readonly string[] = [],
+  ): Promise<void> {
+    await changeOnce(store, by, async (writer) => {
+      const before = (await writer.storedPlugin(entry.id)) ?? untouched(entry.id);
+      const after = made(before);
+      await writer.putPlugin(after);
+      const [was, is] = [before, after].map((one) => viewOf(entry, one));
+      const audit: AuditedChange = {
+        ...{ action: 'update', resource: 'plugin', resourceId: entry.id },
+        ...{ before: was ?? null, after: is ?? null, secrets },
+      };
+      return { outcome: null, audit };
+    });
+    await feed.changed('plugin');
+  }
+
+  return {
+    async update(entry, body, by) {
+      const asked = parseBody(pluginUpdateSchema, body);
+      const given = PLUGIN_SETTINGS.filter(
+        (name) => asked[name] != null || (name === 'config' && asked.config === null),
+      );
+      const changed = Object.fromEntries(given.map((name) => [name, asked[name]])) as PluginSettings;
+      const digests = Object.fromEntries(given.map((name) => [name, declaredDigest(entry, name)]));
+      await change(
+        entry,
+        by,
+        (before) => ({
+          ...before,
+          settings: { ...before.settings, ...changed },
+          declared: { ...before.declared, ...digests },
+        }),
+        given.includes('config') ? ['config'] : [],
+      );
+    },
+
+    async enable(entry, isEnabled, by) {
+      await change(entry, by, (before) => ({ ...before, isDisabled: !isEnabled }));
+    },
+  };
+}
+
+/** Of what an entry declares of one field, to be compared with what it declares later. */
+export function declaredDigest(entry: PluginEntry, field: keyof PluginSettings): string {
+  return valueDigest(entry[field] ?? null);
+}
+
+function untouched(pluginId: string): StoredPlugin {
+  return { pluginId, settings: {}, isDisabled: false, declared: {} };
+}
+
+function viewOf(entry: PluginEntry, { settings, isDisabled }: StoredPlugin) {
+  return { id: entry.id, enabled: !isDisabled, ...settingsView(withSettings(entry, settings)) };
+}

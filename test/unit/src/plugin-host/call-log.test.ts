@@ -1,0 +1,45 @@
+import t from 'tap';
+import { CallLog, type LoggedCall } from '../../../../src/plugin-host/call-log.ts';
+
+const call = (given: Partial<LoggedCall> = {}): LoggedCall => ({
+  ...{ requestId: 'q', keyId: 'k', at: 1_700_000_000_000, outcome: 'returned', durationMs: 3, lines: [] },
+  ...given,
+});
+const ALL = { page: 1, perPage: 500 };
+
+t.test('the latest come first, in the words of the wire', (t) => {
+  const log = new CallLog();
+  log.add('p', call({ requestId: 'first' }));
+  log.add('p', call({ outcome: 'threw', lines: [{ level: 'uncaught', message: 'no\u001b[31m' }] }));
+  log.add('other', call());
+  t.strictSame(log.list('p', { page: 1, perPage: 1 }), {
+    items: [
+      {
+        request_id: 'q',
+        key_id: 'k',
+        at: '2023-11-14T22:13:20.000+00:00',
+        outcome: 'threw',
+        duration_ms: 3,
+        logs: [{ level: 'error', message: 'no\\u001b[31m' }],
+      },
+    ],
+    total: 2,
+  });
+  t.match(log.list('p', { page: 2, perPage: 1 }).items, [{ request_id: 'first' }]);
+  t.strictSame(log.list('nobody', ALL), { items: [], total: 0 });
+  t.end();
+});
+
+t.test('it is bounded in calls, lines and their length, and forgets', (t) => {
+  const log = new CallLog();
+  const lines = Array.from({ length: 300 }, () => ({ level: 'log' as const, message: 'x'.repeat(5_000) }));
+  for (let at = 0; at < 150; at += 1) log.add('p', call({ at, lines }));
+  const { items, total } = log.list('p', ALL);
+  t.strictSame([items.length, total], [100, 100]);
+  t.match(items.at(-1), { at: '1970-01-01T00:00:00.050+00:00' });
+  const logs = items[0]?.['logs'] as { message: string }[];
+  t.strictSame([logs.length, logs[0]?.message.length], [200, 2_000]);
+  log.forget('p');
+  t.equal(log.list('p', ALL).total, 0);
+  t.end();
+});
