@@ -42,8 +42,7 @@ function endpoint(place: number): Endpoint {
 }
 
 async function open(behind: number): Promise<Addresses> {
-  const view = new View(network, network.join(), options);
-  view.node.behind = behind;
+  const view = new View(network, network.join(behind), options);
   const [faults, calls] = [new Faults(), new Map<string, number>()];
   endpoints.push({ view, faults, calls });
   const count = (name: string) => calls.set(name, (calls.get(name) ?? 0) + 1);

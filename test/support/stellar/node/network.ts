@@ -43,9 +43,9 @@ export class Network implements Surroundings {
     return this.clock.now();
   }
 
-  /** A further node. */
-  join(): Node {
-    const node = new Node(this);
+  /** A further node, so many ledgers behind. */
+  join(behind: number): Node {
+    const node = new Node(this, behind);
     this.#nodes.push(node);
     return node;
   }

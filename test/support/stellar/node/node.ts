@@ -23,15 +23,16 @@ export interface Surroundings {
 /** One node of the network, with what it has seen of the chain and what waits at it. */
 export class Node {
   /** Ledgers that the node has not seen yet. */
-  behind = 0;
+  behind: number;
   readonly #surroundings: Surroundings;
   #classic = new TransactionQueue();
   #soroban = new TransactionQueue();
   #seen: number;
 
-  constructor(surroundings: Surroundings) {
+  constructor(surroundings: Surroundings, behind = 0) {
     this.#surroundings = surroundings;
-    this.#seen = surroundings.ledger.latest.sequence;
+    this.behind = behind;
+    this.#seen = this.latest.sequence;
   }
 
   get ledger(): Ledger {
@@ -94,7 +95,7 @@ export class Node {
   restart(): void {
     this.#classic = new TransactionQueue();
     this.#soroban = new TransactionQueue();
-    this.#seen = this.ledger.latest.sequence;
+    this.#seen = this.latest.sequence;
   }
 
   /** What is taken in must still be good when the next ledgers close. */
