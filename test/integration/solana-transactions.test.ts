@@ -1,5 +1,6 @@
-import { Keypair } from '@solana/web3.js';
+import { Keypair, Secp256k1Program } from '@solana/web3.js';
 import t from 'tap';
+import { onWire } from '../support/solana-relayer.ts';
 import { memo, solanaStage } from '../support/solana-stage.ts';
 import { anyone, transfer } from '../support/svm-scene.ts';
 
@@ -16,6 +17,13 @@ t.test('instructions are composed, signed, sent and confirmed', async (t) => {
   t.match(confirmed, { confirmed_at: /^\d{4}-/, transaction: /^[A-Za-z0-9+/]+=*$/ });
   const landed = await svm.landed();
   t.equal(landed.filter(({ signature }) => signature === sent.signature).length, 1);
+});
+
+t.test('an instruction that names another by its place finds it there', async (t) => {
+  const signed = { privateKey: Buffer.alloc(32, 7), message: Buffer.from('hello') };
+  const check = Secp256k1Program.createInstructionWithPrivateKey(signed);
+  const id = await send({ instructions: [onWire(check), memo('checked')] });
+  t.match(await tickUntil(id, 'confirmed'), { status: 'confirmed' });
 });
 
 t.test('a transaction that a user has signed moves the user’s lamports and costs the relayer the fee', async (t) => {

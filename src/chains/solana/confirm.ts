@@ -200,14 +200,13 @@ async function receiptOf(
   // The reason is worth a question, and not the look.
   const found = await landed(read, attempt.hash).catch(() => null);
   const logs = found?.logs.slice(-LINES_KEPT) ?? [];
-  const { errors = [], instructions } = readRequest(request);
+  const { errors = [] } = readRequest(request);
   const programs = programsOf(decodeMessage(Buffer.from(fields.message, 'base64')));
-  const added = instructions === undefined ? 0 : programs.length - instructions.length;
   return {
     slot: jsonAmount(slot),
     succeeded: false,
     ...(found === null ? {} : { fee: jsonAmount(found.fee) }),
     logs,
-    reason: reasonOf(error, { logs, programs, added, errors }),
+    reason: reasonOf(error, { logs, programs, errors }),
   };
 }

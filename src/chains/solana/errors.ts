@@ -39,13 +39,11 @@ export interface ErrorContext {
   logs: readonly string[];
   /** The program of each instruction. */
   programs: readonly string[];
-  /** How many instructions the relayer put before those that were asked for: these are not counted. */
-  added: number;
   /** What the request's IDL calls errors. */
   errors: readonly ProgramError[];
 }
 
-const NO_CONTEXT: ErrorContext = { logs: [], programs: [], added: 0, errors: [] };
+const NO_CONTEXT: ErrorContext = { logs: [], programs: [], errors: [] };
 
 /** A transaction's error in words: which instruction, which program, and what it is called. */
 export function reasonOf(error: TransactionError, context: ErrorContext = NO_CONTEXT): string {
@@ -61,7 +59,7 @@ export function reasonOf(error: TransactionError, context: ErrorContext = NO_CON
 
 function instructionReason(index: number, error: Json, context: ErrorContext): string {
   const program = context.programs[index];
-  const where = `Instruction ${index + 1 - context.added}${program === undefined ? '' : ` (program ${program})`} failed`;
+  const where = `Instruction ${index + 1}${program === undefined ? '' : ` (program ${program})`} failed`;
   const code = isObject(error) ? error['Custom'] : undefined;
   if (typeof code !== 'number') return `${where}: ${nameOf(error)}${lastWords(context.logs)}`;
   return `${where}: ${customReason(code, context)}`;

@@ -7,16 +7,16 @@ import type { LaneFigures, Preparation, RefusedPreparation } from '../client.ts'
 import { answersInTime } from '../quorum.ts';
 import { isPayerPoor, nameOf, reasonOf } from './errors.ts';
 import { feeOf } from './fees.ts';
-import { type Draft, draftOf, type Trial } from './form/draft.ts';
+import { type Draft, draftOf } from './form/draft.ts';
 import { accountsPaidFor } from './guard/fee-payer.ts';
 import { policyViolation, programsOf } from './guard/policies.ts';
 import { tokenFault } from './guard/tokens.ts';
 import { lookUp } from './message/lookup-tables.ts';
-import { encodeMessage, type Message } from './message/message.ts';
+import { encodeMessage } from './message/message.ts';
 import { decodeTransaction, encodeTransaction, SIGNATURE_LENGTH } from './message/transaction.ts';
 import { readPolicy, type SolanaPolicy } from './policy.ts';
 import { COMPUTE_BUDGET_PROGRAM } from './programs.ts';
-import { balance, rentFor, simulate } from './provider.ts';
+import { balance, rentFor, type Simulation, simulate } from './provider.ts';
 import { readRequest, type SolanaFields, type SolanaRequest } from './schema.ts';
 import { TOKEN_ACCOUNT_SIZE } from './tokens/account.ts';
 
@@ -73,7 +73,7 @@ async function prepareOnce(
 
   const trial = encodeTransaction([Buffer.alloc(SIGNATURE_LENGTH), ...signatures.slice(1)], bytes);
   const [tried, fee, funds, rent] = await Promise.all([
-    draft.tried ?? trialOf(read, message, trial),
+    draft.tried ?? simulate(read, trial, { replacesBlockhash: false }),
     feeOf(read, message, bytes),
     balance(read, account.address),
     rentOf(read, draft),
@@ -104,10 +104,6 @@ async function prepareOnce(
   return { kind: 'ready', fields, cost, anchor: anchorOf(draft) };
 }
 
-async function trialOf(read: ReadOne, message: Message, transaction: string): Promise<Trial> {
-  return { ...(await simulate(read, transaction, { replacesBlockhash: false })), message };
-}
-
 async function rentOf(read: ReadOne, { message }: Draft): Promise<bigint> {
   const accounts = accountsPaidFor(message);
   return accounts === 0 ? 0n : BigInt(accounts) * (await rentFor(read, TOKEN_ACCOUNT_SIZE));
@@ -119,14 +115,13 @@ function anchorOf({ nonce }: Draft): Anchor {
 
 /** What a failed trial makes of the transaction; undefined where it may go out. */
 function failureOf(
-  { error, logs, message }: Trial,
+  { error, logs }: Simulation,
   { errors = [] }: SolanaRequest,
-  { asked }: Draft,
+  { message }: Draft,
 ): Preparation | undefined {
   // It was executed before, by whoever has the bytes as well: looking at the chain will find it.
   if (error === null || nameOf(error) === 'AlreadyProcessed') return undefined;
-  const added = message.instructions.length - asked.instructions.length;
-  const reason = reasonOf(error, { logs, programs: programsOf(message), added, errors });
+  const reason = reasonOf(error, { logs, programs: programsOf(message), errors });
   if (isPayerPoor(error)) return parkedForFunds(reason);
   if (nameOf(error) === 'BlockhashNotFound') return { kind: 'parked', reason, retryInMs: NODE_BEHIND_MS };
   return refused(`Simulation failed: ${reason}`);

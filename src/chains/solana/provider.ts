@@ -48,11 +48,7 @@ export function latestBlockhash(read: ReadOne): Promise<LatestBlockhash> {
 }
 
 /** Whether a transaction under a blockhash could still be taken. One that the node has not seen yet is not valid either. */
-export function isBlockhashValid(
-  read: ReadOne,
-  blockhash: string,
-  commitment: Commitment = 'confirmed',
-): Promise<boolean> {
+export function isBlockhashValid(read: ReadOne, blockhash: string, commitment: Commitment): Promise<boolean> {
   return read('isBlockhashValid', [blockhash, { commitment }], (answer) => boolean(object(answer)['value']));
 }
 

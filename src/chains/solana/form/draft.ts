@@ -5,16 +5,11 @@ import { compileLegacy, type Instruction } from '../message/compile.ts';
 import { readComputeBudget, setLimit, setPrice } from '../message/compute-budget.ts';
 import { type DurableNonce, nonceOf } from '../message/durable-nonce.ts';
 import { encodeMessage, isWritable, type Message } from '../message/message.ts';
-import { nonceValue } from '../message/nonce-account.ts';
+import { nonceState } from '../message/nonce-account.ts';
 import { decodeTransaction, encodeTransaction, LARGEST_TRANSACTION, SIGNATURE_LENGTH } from '../message/transaction.ts';
 import type { SolanaPolicy } from '../policy.ts';
 import { isBlockhashValid, latestBlockhash, type Simulation, simulate, standing } from '../provider.ts';
 import { fromWire, type SolanaRequest, type WireInstruction } from '../schema.ts';
-
-/** How a message went, and which it was: it may have more instructions than the one that is signed. */
-export interface Trial extends Simulation {
-  message: Message;
-}
 
 /** What is to be signed, before anybody has looked whether it may. */
 export interface Draft {
@@ -23,7 +18,7 @@ export interface Draft {
   /** As the client asked for it, without what the relayer adds for compute units. */
   asked: Message;
   /** How the message went when it was tried to find its limit; absent where it was not. */
-  tried?: Trial;
+  tried?: Simulation;
   /** By place; the relayer's own is empty. */
   signatures: readonly Buffer[];
   /** Null under a durable nonce. */
@@ -55,13 +50,14 @@ async function given(read: ReadOne, base64: string): Promise<Draft | Preparation
   const drafted = { kind: 'drafted', signatures } as const;
   const nonce = nonceOf(message);
   if (nonce !== undefined) return underNonce(read, { ...drafted, message, asked: message }, nonce);
+  // A wallet takes the newest that there is; what is confirmed knows it a moment later.
   const [isValid, { slot, height }] = await Promise.all([
-    isBlockhashValid(read, message.blockhash),
-    standing(read, 'confirmed'),
+    isBlockhashValid(read, message.blockhash, 'processed'),
+    standing(read, 'processed'),
   ]);
   if (isValid) {
-    const earliest = slot > SLOTS_BEFORE ? slot - SLOTS_BEFORE : 0n;
-    return { ...drafted, message, asked: message, lastValidBlockHeight: height + BLOCKHASH_LIFE, slot: earliest };
+    const lastValidBlockHeight = height + BLOCKHASH_LIFE;
+    return { ...drafted, message, asked: message, lastValidBlockHeight, slot: longBefore(slot) };
   }
   if (message.signers > 1) {
     const reason = `Blockhash expired and transaction requires ${message.signers} signatures (cannot resubmit)`;
@@ -77,18 +73,17 @@ async function underNonce(
   drafted: Pick<Draft, 'kind' | 'message' | 'asked' | 'signatures'>,
   nonce: DurableNonce,
 ): Promise<Draft | Preparation> {
-  const [value, { slot }] = await Promise.all([
-    nonceValue(read, nonce.account, 'confirmed'),
-    standing(read, 'confirmed'),
-  ]);
-  if (value === nonce.value) {
-    return { ...drafted, lastValidBlockHeight: null, slot: slot > SLOTS_BEFORE ? slot - SLOTS_BEFORE : 0n, nonce };
-  }
+  const { slot, value } = await nonceState(read, nonce.account, 'confirmed');
+  if (value === nonce.value) return { ...drafted, lastValidBlockHeight: null, slot: longBefore(slot), nonce };
   const reason =
     value === undefined
       ? `Nonce account ${nonce.account} does not exist, or is not one`
       : `Nonce account ${nonce.account} has moved on: its value is ${value}, not ${nonce.value}`;
   return { kind: 'refused', reason: `Solana transaction validation error: ${reason}` };
+}
+
+function longBefore(slot: bigint): bigint {
+  return slot > SLOTS_BEFORE ? slot - SLOTS_BEFORE : 0n;
 }
 
 async function composed(
@@ -99,8 +94,9 @@ async function composed(
 ): Promise<Draft> {
   const instructions = fromWire(wire);
   const { blockhash, ...latest } = await latestBlockhash(read);
+  // What is asked for comes first: some instructions name others by their place (secp256k1, ed25519).
   const compile = (extra: readonly Instruction[]) =>
-    compileLegacy({ payer, instructions: [...extra, ...instructions], blockhash });
+    compileLegacy({ payer, instructions: [...instructions, ...extra], blockhash });
   const asked = compile([]);
   const budgeted = await withComputeBudget(read, asked, compile, policy);
   return { kind: 'drafted', ...budgeted, asked, signatures: [Buffer.alloc(SIGNATURE_LENGTH)], ...latest };
@@ -119,7 +115,7 @@ async function withComputeBudget(
     ...(own.price === undefined && price > 0n ? [setPrice(price)] : []),
   ];
   const widest = compile(extra(MOST_UNITS, 1n));
-  if (encodedSize(widest) > LARGEST_TRANSACTION) return { message: asked };
+  if (encodedSize(widest) > Math.min(LARGEST_TRANSACTION, policy.largestTransaction)) return { message: asked };
   const trial = encodeTransaction([Buffer.alloc(SIGNATURE_LENGTH)], encodeMessage(widest));
   const writable = asked.keys.filter((_key, index) => isWritable(asked, index));
   const [tried, usual] = await Promise.all([
@@ -128,7 +124,7 @@ async function withComputeBudget(
   ]);
   const limit = own.limit ?? limitFor(tried.used ?? BigInt(MOST_UNITS));
   const most = policy.maxFee === null ? usual : priceWithin(policy.maxFee, asked.signers, limit);
-  return { message: compile(extra(limit, usual < most ? usual : most)), tried: { ...tried, message: widest } };
+  return { message: compile(extra(limit, usual < most ? usual : most)), tried };
 }
 
 function encodedSize(message: Message): number {

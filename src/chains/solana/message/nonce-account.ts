@@ -27,8 +27,3 @@ export async function nonceState(read: ReadOne, address: string, commitment: Com
   const isInitialized = account.data.readUInt32LE(STATE_AT) === INITIALIZED;
   return { slot, value: isInitialized ? addressOf(account.data.subarray(VALUE_AT, VALUE_AT + KEY_LENGTH)) : undefined };
 }
-
-/** The value alone. */
-export async function nonceValue(read: ReadOne, address: string, commitment: Commitment): Promise<string | undefined> {
-  return (await nonceState(read, address, commitment)).value;
-}

@@ -108,11 +108,11 @@ t.test('a foreign text is shown within bounds and in one line', async (t) => {
   t.ok(told.outcome.kind === 'refused' && /^a \[31m x+/.test(told.outcome.reason));
   t.ok(reasonOf({ Odd: { deep: 'y'.repeat(10_000) } }).length < 600);
   const errors = [{ code: 1, name: 'N', msg: 'z'.repeat(10_000) }];
-  t.ok(reasonOf({ InstructionError: [0, { Custom: 1 }] }, { logs: [], programs: [], added: 0, errors }).length < 600);
+  t.ok(reasonOf({ InstructionError: [0, { Custom: 1 }] }, { logs: [], programs: [], errors }).length < 600);
 });
 
 const PROGRAM = 'Prog1111111111111111111111111111';
-const context = { logs: [] as string[], programs: ['A', PROGRAM], added: 0, errors: [] };
+const context = { logs: [] as string[], programs: ['A', PROGRAM], errors: [] };
 const custom = (code: number) => ({ InstructionError: [1, { Custom: code }] });
 
 t.test('a program’s own error is told by the request’s IDL, by what Anchor logged, or by its number', async (t) => {

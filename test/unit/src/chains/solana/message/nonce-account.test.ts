@@ -1,6 +1,6 @@
 import { NONCE_ACCOUNT_LENGTH, NonceAccount, PublicKey } from '@solana/web3.js';
 import t from 'tap';
-import { nonceState, nonceValue } from '../../../../../../src/chains/solana/message/nonce-account.ts';
+import { nonceState } from '../../../../../../src/chains/solana/message/nonce-account.ts';
 import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from '../../../../../../src/chains/solana/programs.ts';
 import { keyOf, type NodeAccount, openSolana } from '../../../../../support/solana-node.ts';
 
@@ -23,7 +23,6 @@ t.test('the value is what the public client reads', async (t) => {
   const { rpc, doubles } = await openSolana(t, { accounts: { [NONCE]: { owner: SYSTEM_PROGRAM, data: nonceData() } } });
   const told = await rpc.onOne((read) => nonceState(read, NONCE, 'finalized'));
   t.strictSame(told, { slot: 968n, value: VALUE });
-  t.equal(await rpc.onOne((read) => nonceValue(read, NONCE, 'finalized')), VALUE);
   t.match(doubles[0]?.calls, [{ method: 'getMultipleAccounts', params: [[NONCE], { commitment: 'finalized' }] }]);
 });
 
