@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, open } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, rename, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { createChains } from '../chains/registry.ts';
 import { Findings } from '../config/problems.ts';
@@ -8,64 +8,129 @@ import { readVariables } from '../config/variables.ts';
 import { systemClock } from '../domain/clock.ts';
 import { isSecp256k1Scalar } from '../signers/ecdsa.ts';
 import { createKeySigner } from '../signers/key-signer.ts';
-import { sealKeystore } from '../signers/keystore.ts';
-import { openKeystoreFile } from '../signers/local.ts';
+import { describeKeystore, openKeystore, sealKeystore } from '../signers/keystore.ts';
+import { openKeystoreFile, readKeystoreFile } from '../signers/local.ts';
 import type { Curve } from '../signers/signer.ts';
 import type { Command, CommandContext } from './command.ts';
 
 const VARIABLE = 'KEYSTORE_PASSPHRASE';
+const NEW_VARIABLE = 'KEYSTORE_NEW_PASSPHRASE';
 const SHORTEST_PASSPHRASE = 8;
 
-/** Makes and reads the keystore files that signers of the type `local` open. */
+const ACTIONS: Readonly<Record<string, (context: CommandContext, file: string) => Promise<void>>> = {
+  new: async (context, file) => await write(context, unused(file), randomKey()),
+  import: async (context, file) => await write(context, unused(file), await givenKey(context)),
+  address: async (context, file) => await showAddresses(context, await openedKey(context, file)),
+  inspect,
+  passphrase: changePassphrase,
+};
+
+/** Makes, reads and changes the keystore files that signers of the type `local` open. */
 export const keystoreCommand: Command = {
-  usage: 'keystore <new | import | address> <file>',
-  summary: `Make a key in an encrypted file, put one there that is typed or piped in as 64 hex digits, or show its addresses. The passphrase is asked for, or comes from ${VARIABLE}`,
+  usage: `keystore <${Object.keys(ACTIONS).join(' | ')}> <file>`,
+  summary: `Make a key in an encrypted file, put one there that is typed or piped in as 64 hex digits, show its addresses, show the file without its passphrase, or give it another one. Passphrases are asked for, or come from ${VARIABLE} and ${NEW_VARIABLE}`,
   flags: [],
   arguments: 2,
   async run(context, { values: [action = '', name = ''] }) {
-    const file = resolve(context.cwd, name);
-    if (action === 'address') {
-      await showAddresses(context, await openKeystoreFile(file, await passphraseOf(context, { isNew: false })));
-      return 0;
-    }
-    if (action !== 'new' && action !== 'import')
-      throw new Error('Say keystore new, keystore import or keystore address');
-    if (existsSync(file)) throw new Error(`${file} exists; a keystore is never overwritten`);
-    await write(context, file, action === 'new' ? randomKey() : await givenKey(context));
+    const act = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
+    if (act === undefined) throw new Error(`Say keystore ${Object.keys(ACTIONS).join(', ')}, and a file`);
+    await act(context, resolve(context.cwd, name));
     return 0;
   },
 };
 
+function unused(file: string): string {
+  if (existsSync(file)) throw new Error(`${file} exists; a keystore is never overwritten`);
+  return file;
+}
+
+async function openedKey(context: CommandContext, file: string): Promise<Buffer> {
+  return await openKeystoreFile(file, await passphraseOf(context, { variable: VARIABLE, isNew: false }));
+}
+
+/** What a file says without its passphrase. */
+async function inspect(context: CommandContext, file: string): Promise<void> {
+  const { id, address, derivation, isWeak } = await readKeystoreFile(file, describeKeystore);
+  const mode = (await stat(file)).mode & 0o777;
+  context.say(`${file}: Web3 Secret Storage, version 3`);
+  context.say(`id       ${id ?? 'none'}`);
+  context.say(`address  ${address ?? 'none'} (as the file says; keystore address opens it and shows its own)`);
+  context.say(`under    ${derivation}`);
+  context.say(`mode     ${mode.toString(8).padStart(4, '0')}`);
+  if (isWeak) context.say(`Guessing is cheaper than it should be: keystore passphrase writes it anew at today's cost.`);
+  if ((mode & 0o077) !== 0) context.say('Others on this machine can read it: chmod 600 keeps it to its owner.');
+}
+
+/** The old file is there until the new one is whole, and opens. */
+async function changePassphrase(context: CommandContext, file: string): Promise<void> {
+  const key = await openedKey(context, file);
+  const { id = randomUUID() } = await readKeystoreFile(file, describeKeystore);
+  const passphrase = await passphraseOf(context, { variable: NEW_VARIABLE, isNew: true });
+  try {
+    const text = await sealed(key, passphrase, id);
+    if (!(await openKeystore(text, passphrase)).equals(key))
+      throw new Error('The new file does not open; nothing is changed');
+    const { mode, uid, gid } = await stat(file);
+    const beside = `${file}.new`;
+    await writeWhole(beside, text, async (handle) => {
+      await handle.chmod(mode & 0o777);
+      await handle.chown(uid, gid);
+    });
+    await rename(beside, file);
+    context.say(`${file} has another passphrase. Copies of it still have the old one.`);
+  } finally {
+    key.fill(0);
+    passphrase.fill(0);
+  }
+}
+
 async function write(context: CommandContext, file: string, key: Buffer): Promise<void> {
-  const passphrase = await passphraseOf(context, { isNew: true });
-  // The format names one account, and readers show it: the first on its curve.
-  const [address = ''] = (await addressesOf(key, 'secp256k1')).values();
-  const text = await sealKeystore(key, passphrase, { address, id: randomUUID(), randomBytes });
+  const passphrase = await passphraseOf(context, { variable: VARIABLE, isNew: true });
+  const text = await sealed(key, passphrase, randomUUID());
   passphrase.fill(0);
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  // Made by nobody else meanwhile, and nobody else's to read at any moment.
-  const handle = await open(file, 'wx', 0o600);
-  try {
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await writeWhole(file, text);
   context.say(`Written to ${file}`);
   await showAddresses(context, key);
   context.say('Keep a copy of the file, and the passphrase elsewhere: without it nobody can open the file.');
 }
 
+async function sealed(key: Buffer, passphrase: Buffer, id: string): Promise<string> {
+  // The format names one account, and readers show it: the first on its curve.
+  const [address = ''] = (await addressesOf(key, 'secp256k1')).values();
+  return await sealKeystore(key, passphrase, { address, id, randomBytes });
+}
+
+/** Made by nobody else meanwhile, and nobody else's to read at any moment. */
+async function writeWhole(
+  file: string,
+  text: string,
+  beforeEnd: (handle: FileHandle) => Promise<void> = async () => {},
+): Promise<void> {
+  const handle = await open(file, 'wx', 0o600);
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+    await beforeEnd(handle);
+  } finally {
+    await handle.close();
+  }
+}
+
 /** From the environment, else asked for; twice where a mistake would lock the key away. */
-async function passphraseOf(context: CommandContext, { isNew }: { isNew: boolean }): Promise<Buffer> {
+async function passphraseOf(
+  context: CommandContext,
+  { variable, isNew }: { variable: string; isNew: boolean },
+): Promise<Buffer> {
   const findings = new Findings();
-  const { [VARIABLE]: given = '' } = await readVariables(context.env, context.cwd, findings);
+  const { [variable]: given = '' } = await readVariables(context.env, context.cwd, findings);
   findings.settle();
   const { keyboard } = context;
   if (given === '' && !keyboard.isTerminal) {
-    throw new Error(`Nobody can be asked for the passphrase here: set ${VARIABLE}, or run it in a terminal`);
+    throw new Error(`Nobody can be asked for the passphrase here: set ${variable}, or run it in a terminal`);
   }
-  const passphrase = given === '' ? await keyboard.ask('Passphrase: ') : given;
+  const passphrase =
+    given === '' ? await keyboard.ask(variable === NEW_VARIABLE ? 'New passphrase: ' : 'Passphrase: ') : given;
   if (isNew && passphrase.length < SHORTEST_PASSPHRASE) {
     throw new Error(`A passphrase of fewer than ${SHORTEST_PASSPHRASE} characters protects nothing`);
   }

@@ -2,6 +2,7 @@ import { createCipheriv, createDecipheriv, hash, pbkdf2, scrypt, timingSafeEqual
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import { isObject } from '../domain/json/json.ts';
+import { keyInClear } from './key-in-clear.ts';
 
 /**
  * Web3 Secret Storage, version 3: a key under a passphrase, as geth and its kin write it.
@@ -10,8 +11,8 @@ import { isObject } from '../domain/json/json.ts';
 
 /** A keystore could not be opened. The message says why and shows nothing of its content. */
 export class KeystoreError extends Error {
-  /** `passphrase`: the file is sound and the passphrase is not its own. */
-  readonly kind: 'format' | 'passphrase';
+  /** `passphrase`: the file is sound and the passphrase is not its own. `clear`: it is a key, under no passphrase. */
+  readonly kind: 'format' | 'passphrase' | 'clear';
 
   constructor(kind: KeystoreError['kind'], message: string) {
     super(message);
@@ -76,7 +77,12 @@ const cryptoSchema = z
 /** Some writers capitalise the key `crypto`. */
 const keystoreSchema = z.preprocess(
   (value) => (isObject(value) && 'Crypto' in value ? { ...value, crypto: value['Crypto'] } : value),
-  z.object({ version: z.literal(3, { error: 'only version 3 (Web3 Secret Storage) is known' }), crypto: cryptoSchema }),
+  z.object({
+    version: z.literal(3, { error: 'only version 3 (Web3 Secret Storage) is known' }),
+    id: z.string().optional().catch(undefined),
+    address: z.string().optional().catch(undefined),
+    crypto: cryptoSchema,
+  }),
 );
 
 type KeystoreCrypto = z.output<typeof cryptoSchema>;
@@ -132,11 +138,42 @@ export async function sealKeystore(
   }
 }
 
+/** What anybody can read in a keystore. */
+export interface KeystoreDescription {
+  /** As the file has them, without a promise that they are right. */
+  id: string | undefined;
+  address: string | undefined;
+  /** How the passphrase becomes a key, and whether that costs who guesses less than it should. */
+  derivation: string;
+  isWeak: boolean;
+}
+
+/** OWASP's least for PBKDF2 with SHA-256 (Password Storage Cheat Sheet). */
+const FEW_PBKDF2_ROUNDS = 600_000;
+
+/**
+ * Reads a keystore without its passphrase.
+ * @throws KeystoreError
+ */
+export function describeKeystore(text: string): KeystoreDescription {
+  const { id, address, crypto } = parseKeystore(text);
+  if (crypto.kdf === 'pbkdf2') {
+    const { c } = crypto.kdfparams;
+    return { id, address, derivation: `PBKDF2, ${c} rounds of SHA-256`, isWeak: c < FEW_PBKDF2_ROUNDS };
+  }
+  const { n, r, p } = crypto.kdfparams;
+  const mebibytes = Math.round((128 * n * r) / 1_048_576);
+  const derivation = `scrypt, N ${n}, r ${r}, p ${p} (${mebibytes} MiB)`;
+  return { id, address, derivation, isWeak: n * r * p < NEW_SCRYPT.n * NEW_SCRYPT.r * NEW_SCRYPT.p };
+}
+
 function macOf(derived: Buffer, ciphertext: Buffer): Buffer {
   return hash('keccak-256', Buffer.concat([derived.subarray(16, 32), ciphertext]), 'buffer');
 }
 
 function parseKeystore(text: string): z.output<typeof keystoreSchema> {
+  const clear = keyInClear(text);
+  if (clear !== undefined) throw new KeystoreError('clear', `it is ${clear}`);
   let value: unknown;
   try {
     value = JSON.parse(text);

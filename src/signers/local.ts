@@ -34,8 +34,13 @@ export const localSignerKind: SignerKind<z.output<typeof configSchema>> = {
  * @throws Error that names the file and the cause, and shows nothing of its content
  */
 export async function openKeystoreFile(path: string, passphrase: Buffer): Promise<Buffer> {
+  return await readKeystoreFile(path, (text) => openKeystore(text, passphrase));
+}
+
+/** The same without a passphrase: what is done with its text. */
+export async function readKeystoreFile<T>(path: string, use: (text: string) => T | Promise<T>): Promise<T> {
   try {
-    return await openKeystore(await readKeystore(path), passphrase);
+    return await use(await readKeystore(path));
   } catch (cause) {
     throw new Error(reasonOf(cause, path), { cause });
   }
@@ -56,6 +61,9 @@ async function readKeystore(path: string): Promise<string> {
 function reasonOf(error: unknown, path: string): string {
   if (error instanceof KeystoreError && error.kind === 'passphrase') {
     return `the passphrase does not open keystore ${path} (${error.message})`;
+  }
+  if (error instanceof KeystoreError && error.kind === 'clear') {
+    return `${path} is no keystore: ${error.message}; put the key under a passphrase with \`npm run isolayer -- keystore import <another file>\` and delete this one`;
   }
   if (error instanceof KeystoreError) return `keystore ${path} cannot be read: ${error.message}`;
   const code = (error as { code?: unknown } | null)?.code;

@@ -113,9 +113,10 @@ function stamper(publicKey: string, privateKey: string): (body: string) => strin
 
 function readApiKey(publicKey: string, privateKey: string): KeyObject {
   const pair = createECDH('prime256v1');
+  const digits = privateKey.replace(/^0x/, '');
   try {
-    if (!/^(?:0x)?[0-9a-fA-F]{64}$/.test(privateKey)) throw new Error('not 32 bytes');
-    pair.setPrivateKey(privateKey.replace(/^0x/, ''), 'hex');
+    if (!/^[0-9a-fA-F]{64}$/.test(digits)) throw new Error('not 32 bytes');
+    pair.setPrivateKey(digits, 'hex');
   } catch {
     throw new Error('api_private_key is not a private key of P-256: 64 hexadecimal digits');
   }
@@ -124,7 +125,9 @@ function readApiKey(publicKey: string, privateKey: string): KeyObject {
   }
   const point = pair.getPublicKey();
   const [x, y] = [point.toString('base64url', 1, 33), point.toString('base64url', 33)];
-  const key = { kty: 'EC', crv: 'P-256', d: pair.getPrivateKey('base64url'), x, y };
+  // As it was given: OpenSSL leaves out the zeros before a number, which a JWK has.
+  const d = Buffer.from(digits, 'hex').toString('base64url');
+  const key = { kty: 'EC', crv: 'P-256', d, x, y };
   return createPrivateKey({ key, format: 'jwk' });
 }
 

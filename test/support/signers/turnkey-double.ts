@@ -26,6 +26,11 @@ export class TurnkeyDouble {
     this.apiKey.generateKeys();
   }
 
+  /** As the service shows it: 32 bytes in hexadecimal, whatever they begin with. */
+  get apiPrivateKey(): string {
+    return this.apiKey.getPrivateKey('hex').padStart(64, '0');
+  }
+
   get activities(): number {
     return this.#activities.size;
   }
@@ -103,14 +108,14 @@ export async function startTurnkey(curve: Curve): Promise<SignerDouble & { turnk
     ...{ type: 'turnkey', curve, turnkey, service, publicKey: key.publicKey },
     config: {
       api_public_key: apiKey.getPublicKey('hex', 'compressed'),
-      api_private_key: { type: 'plain', value: apiKey.getPrivateKey('hex') },
+      api_private_key: { type: 'plain', value: turnkey.apiPrivateKey },
       organization_id: turnkey.organizationId,
       private_key_id: turnkey.privateKeyId,
       public_key: key.publicKey.toString('hex'),
       endpoint: service.url,
     },
     busy: said(429, 8, 'too many requests'),
-    secrets: () => [apiKey.getPrivateKey('hex')],
+    secrets: () => [turnkey.apiPrivateKey],
     mixUp: () => {
       turnkey.key = newServiceKey(curve);
     },

@@ -1,6 +1,6 @@
-import { readFileSync, statSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { decryptKeystoreJson, Wallet } from 'ethers';
+import { decryptKeystoreJson, encryptKeystoreJson, Wallet } from 'ethers';
 import t from 'tap';
 import { pipeWith, runTyped, terminalWith } from '../../../support/command.ts';
 
@@ -66,6 +66,58 @@ t.test('a passphrase that is missing, short or mistyped writes nothing', async (
   const mistyped = terminalWith(PASSPHRASE, `${PASSPHRASE}.`);
   t.match(await runTyped(cwd, make, {}, mistyped), { code: 1, complained: /two different passphrases/ });
   t.throws(() => statSync(join(cwd, 'x.json')));
-  t.match(await runTyped(cwd, ['keystore', 'show', 'x.json'], env), { code: 1, complained: /Say keystore new/ });
+  t.match(await runTyped(cwd, ['keystore', 'show', 'x.json'], env), {
+    code: 1,
+    complained: /Say keystore new, import, /,
+  });
   t.match(await runTyped(cwd, ['keystore', 'address', 'x.json'], env), { code: 1, complained: /no keystore at/ });
+});
+
+t.test(
+  'another passphrase: the key and its id stay, the cost is that of today, and the old one opens it no more',
+  async (t) => {
+    const { address, privateKey } = Wallet.createRandom();
+    const weak = await encryptKeystoreJson({ address, privateKey }, PASSPHRASE, { scrypt: { N: 1024, r: 8, p: 1 } });
+    const cwd = t.testdir({ 'a.json': weak });
+    const file = join(cwd, 'a.json');
+    chmodSync(file, 0o640);
+    const before = await runTyped(cwd, ['keystore', 'inspect', 'a.json']);
+    t.match(before, {
+      code: 0,
+      said: /scrypt, N 1024, r 8, p 1 \(1 MiB\)\nmode {5}0640\nGuessing is cheaper.*\nOthers on this/s,
+    });
+
+    const changed = await runTyped(cwd, ['keystore', 'passphrase', 'a.json'], {
+      ...env,
+      KEYSTORE_NEW_PASSPHRASE: 'another one',
+    });
+    t.match(changed, { code: 0, said: /has another passphrase/ });
+    const text = readFileSync(file, 'utf8');
+    t.equal((await decryptKeystoreJson(text, 'another one')).privateKey, privateKey);
+    await t.rejects(decryptKeystoreJson(text, PASSPHRASE));
+    t.equal((JSON.parse(text) as { id: string }).id, (JSON.parse(weak) as { id: string }).id);
+    t.equal(statSync(file).mode & 0o777, 0o640, 'who could read it still can');
+    t.strictSame(readdirSync(cwd), ['a.json']);
+    chmodSync(file, 0o600);
+    const after = await runTyped(cwd, ['keystore', 'inspect', 'a.json']);
+    t.match(after, { code: 0, said: /N 131072, r 8, p 1 \(128 MiB\)\nmode {5}0600$/ });
+  },
+);
+
+t.test('a passphrase that is wrong, short or mistyped changes nothing', async (t) => {
+  const { address, privateKey } = Wallet.createRandom();
+  const text = await encryptKeystoreJson({ address, privateKey }, PASSPHRASE, { scrypt: { N: 1024, r: 8, p: 1 } });
+  const cwd = t.testdir({ 'a.json': text, 'raw.json': privateKey });
+  const change = ['keystore', 'passphrase', 'a.json'];
+  for (const [answers, said] of [
+    [['wrong passphrase'], /does not open keystore/],
+    [[PASSPHRASE, 'short'], /fewer than 8/],
+    [[PASSPHRASE, 'another one', 'another'], /two different passphrases/],
+  ] as const) {
+    t.match(await runTyped(cwd, change, {}, terminalWith(...answers)), { code: 1, complained: said });
+  }
+  t.equal(readFileSync(join(cwd, 'a.json'), 'utf8'), text);
+  const raw = await runTyped(cwd, ['keystore', 'inspect', 'raw.json']);
+  t.match(raw, { code: 1, complained: /raw\.json is no keystore: it is a private key in clear; put the key under/ });
+  t.notMatch(raw.complained, privateKey.slice(2, 20));
 });

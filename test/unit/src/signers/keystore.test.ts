@@ -1,7 +1,7 @@
 import { createCipheriv, hash, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { decryptKeystoreJsonSync, encryptKeystoreJsonSync, Wallet } from 'ethers';
 import t from 'tap';
-import { openKeystore, sealKeystore } from '../../../../src/signers/keystore.ts';
+import { describeKeystore, openKeystore, sealKeystore } from '../../../../src/signers/keystore.ts';
 
 interface KeystoreFile {
   version: unknown;
@@ -128,4 +128,24 @@ t.test('deriving leaves the event loop free', async (t) => {
   await openKeystore(text, Buffer.from('p'));
   clearInterval(counting);
   t.ok(turns > 2, `${turns} turns of the loop while it derived`);
+});
+
+t.test('what a file says without its passphrase, and whether guessing is cheap', (t) => {
+  const told = (file: unknown) => describeKeystore(JSON.stringify(file));
+  t.match(told(pbkdf2Keystore(randomBytes(32), 1_000)), {
+    ...{ id: undefined, address: undefined },
+    derivation: 'PBKDF2, 1000 rounds of SHA-256',
+    isWeak: true,
+  });
+  const { file } = scryptKeystore();
+  t.match(told(file), {
+    id: /-/,
+    address: /^[0-9a-f]{40}$/,
+    derivation: 'scrypt, N 1024, r 8, p 1 (1 MiB)',
+    isWeak: true,
+  });
+  const crypto = { ...file.crypto, kdfparams: { ...file.crypto.kdfparams, n: 262_144 } };
+  t.match(told({ version: 3, id: 7, crypto }), { id: undefined, derivation: /\(256 MiB\)/, isWeak: false });
+  t.throws(() => describeKeystore('{'), { kind: 'format', message: 'it is not JSON' });
+  t.end();
 });

@@ -28,7 +28,7 @@ t.test('opens a keystore file', async (t) => {
 });
 
 t.test('every failure names the file and the cause, and no secret', async (t) => {
-  const others = { 'broken.json': '{', 'huge.json': ' '.repeat(70_000), folder: {} };
+  const others = { 'broken.json': '{', 'raw.txt': `${'ab'.repeat(32)}\n`, 'huge.json': ' '.repeat(70_000), folder: {} };
   const { path, file } = await keystoreFile(t, others);
   const cases: [string, () => string, string][] = [
     [path, () => 'wrong passphrase', `the passphrase does not open keystore ${path} (MAC mismatch)`],
@@ -38,6 +38,11 @@ t.test('every failure names the file and the cause, and no secret', async (t) =>
       `there is no keystore at ${file('none.json')}; make one with \`npm run isolayer -- keystore new ${file('none.json')}\``,
     ],
     [file('broken.json'), secrets, `keystore ${file('broken.json')} cannot be read: it is not JSON`],
+    [
+      file('raw.txt'),
+      secrets,
+      `${file('raw.txt')} is no keystore: it is a private key in clear; put the key under a passphrase with \`npm run isolayer -- keystore import <another file>\` and delete this one`,
+    ],
     [file('huge.json'), secrets, `keystore ${file('huge.json')} cannot be read: it is longer than 65536 bytes`],
     [file('folder'), secrets, `keystore ${file('folder')} cannot be read (EISDIR)`],
   ];

@@ -83,6 +83,16 @@ t.test('an API key that is none, or two halves of two, is an error when it is op
   });
 });
 
+t.test('an API key that begins with zeros is one', async (t) => {
+  const { turnkey, open } = await scene(t);
+  turnkey.apiKey.setPrivateKey('ab'.repeat(30).padStart(64, '0'), 'hex');
+  const signer = await open({
+    api_public_key: turnkey.apiKey.getPublicKey('hex', 'compressed'),
+    api_private_key: { type: 'plain', value: turnkey.apiPrivateKey },
+  });
+  t.equal((await signer.sign('secp256k1', randomBytes(32))).length, 65);
+});
+
 t.test('the entry of the reference, and no more', (t) => {
   const entry = {
     api_public_key: '02'.repeat(33),
