@@ -128,11 +128,9 @@ async function observationOf(
       return included(read, entry, one, { status, isFinal: finals.has(one.attempt.hash) });
     }
   }
-  const seen = asSeen(entry, view);
-  if (seen !== undefined) return seen;
   const living = livingOf(sought.map(({ attempt }) => attempt));
   const died = living.filter((attempt) => dead.has(attempt));
-  if (died.length === 0) return OPEN;
+  if (died.length === 0) return asSeen(entry, view) ?? OPEN;
   const nonce = sought.find(({ attempt, fields }) => dead.has(attempt) && fields.nonce_account !== undefined);
   if (died.length === living.length && nonce !== undefined) {
     return {
@@ -149,7 +147,7 @@ function counts({ transaction }: ObservedEntry, { commitment, slot }: SignatureS
   return commitment !== 'processed' || receiptAt(transaction)?.slot === jsonAmount(slot);
 }
 
-/** As it was seen where the node has not come that far: it can neither confirm nor deny it. */
+/** As it was seen where the node has not come that far: it can neither confirm nor deny it, while it may be in a block. */
 function asSeen({ transaction }: ObservedEntry, { slot }: View): Observation | undefined {
   const receipt = receiptAt(transaction);
   const { hash, fields } = transaction;
