@@ -15,6 +15,7 @@ import type { NetworkType } from './domain/network-type.ts';
 import type { Relayer } from './domain/relayer.ts';
 import { createAddressGuard } from './egress/address-guard.ts';
 import { createPluginHttp } from './egress/fetch/plugin-http.ts';
+import { createMarketClient, createMarketHttp } from './egress/market-client.ts';
 import { createRpcHttp } from './egress/rpc/rpc-http.ts';
 import { createSignerHttp } from './egress/signer-http.ts';
 import { createWebhookClient } from './egress/webhook-client.ts';
@@ -162,10 +163,17 @@ async function build(
     ],
   });
   opened.later('RPC connections', () => http.close());
+  const marketHttp = createMarketHttp();
+  opened.later('connections of markets', () => marketHttp.close());
   const connections = createConnections({
     networks,
     chains,
     http,
+    market: createMarketClient({
+      url: environment.JUPITER_API_URL,
+      apiKey: environment.JUPITER_API_KEY,
+      http: marketHttp,
+    }),
     clock,
     random: Math.random,
     settings: {

@@ -6,6 +6,7 @@ import type { AnchorKind } from '../domain/transaction/anchor.ts';
 import type { Attempt } from '../domain/transaction/attempt.ts';
 import type { SpendingForms, Spent } from '../domain/transaction/spending.ts';
 import type { Timestamp, Transaction } from '../domain/transaction/transaction.ts';
+import type { MarketClient } from '../egress/market-client.ts';
 import type { RpcClient } from '../egress/rpc/rpc-client.ts';
 import type { RpcDialect } from '../egress/rpc/rpc-verdict.ts';
 import type { Curve, Signer } from '../signers/signer.ts';
@@ -87,8 +88,13 @@ export interface Chain {
    * @throws AppError `INVALID_REQUEST`, `SIGNER_FAILED`
    */
   signTypedData?(body: unknown, account: Account, signer: Signer): Promise<WireObject>;
+  /**
+   * Whether a JSON-RPC method of the family's nodes takes bytes that are signed already: the chain executes them once,
+   * however often they arrive.
+   */
+  takesSignedBytes?(method: string): boolean;
   /** Opens the live side of a network over the given endpoints. */
-  connect(network: Network, rpc: RpcClient): ChainClient;
+  connect(network: Network, rpc: RpcClient, market: MarketClient): ChainClient;
 }
 
 /** The sequence of an account, as clients meet it. */

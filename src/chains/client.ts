@@ -5,6 +5,7 @@ import type { Timestamp, Transaction } from '../domain/transaction/transaction.t
 import type { RpcOutcome } from '../egress/rpc/rpc-client.ts';
 import type { Signer } from '../signers/signer.ts';
 import type { Account } from './account.ts';
+import type { OwnMethod } from './own-method.ts';
 import type { ParsedRequest } from './parsed-request.ts';
 
 /**
@@ -53,6 +54,18 @@ export interface ChainClient {
   readonly replacement?: Replacement;
   /** Signs a transaction that is not sent, in the body's and answer's form of the sign-transaction endpoint. */
   signTransaction?(body: unknown, account: Account, signer: Signer): Promise<WireObject>;
+  /** By name: what is not passed through to a node. */
+  readonly methods?: ReadonlyMap<string, OwnMethod>;
+  /** For families whose users can pay for what a relayer sends. */
+  readonly sponsorship?: Sponsorship;
+}
+
+/** What others pay in tokens for having the relayer pay, in the bodies' and answers' form of the sponsored endpoints. */
+export interface Sponsorship {
+  /** @throws AppError `INVALID_REQUEST`, `PROVIDER_FAILED` */
+  quote(body: unknown, account: Account): Promise<WireObject>;
+  /** @throws AppError `INVALID_REQUEST`, `PROVIDER_FAILED`, `SIGNER_FAILED` */
+  build(body: unknown, account: Account, signer: Signer): Promise<WireObject>;
 }
 
 /** How the account's transactions are numbered. */

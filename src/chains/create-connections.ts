@@ -5,6 +5,7 @@ import type { Network, Networks } from '../domain/network.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { RpcUrl } from '../domain/relayer.ts';
 import type { HttpClient } from '../egress/http-client.ts';
+import type { MarketClient } from '../egress/market-client.ts';
 import {
   createRpcClient,
   type RpcCallReport,
@@ -20,6 +21,8 @@ export interface ConnectionParts {
   chains: ReadonlyMap<NetworkType, Chain>;
   /** Makes all RPC calls; stays open when the connections close. */
   http: HttpClient;
+  /** Where families learn what tokens cost. */
+  market: MarketClient;
   clock: Clock;
   /** 0 inclusive to 1 exclusive. */
   random: () => number;
@@ -44,7 +47,7 @@ interface Connected {
 
 /** Connects to networks when they are first needed, all over one pool of HTTP connections. */
 export function createConnections(parts: ConnectionParts): WatchedConnections {
-  const { networks, chains, http, clock, random, settings, onRpcCall, onEndpoint } = parts;
+  const { networks, chains, http, market, clock, random, settings, onRpcCall, onEndpoint } = parts;
   const clients = new Map<string, Connected>();
   const listeners = new Set<(concerns: (relayer: Served) => boolean) => void>();
 
@@ -70,7 +73,7 @@ export function createConnections(parts: ConnectionParts): WatchedConnections {
         for (const listener of listeners) listener((relayer) => keyOf(relayer) === key);
       },
     });
-    return { rpc, network: network.name, client: chain.connect(network, rpc) };
+    return { rpc, network: network.name, client: chain.connect(network, rpc, market) };
   }
 
   return {

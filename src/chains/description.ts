@@ -29,4 +29,8 @@ export interface ChainDescription {
     typedData?: DescribedSigning;
     transaction?: DescribedSigning;
   };
+  /** What users pay for having the relayer pay: what is asked, and what a quote and what is built are. */
+  sponsorship?: DescribedBody & { quote: z.ZodType; built: z.ZodType };
+  /** JSON-RPC methods of its own, in words; begins with the family's name. */
+  methods?: string;
 }

@@ -24,14 +24,17 @@ export async function passThrough(
   }
 }
 
-interface PassedCall {
+/** One JSON-RPC call of a client. */
+export interface ClientCall {
   method: string;
+  /** Null where there are none. */
   params: Json;
+  /** Null where none is wanted in the answer. */
   id: string | number | null;
 }
 
 /** @throws AppError `INVALID_REQUEST` with the reference's texts */
-function readCall(body: unknown): PassedCall {
+export function readCall(body: unknown): ClientCall {
   const { method, params = null, id = 1 } = isObject(body) ? body : {};
   const isKnownId = id === null || typeof id === 'string' || (typeof id === 'number' && Number.isSafeInteger(id));
   if (!isKnownId) throw invalidRequest("Invalid 'id' field: must be a string, integer, or null");

@@ -93,6 +93,13 @@ export const environmentSchema = z.object({
   PROVIDER_FAILURE_THRESHOLD: integer(1, 1000).default(3),
   PROVIDER_PAUSE_DURATION_SECS: integer(1, 86_400).default(60),
   PROVIDER_FAILURE_EXPIRATION_SECS: integer(1, 86_400).default(60),
+  JUPITER_API_URL: z
+    .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+    .default('https://lite-api.jup.ag'),
+  JUPITER_API_KEY: z
+    .string()
+    .regex(/^[\x21-\x7e]{1,1024}$/, 'must be visible ASCII without spaces')
+    .optional(),
   PLUGIN_MAX_PROCESSES: integer(1, 1024).default(16),
   WEBHOOK_BLOCK_PRIVATE_IPS: flag.default(true),
 });
@@ -101,7 +108,7 @@ export const environmentSchema = z.object({
 export type Environment = z.infer<typeof environmentSchema> & { HOST: string };
 
 /** Variables that no plugin may be granted: they are the service's own credentials. */
-export const SECRET_VARIABLES = ['API_KEY', 'STORAGE_ENCRYPTION_KEY', 'DATABASE_URL'];
+export const SECRET_VARIABLES = ['API_KEY', 'STORAGE_ENCRYPTION_KEY', 'DATABASE_URL', 'JUPITER_API_KEY'];
 
 /** Reads the variables; each bad value is a problem with its range, and nothing falls back to a default silently. */
 export function readEnvironment(variables: Variables, findings: Findings): Environment | undefined {

@@ -19,6 +19,7 @@ import { createLifecycleService } from './lifecycle.ts';
 import { createNotificationsService } from './notifications.ts';
 import { RelayerDirectory } from './relayer-access.ts';
 import { createRelayersService } from './relayers.ts';
+import { createOwnCalls } from './rpc/own-calls.ts';
 import { createRpcService } from './rpc.ts';
 import type { ApiServices } from './services.ts';
 import { createAuditService } from './settings/audit.ts';
@@ -66,9 +67,12 @@ export function createServices(deps: ServicesDeps): ApiServices {
   const { store, chains, networks, signers, signerKinds, signerGuard, connections, signerOf, engine, feed } = deps;
   const { rpcGuard, webhooks, pluginHttp, log, metrics, clock, newId } = deps;
   const relayers = new RelayerDirectory({ read: store.read, chains, connections });
+  const transactions = createTransactionsService({ store, relayers, engine, metrics, clock, log, newId });
+  const lifecycle = createLifecycleService({ store, relayers, engine, log, clock });
+  const runOwn = createOwnCalls({ read: store.read, relayers, signerOf, transactions, lifecycle });
   return {
-    transactions: createTransactionsService({ store, relayers, engine, metrics, clock, log, newId }),
-    lifecycle: createLifecycleService({ store, relayers, engine, log, clock }),
+    transactions,
+    lifecycle,
     relayers: createRelayersService({
       read: store.read,
       relayers,
@@ -78,7 +82,7 @@ export function createServices(deps: ServicesDeps): ApiServices {
     }),
     notifications: createNotificationsService({ store, webhooks, log, newId }),
     signing: createSigningService({ store, relayers, signerOf }),
-    rpc: createRpcService(relayers, store),
+    rpc: createRpcService({ relayers, store, runOwn }),
     kv: createKvService({ store, newId }),
     fetch: createFetchService({ store, http: pluginHttp }),
     effects: createEffectsService(store),

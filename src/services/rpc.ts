@@ -1,16 +1,18 @@
-import type { ChainClient } from '../chains/client.ts';
-import { onlyReads } from '../chains/registry.ts';
+import { createHash } from 'node:crypto';
+import type { OwnMethod } from '../chains/own-method.ts';
+import { onlyReads, ownKind } from '../chains/registry.ts';
 import { AppError, invalidRequest } from '../domain/errors.ts';
 import type { Effect } from '../domain/idempotency.ts';
 import type { Json } from '../domain/json/json.ts';
+import { writeJson } from '../domain/json/json-text.ts';
+import type { RelayerGrant } from '../domain/plugin.ts';
+import type { Spender } from '../domain/transaction/spending.ts';
 import type { RpcOutcome } from '../egress/rpc/rpc-client.ts';
 import type { Store } from '../store/store.ts';
-import { beginEffect, earlierEffect, settleEffect } from './effects.ts';
-import type { RelayerDirectory } from './relayer-access.ts';
+import { beginEffect, earlierEffect, settleEffect, writeOnce } from './effects.ts';
+import type { RelayerAccess, RelayerDirectory } from './relayer-access.ts';
+import type { RunOwnCall } from './rpc/own-calls.ts';
 import type { RpcService } from './services.ts';
-
-/** Takes bytes that are signed already; a chain executes them once, however often they arrive. */
-const TAKES_SIGNED_BYTES = /^(eth_sendRawTransaction|sendTransaction$)/;
 
 /** The most calls in one request, as common clients group them. */
 const MOST_CALLS = 1_000;
@@ -22,40 +24,82 @@ export function rpcMayAct(body: unknown): boolean {
   return method === undefined || !onlyReads(method);
 }
 
-/** JSON-RPC calls that are passed through to a relayer's network, which reads each call itself. */
-export function createRpcService(relayers: RelayerDirectory, store: Store): RpcService {
+/** What a plugin has to be allowed for a call: methods of a family's own that sign or send are what they are. */
+export function rpcRight(body: unknown): RelayerGrant {
+  const kind = ownKind(methodOf(body) ?? '') ?? 'answer';
+  return kind === 'answer' ? 'rpc' : kind;
+}
+
+export interface RpcDeps {
+  relayers: RelayerDirectory;
+  store: Store;
+  runOwn: RunOwnCall;
+}
+
+/** JSON-RPC calls: those of a relayer's family, and those that are passed through to a node, which reads them itself. */
+export function createRpcService({ relayers, store, runOwn }: RpcDeps): RpcService {
   async function pass(
     relayerId: string,
     bodies: readonly unknown[],
     effect: Effect | undefined,
-    ask: (client: ChainClient, body: unknown) => Promise<RpcOutcome>,
+    ask: (access: RelayerAccess, body: unknown, index: number) => Promise<RpcOutcome>,
   ): Promise<RpcOutcome[]> {
     // Without a method a call is refused, and nothing is there to be noted.
     const mayAct = (body: unknown) => methodOf(body) !== undefined && rpcMayAct(body);
     const keyed = bodies.some(mayAct) ? effect : undefined;
     const earlier = await earlierEffect(store.read, keyed);
     if (earlier?.outcome !== undefined) return earlier.outcome as unknown as RpcOutcome[];
+    const known = await relayers.find(relayerId);
     // Asking again could act twice.
-    if (earlier !== undefined && !bodies.filter(mayAct).every(takesSignedBytes))
+    if (earlier !== undefined && !bodies.filter(mayAct).every((body) => mayBeAskedTwice(known, body)))
       throw new AppError('EFFECT_UNKNOWN', {});
-    const { client } = await relayers.findActive(relayerId);
+    const access = await relayers.findActive(relayerId);
     // A node takes no part in a commit: that it will be asked is noted before, what it answered after.
     if (keyed !== undefined && earlier === undefined) await beginEffect(store, keyed);
     const outcomes: RpcOutcome[] = [];
     for (let start = 0; start < bodies.length; start += CALLS_AT_ONCE) {
       const some = bodies.slice(start, start + CALLS_AT_ONCE);
-      outcomes.push(...(await Promise.all(some.map((body) => ask(client(), body)))));
+      outcomes.push(...(await Promise.all(some.map((body, index) => ask(access, body, start + index)))));
     }
     if (keyed === undefined) return outcomes;
     // A request that is nothing but these calls may be tried again; a plugin goes on by what the node said.
     const isDone = outcomes.every(({ error }, index) => error === undefined || !mayAct(bodies[index]));
-    if (isDone || keyed.isStep) await settleEffect(store, keyed, outcomes as unknown as Json);
+    if (isDone || keyed.isStep) await settleEffect(store, keyed, storable(outcomes));
     return outcomes;
   }
 
+  /** One that sends is accepted in the commit of its own effect, like any other transaction. */
+  async function sendOwn(
+    relayerId: string,
+    body: unknown,
+    method: OwnMethod,
+    effect: Effect | undefined,
+    spender: Spender | undefined,
+  ): Promise<RpcOutcome> {
+    const earlier = await earlierEffect(store.read, effect);
+    if (earlier !== undefined && earlier.transactionId === null) return earlier.outcome as unknown as RpcOutcome;
+    const outcome = await runOwn(relayerId, body, method, { effect, spender });
+    if (outcome.error === undefined || effect?.isStep !== true) return outcome;
+    // What a plugin goes on by, where nothing was accepted.
+    await writeOnce(store, effect, async () => ({ outcome: storable(outcome) }));
+    return outcome;
+  }
+
+  function askIn(effect: Effect | undefined) {
+    return (access: RelayerAccess, body: unknown, index: number): Promise<RpcOutcome> => {
+      const client = access.client();
+      const own = client.methods?.get(methodOf(body) ?? '');
+      if (own === undefined) return client.rpc(body);
+      return runOwn(access.relayer.id, body, own, { effect: effect && partOf(effect, index) });
+    };
+  }
+
   return {
-    async call(relayerId, body, effect) {
-      const [outcome] = await pass(relayerId, [body], effect, (client, one) => client.rpc(one));
+    async call(relayerId, body, effect, spender) {
+      const { client } = await relayers.find(relayerId);
+      const own = client().methods?.get(methodOf(body) ?? '');
+      if (own?.kind === 'send') return sendOwn(relayerId, body, own, effect, spender);
+      const [outcome] = await pass(relayerId, [body], effect, askIn(effect));
       if (outcome === undefined) throw new Error('a call has an outcome');
       return outcome;
     },
@@ -64,7 +108,8 @@ export function createRpcService(relayers: RelayerDirectory, store: Store): RpcS
       if (bodies.length === 0 || bodies.length > MOST_CALLS) {
         throw invalidRequest(`A JSON-RPC batch holds 1 to ${MOST_CALLS} calls, not ${bodies.length}`);
       }
-      return pass(relayerId, bodies, effect, (client, body) => client.rpc(body).catch(noCall));
+      const ask = askIn(effect);
+      return pass(relayerId, bodies, effect, (access, body, index) => ask(access, body, index).catch(noCall));
     },
   };
 }
@@ -75,8 +120,21 @@ function noCall(error: unknown): RpcOutcome {
   return { jsonrpc: '2.0', error: { code: -32_600, message: 'Invalid Request', description: error.message } };
 }
 
-function takesSignedBytes(body: unknown): boolean {
-  return TAKES_SIGNED_BYTES.test(methodOf(body) ?? '');
+/** What a family signs itself is harmless to sign twice, and what it sends has an effect of its own. */
+function mayBeAskedTwice({ chain, client }: RelayerAccess, body: unknown): boolean {
+  const method = methodOf(body) ?? '';
+  return client().methods?.has(method) === true || chain.takesSignedBytes?.(method) === true;
+}
+
+/** The effect of one call of a batch. */
+function partOf(effect: Effect, index: number): Effect {
+  const payloadHash = createHash('sha256').update(`${effect.payloadHash} ${index}`).digest('hex');
+  return { ...effect, payloadHash };
+}
+
+/** As the store keeps it: integers beyond 2^53 lose digits. */
+function storable(outcome: RpcOutcome | RpcOutcome[]): Json {
+  return JSON.parse(writeJson(outcome)) as Json;
 }
 
 function methodOf(body: unknown): string | undefined {

@@ -112,14 +112,19 @@ export interface SigningService {
   /** `POST /relayers/{id}/sign-typed-data`. */
   signTypedData(relayerId: string, body: unknown, effect?: Effect): Promise<WireObject>;
   signTransaction(relayerId: string, body: unknown, effect?: Effect): Promise<WireObject>;
+  /** What a transaction costs its user, whom the relayer spares the fee: `POST …/transactions/sponsored/quote`. */
+  quoteSponsored(relayerId: string, body: unknown): Promise<WireObject>;
+  /** The same transaction with the payment in it, signed by the relayer: `POST …/transactions/sponsored/build`. */
+  buildSponsored(relayerId: string, body: unknown, effect?: Effect): Promise<WireObject>;
 }
 
 export interface RpcService {
   /**
    * A node's refusal is part of the outcome; only what is wrong with the call itself throws. `EFFECT_UNKNOWN` when an
-   * earlier run asked a node to act, nobody knows what came of it, and asking again could act twice.
+   * earlier run asked a node to act, nobody knows what came of it, and asking again could act twice. A plugin's limits
+   * hold for methods of a family's own that send.
    */
-  call(relayerId: string, body: unknown, effect?: Effect): Promise<RpcOutcome>;
+  call(relayerId: string, body: unknown, effect?: Effect, spender?: Spender): Promise<RpcOutcome>;
   /** The same for several calls: one outcome for each, in their order. What is no call is an error among them. */
   batch(relayerId: string, bodies: readonly unknown[], effect?: Effect): Promise<RpcOutcome[]>;
 }

@@ -1,4 +1,4 @@
-import { AppError } from '../domain/errors.ts';
+import { AppError, invalidRequest } from '../domain/errors.ts';
 import type { Relayer } from '../domain/relayer.ts';
 import type { Signer } from '../signers/signer.ts';
 import type { Store } from '../store/store.ts';
@@ -14,6 +14,18 @@ export interface SigningDeps {
 
 /** Signing without sending. Gated like sending, also for plugins, where the reference forgets to. */
 export function createSigningService({ store, relayers, signerOf }: SigningDeps): SigningService {
+  /** @throws AppError also where the relayer's family has no sponsorship */
+  async function sponsoring(relayerId: string) {
+    const { relayer, account, client } = await relayers.findActive(relayerId);
+    const identity = await store.read.chainIdentity(relayer.networkType, relayer.network);
+    const { sponsorship } = client();
+    // In the reference's words.
+    if (sponsorship === undefined) {
+      throw invalidRequest(`Gas abstraction not supported for ${relayer.networkType.toUpperCase()} relayers`);
+    }
+    return { relayer, sponsorship, account: { ...account, identity } };
+  }
+
   return {
     signMessage: (relayerId, body, effect) =>
       answerOnce(store, effect, async () => {
@@ -36,6 +48,17 @@ export function createSigningService({ store, relayers, signerOf }: SigningDeps)
         const connected = client();
         if (connected.signTransaction === undefined) throw notSupported('Signing transactions', relayer);
         return connected.signTransaction(body, { ...account, identity }, await signerOf(relayer));
+      }),
+
+    async quoteSponsored(relayerId, body) {
+      const { sponsorship, account } = await sponsoring(relayerId);
+      return sponsorship.quote(body, account);
+    },
+
+    buildSponsored: (relayerId, body, effect) =>
+      answerOnce(store, effect, async () => {
+        const { relayer, sponsorship, account } = await sponsoring(relayerId);
+        return sponsorship.build(body, account, await signerOf(relayer));
       }),
   };
 }

@@ -6,7 +6,7 @@ import type { WireObject } from '../domain/json/json.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
 import { laneKey } from '../domain/transaction/lane.ts';
 import type { Transaction } from '../domain/transaction/transaction.ts';
-import { endsWait, type TransactionStatus } from '../domain/transaction/transaction-state.ts';
+import { endsWait, isFinal, type TransactionStatus } from '../domain/transaction/transaction-state.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { EngineMetrics } from '../engine/engine-metrics.ts';
 import type { Log } from '../observability/log.ts';
@@ -48,8 +48,14 @@ async function twinOf(
   return twin?.id;
 }
 
+/** For who answers with a signature. */
+export interface SignatureWait {
+  /** Resolves with the transaction once it was signed or has ended, or with `undefined` after so many milliseconds. */
+  untilSigned(relayerId: string, transactionId: string, timeoutMs: number): Promise<WireObject | undefined>;
+}
+
 /** Accepting transactions and telling where they stand. */
-export function createTransactionsService(deps: TransactionsDeps): TransactionsService {
+export function createTransactionsService(deps: TransactionsDeps): TransactionsService & SignatureWait {
   const { store, relayers, engine, metrics, clock, log, newId } = deps;
   const spending = createSpendingGuard(store);
 
@@ -115,6 +121,30 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
     return looking;
   }
 
+  /** Looks at each change, and now and then without one. Undefined after the time-out. */
+  async function until(
+    relayerId: string,
+    transactionId: string,
+    holds: (transaction: Transaction) => boolean,
+    { intervalMs, timeoutMs }: { intervalMs: number; timeoutMs: number },
+    signal: AbortSignal,
+  ): Promise<Transaction | undefined> {
+    const deadline = clock.elapsed() + timeoutMs;
+    const changes = new ChangeWait((listener) => engine.onChange(transactionId, listener), signal);
+    try {
+      for (;;) {
+        signal.throwIfAborted();
+        const transaction = await look(relayerId, transactionId);
+        if (holds(transaction)) return transaction;
+        const left = deadline - clock.elapsed();
+        if (left <= 0) return undefined;
+        await changes.next(Math.min(Math.max(intervalMs, SHORTEST_INTERVAL_MS), left));
+      }
+    } finally {
+      changes.close();
+    }
+  }
+
   return {
     async send(relayerId, body, effect, spender) {
       const earlier = await earlierEffect(store.read, effect);
@@ -148,25 +178,19 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
       return { items: items.map((transaction) => chain.transactionView(transaction, account)), total };
     },
 
-    async wait(relayerId, transactionId, { intervalMs, timeoutMs }, signal) {
+    async wait(relayerId, transactionId, timing, signal) {
       const { chain, account } = await relayers.find(relayerId);
-      const deadline = clock.elapsed() + timeoutMs;
-      const changes = new ChangeWait((listener) => engine.onChange(transactionId, listener), signal);
-      try {
-        for (;;) {
-          signal.throwIfAborted();
-          const transaction = await look(relayerId, transactionId);
-          if (endsWait(transaction.status)) {
-            const status = await statusInBlock(chain, transaction);
-            return chain.transactionView({ ...transaction, status }, account);
-          }
-          const left = deadline - clock.elapsed();
-          if (left <= 0) return undefined;
-          await changes.next(Math.min(Math.max(intervalMs, SHORTEST_INTERVAL_MS), left));
-        }
-      } finally {
-        changes.close();
-      }
+      const ended = await until(relayerId, transactionId, ({ status }) => endsWait(status), timing, signal);
+      if (ended === undefined) return undefined;
+      return chain.transactionView({ ...ended, status: await statusInBlock(chain, ended) }, account);
+    },
+
+    async untilSigned(relayerId, transactionId, timeoutMs) {
+      const { chain, account } = await relayers.find(relayerId);
+      const isSigned = ({ hash, status }: Transaction) => hash !== null || isFinal(status);
+      const timing = { intervalMs: SHORTEST_INTERVAL_MS, timeoutMs };
+      const signed = await until(relayerId, transactionId, isSigned, timing, new AbortController().signal);
+      return signed && chain.transactionView(signed, account);
     },
   };
 }

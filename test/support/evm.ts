@@ -14,6 +14,7 @@ import type { RpcClient } from '../../src/egress/rpc/rpc-client.ts';
 import type { RpcDialect } from '../../src/egress/rpc/rpc-verdict.ts';
 import { createKeySigner } from '../../src/signers/key-signer.ts';
 import type { Signer } from '../../src/signers/signer.ts';
+import { NO_MARKET } from './no-market.ts';
 
 /** Tries that end at once, so that a test of failures is quick. */
 const QUICK: Partial<RpcSettings> = { timeoutMs: 2_000, tries: 1, baseDelayMs: 1, maxDelayMs: 2 };
@@ -45,7 +46,7 @@ export function openEvm(
   const rpc = openRpc(urls, rpcSettings);
   const rpcUrls = urls.map((url) => ({ url, weight: 100 }));
   const network: Network = { type: 'evm', name: 'testnet', rpcUrls, settings };
-  return { client: createEvmChain(systemClock).connect(network, rpc), rpc, network };
+  return { client: createEvmChain(systemClock).connect(network, rpc, NO_MARKET), rpc, network };
 }
 
 /** What the chain behind an endpoint is known as: of a chain for development each start is another one. */

@@ -100,6 +100,10 @@ export class FakeFamily implements Chain {
     return { ...fields, variation: Number(fields['variation'] ?? 0) + 1 };
   }
 
+  takesSignedBytes(method: string): boolean {
+    return method.startsWith('eth_sendRawTransaction');
+  }
+
   connect(): ChainClient {
     throw new Error('the harness connects');
   }

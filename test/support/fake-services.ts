@@ -268,6 +268,14 @@ class FakeSigning implements SigningService {
     return { typedData: JSON.stringify(body) };
   }
 
+  async quoteSponsored(_relayerId: string, body: unknown): Promise<WireObject> {
+    return { quoted: JSON.stringify(body) };
+  }
+
+  async buildSponsored(_relayerId: string, body: unknown): Promise<WireObject> {
+    return { built: JSON.stringify(body) };
+  }
+
   async signTransaction(_relayerId: string, body: unknown): Promise<WireObject> {
     return { signature: JSON.stringify(body) };
   }

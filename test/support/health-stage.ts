@@ -16,6 +16,7 @@ import { createLog } from '../../src/observability/log.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Anvil } from './anvil.ts';
 import { FakeEngineMetrics, fastTiming } from './engine-world.ts';
+import { NO_MARKET } from './no-market.ts';
 import type { DoubleHandler } from './rpc-double.ts';
 import { storeFor } from './store.ts';
 
@@ -53,6 +54,7 @@ export async function healthStage(t: Test, options: HealthStageOptions): Promise
     networks: fixedNetworks([{ type: 'evm', name: 'local', rpcUrls, settings: options.settings ?? {} }]),
     chains,
     http,
+    market: NO_MARKET,
     clock: systemClock,
     random: Math.random,
     settings: { timeoutMs: 2_000, tries: 2, baseDelayMs: 1, maxDelayMs: 2, pauseMs: 600_000 },

@@ -120,6 +120,8 @@ export class PluginServices implements Services {
   readonly signing: SigningService = {
     signMessage: () => Promise.reject(new Error('no plugin may sign messages')),
     signTypedData: () => Promise.reject(new Error('no plugin may sign typed data')),
+    quoteSponsored: () => Promise.reject(new Error('no plugin asks for it this way')),
+    buildSponsored: () => Promise.reject(new Error('no plugin asks for it this way')),
     signTransaction: () => {
       throw new AppError('NOT_SUPPORTED', { what: 'sign_transaction', networkType: 'evm' });
     },

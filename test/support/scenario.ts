@@ -22,6 +22,7 @@ import type { Signer } from '../../src/signers/signer.ts';
 import type { Store } from '../../src/store/store.ts';
 import { Crash } from './crash.ts';
 import { FakeEngineMetrics } from './engine-world.ts';
+import { NO_MARKET } from './no-market.ts';
 import { NO_PLUGIN_HTTP } from './no-plugin-http.ts';
 import { noSigners } from './no-signers.ts';
 import { relayerOf } from './store.ts';
@@ -108,6 +109,7 @@ export abstract class Scenario {
       ]),
       chains: this.#chains,
       http,
+      market: NO_MARKET,
       clock,
       random: Math.random,
       settings: {

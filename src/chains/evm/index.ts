@@ -25,7 +25,7 @@ import { noopRequest } from './price/noop.ts';
 import { head, onlyOn } from './provider.ts';
 import { checkReplacement, patienceMs, prepareReplacement, vary } from './replace.ts';
 import { parseRequest } from './request.ts';
-import { isRead } from './rpc.ts';
+import { isRead, takesSignedBytes } from './rpc.ts';
 import { networkSchema, readSettings } from './schema.ts';
 import { nextNonce, nextNonceOn } from './sequence.ts';
 import { signTransaction } from './signing.ts';
@@ -67,6 +67,7 @@ export function createEvmChain(clock: Clock): Chain {
     vary,
     signMessage,
     signTypedData,
+    takesSignedBytes,
     connect: (network, rpc) => createEvmClient(network, rpc, clock),
   };
 }

@@ -27,3 +27,8 @@ const READS: ReadonlySet<string> = new Set(
 export function isRead(method: string): boolean {
   return READS.has(method);
 }
+
+/** Whether a method takes bytes that are signed already. */
+export function takesSignedBytes(method: string): boolean {
+  return method.startsWith('eth_sendRawTransaction');
+}

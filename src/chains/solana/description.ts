@@ -4,6 +4,7 @@ import type { ChainDescription } from '../description.ts';
 import { unsentRequestSchema } from './form/sign-only.ts';
 import { MEMO_PROGRAMS } from './programs.ts';
 import { requestSchema } from './request.ts';
+import { sponsoredSchema } from './sponsor/form.ts';
 
 const moment = z.string().meta({ description: 'RFC 3339' });
 
@@ -57,4 +58,23 @@ export const description: ChainDescription = {
       }),
     },
   },
+  sponsorship: {
+    schema: sponsoredSchema,
+    example: { transaction: 'AQAB…', fee_token: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v' },
+    quote: z.object({
+      estimated_fee: z.string().meta({ description: 'In whole units of the token' }),
+      conversion_rate: z.string().meta({ description: 'Units of the token for one SOL' }),
+    }),
+    built: z.object({
+      transaction: z.string().meta({ description: 'Base64' }),
+      fee_in_spl: z.string().meta({ description: 'In the smallest unit of the token' }),
+      fee_in_lamports: z.string(),
+      fee_token: z.string(),
+      valid_until_blockheight: z.int().nullable().meta({ description: 'Null under a durable nonce' }),
+    }),
+  },
+  methods:
+    'Solana: feeEstimate, prepareTransaction, transferTransaction, signTransaction, signAndSendTransaction, ' +
+    'getSupportedTokens and getFeaturesEnabled are answered by the relayer; their params are objects, and their results ' +
+    'have the method’s name as `method`.',
 };

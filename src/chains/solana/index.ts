@@ -1,12 +1,15 @@
 import { invalidRequest } from '../../domain/errors.ts';
 import type { Network } from '../../domain/network.ts';
 import { chainOfLane } from '../../domain/transaction/lane.ts';
+import type { MarketClient } from '../../egress/market-client.ts';
 import { EndpointUnfit, type RpcClient } from '../../egress/rpc/rpc-client.ts';
+import type { Account } from '../account.ts';
 import type { Chain } from '../chain.ts';
 import type { ChainClient } from '../client.ts';
 import { passThrough } from '../pass-through.ts';
 import { withProvider } from '../provider-failure.ts';
 import { balanceOfAll } from '../quorum.ts';
+import { readForm } from '../request-form.ts';
 import { servedChain } from '../served-chain.ts';
 import { addressOf } from './address.ts';
 import { broadcast } from './broadcast.ts';
@@ -14,16 +17,19 @@ import { observe } from './confirm.ts';
 import { description } from './description.ts';
 import { dialect } from './dialect.ts';
 import { signMessage } from './form/message.ts';
-import { signUnsent } from './form/sign-only.ts';
+import { unsentRequestSchema } from './form/sign-only.ts';
 import builtInNetworks from './networks.json' with { type: 'json' };
 import { minimumBalance, policyFault, policySchema, policyView } from './policy.ts';
 import { prepare } from './prepare.ts';
 import { balance, blockTime, GENESIS, onlyOn, standing } from './provider.ts';
 import { parseRequest } from './request.ts';
-import { isRead } from './rpc.ts';
-import { networkSchema } from './schema.ts';
+import { isRead, takesSignedBytes } from './rpc.ts';
+import { networkSchema, readRequest } from './schema.ts';
 import { costOf, signTransaction, vary } from './signing.ts';
 import { spending } from './spending.ts';
+import { inPlainWords } from './sponsor/errors.ts';
+import { sponsorMethods, sponsorshipOf } from './sponsor/methods.ts';
+import { Sponsor } from './sponsor/sponsor.ts';
 import { attemptView, failedInBlock, inclusionView, placeOf, transactionView } from './view.ts';
 
 /** Solana and what runs its validators. */
@@ -61,6 +67,7 @@ export function createSolanaChain(): Chain {
       // In the reference's words.
       throw invalidRequest('Endpoint is not supported for Solana relayers');
     },
+    takesSignedBytes,
     connect: createSolanaClient,
   };
 }
@@ -78,7 +85,7 @@ const MOST_UNDER_NONCES = 1_000;
 const REOFFER_MS = 2_000;
 const LOOK_MS = 500;
 
-function createSolanaClient(network: Network, rpc: RpcClient): ChainClient {
+function createSolanaClient(network: Network, rpc: RpcClient, market: MarketClient): ChainClient {
   const sides = new Map<string, RpcClient>();
 
   /** The chain of an accepted transaction is that of its lane, whatever the endpoints serve by now. */
@@ -88,6 +95,12 @@ function createSolanaClient(network: Network, rpc: RpcClient): ChainClient {
     return side;
   }
   const sideFor = ({ lane }: { lane: string }) => sideOf(chainOfLane(lane));
+  const sideOfAccount = ({ identity }: Account) => (identity === undefined ? rpc : sideOf(identity));
+  const sponsor = new Sponsor({
+    sideOf: sideOfAccount,
+    genesisOf: async ({ identity }) => identity ?? rpc.read(GENESIS.method, [], GENESIS.served),
+    market,
+  });
   const guarded = <T>(use: () => Promise<T>): Promise<T> => withProvider(network.name, use);
 
   return {
@@ -119,8 +132,14 @@ function createSolanaClient(network: Network, rpc: RpcClient): ChainClient {
       const [first] = entries;
       return first === undefined ? [] : guarded(() => observe(sideFor(first.transaction), entries));
     },
-    signTransaction: (body, account, signer) =>
-      guarded(() => signUnsent(account.identity === undefined ? rpc : sideOf(account.identity), body, account, signer)),
+    screen: ({ request }, account) =>
+      guarded(() => inPlainWords(() => sponsor.assertPaid(readRequest(request), account))),
+    signTransaction: async (body, account, signer) => {
+      const { transaction } = readForm(unsentRequestSchema, body);
+      return guarded(() => inPlainWords(async () => ({ ...(await sponsor.sign(transaction, account, signer)) })));
+    },
+    methods: sponsorMethods(sponsor, sideOfAccount),
+    sponsorship: sponsorshipOf(sponsor, guarded),
     rpc: (body) => passThrough(rpc, body, isRead),
   };
 }

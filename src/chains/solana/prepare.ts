@@ -8,17 +8,16 @@ import { answersInTime } from '../quorum.ts';
 import { isPayerPoor, nameOf, reasonOf } from './errors.ts';
 import { feeOf } from './fees.ts';
 import { type Draft, draftOf } from './form/draft.ts';
-import { accountsPaidFor } from './guard/fee-payer.ts';
-import { policyViolation, programsOf } from './guard/policies.ts';
+import { guardOf, policyViolation, programsOf } from './guard/policies.ts';
 import { tokenFault } from './guard/tokens.ts';
 import { lookUp } from './message/lookup-tables.ts';
 import { encodeMessage } from './message/message.ts';
 import { decodeTransaction, encodeTransaction, SIGNATURE_LENGTH } from './message/transaction.ts';
 import { readPolicy, type SolanaPolicy } from './policy.ts';
 import { COMPUTE_BUDGET_PROGRAM } from './programs.ts';
-import { balance, rentFor, type Simulation, simulate } from './provider.ts';
+import { balance, type Simulation, simulate } from './provider.ts';
 import { readRequest, type SolanaFields, type SolanaRequest } from './schema.ts';
-import { TOKEN_ACCOUNT_SIZE } from './tokens/account.ts';
+import { rentPaid } from './tokens/associated.ts';
 
 /** How soon a transaction looks again that waits for money, or for a node to see its blockhash. */
 const SHORT_OF_FUNDS_MS = 10_000;
@@ -42,18 +41,37 @@ export async function prepare(
   return told.find(isReady) ?? decided;
 }
 
-/**
- * Why a transaction that is signed for somebody else to send is refused; undefined when it is not. Its bytes stay as they
- * are.
- */
-export async function checkOnChain(rpc: RpcClient, transaction: string, account: Account): Promise<string | undefined> {
+/** Why a transaction is not signed as it is. */
+export interface Verdict {
+  /** What is against it: it itself, the relayer's balance, or a node that knows too little. */
+  kind: 'validation' | 'funds' | 'provider';
+  reason: string;
+  /** Without the words with which all reasons of its kind begin. */
+  detail: string;
+}
+
+/** Tries a transaction whose bytes stay as they are, for somebody else to send; undefined when nothing is against it. */
+export async function judge(rpc: RpcClient, transaction: string, account: Account): Promise<Verdict | undefined> {
   const asked = { request: { transaction } };
   const decided = await prepare(rpc, asked, account, { committed: 0n });
-  if (decided.kind === 'refused' || decided.kind === 'parked') return decided.reason;
+  if (decided.kind === 'refused') {
+    return { kind: 'validation', reason: decided.reason, detail: decided.reason.replace(REFUSED, '') };
+  }
+  if (decided.kind === 'parked') {
+    const kind = decided.cause === 'balance' ? 'funds' : 'provider';
+    return { kind, reason: decided.reason, detail: decided.reason.replace(SHORT, '') };
+  }
   const { message } = decodeTransaction(transaction);
-  const isSame = decided.kind === 'ready' && decided.fields['message'] === encodeMessage(message).toString('base64');
-  return isSame ? undefined : `Blockhash ${message.blockhash} is no longer valid`;
+  if (decided.kind === 'ready' && decided.fields['message'] === encodeMessage(message).toString('base64')) {
+    return undefined;
+  }
+  const reason = `Blockhash ${message.blockhash} is no longer valid`;
+  return { kind: 'validation', reason, detail: reason };
 }
+
+/** How reasons begin, in the reference's words. */
+const REFUSED = 'Solana transaction validation error: ';
+const SHORT = 'Insufficient balance: ';
 
 async function prepareOnce(
   read: ReadOne,
@@ -70,18 +88,19 @@ async function prepareOnce(
   const size = bytes.length + 1 + SIGNATURE_LENGTH * message.signers;
   const looked = await lookUp(read, message);
   if (looked.kind === 'fault') return refused(looked.reason);
+  const keys = [...message.keys, ...looked.addresses];
 
   const trial = encodeTransaction([Buffer.alloc(SIGNATURE_LENGTH), ...signatures.slice(1)], bytes);
   const [tried, fee, funds, rent] = await Promise.all([
     draft.tried ?? simulate(read, trial, { replacesBlockhash: false }),
     feeOf(read, message, bytes),
     balance(read, account.address),
-    rentOf(read, draft),
+    rentPaid(read, message, keys),
   ]);
   const called = tried.programs.filter((program) => program !== COMPUTE_BUDGET_PROGRAM);
   const guarded = { message: draft.asked, size, lookedUp: looked.addresses, called };
   const violation =
-    policyViolation(guarded, account.address, policy, { paysRent: false }) ??
+    policyViolation(guarded, account.address, policy, guardOf(policy)) ??
     (await tokenFault(read, draft.asked, [...draft.asked.keys, ...looked.addresses], policy));
   if (violation !== undefined) return refused(violation);
   const failure = failureOf(tried, asked, draft);
@@ -102,11 +121,6 @@ async function prepareOnce(
     ...(draft.nonce === undefined ? {} : { nonce_account: draft.nonce.account }),
   };
   return { kind: 'ready', fields, cost, anchor: anchorOf(draft) };
-}
-
-async function rentOf(read: ReadOne, { message }: Draft): Promise<bigint> {
-  const accounts = accountsPaidFor(message);
-  return accounts === 0 ? 0n : BigInt(accounts) * (await rentFor(read, TOKEN_ACCOUNT_SIZE));
 }
 
 function anchorOf({ nonce }: Draft): Anchor {
@@ -141,7 +155,7 @@ function shortage({ funds, committed, cost, policy: { minBalance } }: Bill): str
   if (funds >= required) return undefined;
   const underWay = committed > 0n ? `, Under way: ${committed}` : '';
   return (
-    'Insufficient balance: Insufficient relayer balance. ' +
+    `${SHORT}Insufficient relayer balance. ` +
     `Required: ${required}, Available: ${funds}, Fee: ${cost}, Min balance: ${minBalance}${underWay}`
   );
 }
@@ -151,5 +165,5 @@ function parkedForFunds(reason: string): Preparation {
 }
 
 function refused(reason: string): RefusedPreparation {
-  return { kind: 'refused', reason: `Solana transaction validation error: ${reason}` };
+  return { kind: 'refused', reason: `${REFUSED}${reason}` };
 }

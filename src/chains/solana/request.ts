@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { AppError, invalidRequest } from '../../domain/errors.ts';
+import { invalidRequest } from '../../domain/errors.ts';
 import { strictForm } from '../../domain/json/unknown-field.ts';
 import type { Timestamp } from '../../domain/transaction/transaction.ts';
 import type { Account } from '../account.ts';
@@ -8,7 +8,7 @@ import type { ParsedRequest } from '../parsed-request.ts';
 import { readForm } from '../request-form.ts';
 import { readValidUntil } from '../valid-until.ts';
 import { isAddress } from './address.ts';
-import { policyViolation } from './guard/policies.ts';
+import { guardOf, policyViolation } from './guard/policies.ts';
 import { compileLegacy } from './message/compile.ts';
 import { nonceOf } from './message/durable-nonce.ts';
 import { encodeMessage, MalformedTransaction } from './message/message.ts';
@@ -84,7 +84,7 @@ export function parseRequest(body: unknown, account: Account, now: Timestamp): P
     throw invalidRequest('Either `transaction` or `instructions` must be given, and not both');
   }
   const validUntil = form.valid_until == null ? null : readValidUntil(form.valid_until, now);
-  if (readPolicy(account.policies).feePayer === 'user') checkUserForm(instructions);
+  if (instructions !== null && readPolicy(account.policies).feePayer === 'user') throw invalidRequest(UNBUILT);
   const parsed =
     instructions === null
       ? parseTransaction(form.transaction ?? '', account)
@@ -92,15 +92,9 @@ export function parseRequest(body: unknown, account: Account, now: Timestamp): P
   return { ...parsed, request: { ...parsed.request, ...errorsOf(form) }, validUntil };
 }
 
-/** Who is to be paid in a transaction builds it first. */
-function checkUserForm(instructions: readonly WireInstruction[] | null): never {
-  if (instructions !== null) {
-    throw invalidRequest(
-      'User-paid fees require a pre-built transaction. Use prepareTransaction RPC method first to build the transaction from instructions.',
-    );
-  }
-  throw new AppError('NOT_AVAILABLE_YET', { what: 'Fees that users pay', networkType: 'solana' });
-}
+/** In the reference's words: who is to be paid in a transaction builds it first. */
+const UNBUILT =
+  'User-paid fees require a pre-built transaction. Use prepareTransaction RPC method first to build the transaction from instructions.';
 
 type Parsed = Omit<ParsedRequest, 'validUntil'>;
 
@@ -126,7 +120,7 @@ function fateOf({ message }: WireTransaction): Pick<ParsedRequest, 'anchorKind' 
  * Reads a client's transaction and holds it against the policies: all but the relayer have signed it.
  * @throws AppError `INVALID_REQUEST`
  */
-function readTransaction(base64: string, account: Account): WireTransaction {
+export function readTransaction(base64: string, account: Account): WireTransaction {
   const transaction = readUnfinished(base64, account);
   for (const [place, signature] of transaction.signatures.entries()) {
     if (place > 0 && isUnsigned(signature)) {
@@ -144,9 +138,8 @@ export function readUnfinished(base64: string, account: Account): WireTransactio
   const transaction = decoded(base64);
   const { message, messageBytes, signatures } = transaction;
   const size = messageBytes.length + 1 + SIGNATURE_LENGTH * message.signers;
-  const violation = policyViolation({ message, size }, account.address, readPolicy(account.policies), {
-    paysRent: false,
-  });
+  const policy = readPolicy(account.policies);
+  const violation = policyViolation({ message, size }, account.address, policy, guardOf(policy));
   if (violation !== undefined) throw invalidRequest(violation);
   for (const [place, signature] of signatures.entries()) {
     const signer = message.keys[place] ?? '';
@@ -162,7 +155,7 @@ function decoded(base64: string): WireTransaction {
     return decodeTransaction(base64);
   } catch (error) {
     if (!(error instanceof MalformedTransaction)) throw error;
-    throw invalidRequest(error.message);
+    throw invalidRequest(error.message, error);
   }
 }
 
@@ -187,9 +180,8 @@ function parseInstructions(instructions: readonly WireInstruction[], account: Ac
       `The instructions make a transaction of ${size} bytes, more than the ${LARGEST_TRANSACTION} of Solana`,
     );
   }
-  const violation = policyViolation({ message, size }, account.address, readPolicy(account.policies), {
-    paysRent: false,
-  });
+  const policy = readPolicy(account.policies);
+  const violation = policyViolation({ message, size }, account.address, policy, guardOf(policy));
   if (violation !== undefined) throw invalidRequest(violation);
   return {
     request: { instructions: instructions.map((one) => ({ ...one })) } satisfies SolanaRequest,

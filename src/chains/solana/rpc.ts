@@ -1,3 +1,16 @@
+import type { OwnMethod } from '../own-method.ts';
+
+/** The methods that no node is asked: the reference's gasless ones. */
+export const OWN_METHODS: ReadonlyMap<string, OwnMethod['kind']> = new Map([
+  ['feeEstimate', 'answer'],
+  ['prepareTransaction', 'sign'],
+  ['transferTransaction', 'sign'],
+  ['signTransaction', 'sign'],
+  ['signAndSendTransaction', 'send'],
+  ['getSupportedTokens', 'answer'],
+  ['getFeaturesEnabled', 'answer'],
+]);
+
 /**
  * The methods of Solana's nodes that only read. Whatever is not among them may do something: it is offered to one
  * endpoint once, and a plugin whose sending is limited may not call it.
@@ -17,4 +30,9 @@ const READS: ReadonlySet<string> = new Set(
 /** Whether a method is known to do nothing but read, so that it may be asked twice. */
 export function isRead(method: string): boolean {
   return READS.has(method);
+}
+
+/** Whether a method takes bytes that are signed already. */
+export function takesSignedBytes(method: string): boolean {
+  return method === 'sendTransaction';
 }

@@ -1,4 +1,4 @@
-import type { Json } from '../../domain/json/json.ts';
+import type { Json, Wire } from '../../domain/json/json.ts';
 
 /**
  * JSON-RPC over several endpoints: choice by weight, time and size limits, retries and failover for what a retry
@@ -140,7 +140,7 @@ export function isNodeError(error: unknown): error is RpcError {
 /** A passed-through call's answer, in the body form of the relayer `rpc` endpoint. */
 export interface RpcOutcome {
   jsonrpc: '2.0';
-  result?: Json;
+  result?: Wire;
   error?: { code: number; message: string; description: string; data?: Json };
   id?: string | number;
 }

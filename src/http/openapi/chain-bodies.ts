@@ -72,6 +72,12 @@ export function chainBodies(
       ...bodyOf('UnsentTransaction', ({ description }) => description.signing.transaction),
       ...signingOf(families.flatMap(({ description }) => description.signing.transaction ?? [])),
     },
+    sponsorship: {
+      ...bodyOf('SponsoredTransaction', ({ description }) => description.sponsorship),
+      quote: z.union([...families.flatMap(({ description }) => description.sponsorship?.quote ?? []), SPONSORED]),
+      built: z.union([...families.flatMap(({ description }) => description.sponsorship?.built ?? []), SPONSORED]),
+    },
+    methods: families.flatMap(({ description }) => description.methods ?? []).join(' '),
     named,
   };
 }
@@ -86,6 +92,9 @@ function signerBody(kinds: DescribedSigners, named: Record<string, z.ZodType>): 
   });
   return { schema: z.union(schemas), example: { id: 'my-key', type: 'plain', config: { key: '01'.repeat(32) } } };
 }
+
+/** Of a family that says nothing of its own. */
+const SPONSORED = z.looseObject({ conversion_rate: z.string().optional() });
 
 /** Of a family that says nothing of its own. */
 const FURTHER = z.looseObject({

@@ -25,6 +25,10 @@ export interface ChainBodies {
   typedData: DescribedSigning;
   /** A transaction that is signed and not sent. */
   unsent: DescribedSigning;
+  /** What users pay a relayer for its fees. */
+  sponsorship: DescribedBody & { quote: z.ZodType; built: z.ZodType };
+  /** The JSON-RPC methods that families answer themselves. */
+  methods: string;
 }
 
 /** The groups in which the operations are shown. */

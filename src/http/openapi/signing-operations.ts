@@ -16,8 +16,10 @@ const common = {
 } as const satisfies Partial<Operation>;
 
 /** What a relayer signs without sending it, and what it passes on. */
-export function signingOperations({ message, typedData, unsent }: ChainBodies): Readonly<Record<string, Operation>> {
+export function signingOperations(bodies: ChainBodies): Readonly<Record<string, Operation>> {
+  const { message, typedData, unsent, methods } = bodies;
   return {
+    ...sponsoredOperations(bodies),
     'POST /api/v1/relayers/:id/sign': {
       ...common,
       id: 'signMessage',
@@ -47,6 +49,7 @@ export function signingOperations({ message, typedData, unsent }: ChainBodies): 
       id: 'callRpc',
       tag: 'Signing',
       summary: 'Pass a JSON-RPC call, or a batch of up to 1000, through to a node',
+      description: methods,
       body: {
         schema: z.union([rpcCall, z.array(rpcCall)]),
         required: true,
@@ -54,6 +57,32 @@ export function signingOperations({ message, typedData, unsent }: ChainBodies): 
       },
       answer: found('The bare JSON-RPC answer, or a list of them; a refusal of the node is one too', rpcAnswerSchema),
       errors: ['EFFECT_UNKNOWN', ...BODY, ...OF_RELAYER, ...ACTING, 'NOT_AVAILABLE_YET'],
+    },
+  };
+}
+
+/** What spares users the network's fee. */
+function sponsoredOperations({ sponsorship }: ChainBodies): Record<string, Operation> {
+  const body = { ...bodyOf(sponsorship), required: true };
+  const errors = [...BODY, ...OF_RELAYER, ...ACTING, 'PROVIDER_FAILED', 'UNAVAILABLE'] as const;
+  return {
+    'POST /api/v1/relayers/:id/transactions/sponsored/quote': {
+      id: 'quoteSponsoredTransaction',
+      tag: 'Signing',
+      summary: 'What a transaction costs a user whom the relayer spares the fee',
+      body,
+      answer: found('Nothing is stored, and the price may be another one later', envelope(sponsorship.quote)),
+      errors,
+    },
+    'POST /api/v1/relayers/:id/transactions/sponsored/build': {
+      id: 'buildSponsoredTransaction',
+      tag: 'Signing',
+      summary: 'The same transaction with the payment in it, signed by the relayer',
+      description:
+        'What comes of it costs what was said here, whenever it is sent. The user signs it, and sends it or has it sent.',
+      body,
+      answer: found('For the user to sign', envelope(sponsorship.built)),
+      errors: [...errors, 'SIGNER_FAILED'],
     },
   };
 }

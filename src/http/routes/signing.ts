@@ -23,4 +23,12 @@ export function signingRoutes(app: FastifyInstance, signing: SigningService): vo
   routes.post('/relayers/:id/sign-transaction', { schema: { params } }, async (request) =>
     success(await signing.signTransaction(request.params.id, bodyOf(request), effectOf(request))),
   );
+
+  routes.post('/relayers/:id/transactions/sponsored/quote', { schema: { params } }, async (request) =>
+    success(await signing.quoteSponsored(request.params.id, bodyOf(request))),
+  );
+
+  routes.post('/relayers/:id/transactions/sponsored/build', { schema: { params } }, async (request) =>
+    success(await signing.buildSponsored(request.params.id, bodyOf(request), effectOf(request))),
+  );
 }

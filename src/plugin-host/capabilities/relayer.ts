@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { AppError } from '../../domain/errors.ts';
 import type { Json } from '../../domain/json/json.ts';
 import type { RelayerGrant } from '../../domain/plugin.ts';
-import { rpcMayAct } from '../../services/rpc.ts';
+import { rpcMayAct, rpcRight } from '../../services/rpc.ts';
 import { defineCapability } from './capability.ts';
 import { type PayloadPrefix, relayerFailure } from './relayer-failure.ts';
 
@@ -127,11 +127,14 @@ export const rpc = defineCapability({
   method: 'relayer.rpc',
   needs: ['rpc'],
   params: withRequest,
-  grant: ({ relayerId, request }) => ({ relayer: relayerId, right: 'rpc', acts: rpcMayAct(request) }),
+  grant: ({ relayerId, request }) => {
+    const right = rpcRight(request);
+    return { relayer: relayerId, right, ...(right === 'rpc' && { acts: rpcMayAct(request) }) };
+  },
   effect: ({ request }) => rpcMayAct(request),
   trace: traced('rpc', ({ request }) => request),
-  handle: async ({ rpc: service }, { relayerId, request }, { effect }) => ({
-    ...(await service.call(relayerId, request, effect)),
+  handle: async ({ rpc: service }, { relayerId, request }, principal) => ({
+    ...(await service.call(relayerId, request, principal.effect, principal.spender(relayerId))),
   }),
   failure: failure('Invalid payload: Bad Request: '),
 });

@@ -52,8 +52,8 @@ const HARMLESS: ReadonlyMap<string, Places> = new Map<string, Places>([
   ...MEMO_PROGRAMS.map((program): [string, Places] => [program, () => 'any']),
 ]);
 
-/** Create, or CreateIdempotent; RecoverNested is not. */
-function isCreation(data: Buffer): boolean {
+/** Whether an instruction of the Associated Token program makes an account: Create, CreateIdempotent, not RecoverNested. */
+export function isCreation(data: Buffer): boolean {
   return data.length === 0 || (data.length === 1 && (data[0] === 0 || data[0] === 1));
 }
 
@@ -80,14 +80,6 @@ export function feePayerLoss(message: Message, { paysRent }: { paysRent: boolean
     }
   }
   return undefined;
-}
-
-/** How many associated token accounts the fee payer pays for. */
-export function accountsPaidFor(message: Message): number {
-  return message.instructions.filter(
-    ({ program, accounts, data }) =>
-      isRent(message.keys[program] ?? '', data, ASSOCIATED_PAYER) && accounts[ASSOCIATED_PAYER] === 0,
-  ).length;
 }
 
 function isRent(program: string, data: Buffer, position: number): boolean {

@@ -38,12 +38,18 @@ export function policyViolation(
   return fault === undefined ? undefined : `Policy violation: ${fault}`;
 }
 
+/** What a relayer may lose beyond the fee: users pay it back for the accounts that it makes. */
+export function guardOf({ feePayer }: Pick<SolanaPolicy, 'feePayer'>): GuardOptions {
+  return { paysRent: feePayer === 'user' };
+}
+
 /** The program of each instruction. */
 export function programsOf({ keys, instructions }: Message): string[] {
   return instructions.map(({ program }) => keys[program] ?? '');
 }
 
-function accountFault(keys: readonly string[], { allowedAccounts, disallowedAccounts }: SolanaPolicy) {
+/** Why the policies forbid one of these accounts; undefined when they allow all. */
+export function accountFault(keys: readonly string[], { allowedAccounts, disallowedAccounts }: SolanaPolicy) {
   const strange = keys.find((key) => allowedAccounts !== null && !allowedAccounts.has(key));
   if (strange !== undefined) return `Account ${strange} not allowed`;
   const barred = keys.find((key) => disallowedAccounts.has(key));

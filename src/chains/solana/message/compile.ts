@@ -1,4 +1,4 @@
-import { isSigner, isWritable, type Message } from './message.ts';
+import type { CompiledInstruction, Message } from './message.ts';
 
 /** A call of a program by its keys, in base58. */
 export interface Instruction {
@@ -13,6 +13,9 @@ interface Role {
   isWritable: boolean;
 }
 
+/** A message's keys in their order, and how many of them may do what. */
+export type Arrangement = Pick<Message, 'signers' | 'readonlySigners' | 'readonlyOthers' | 'keys'>;
+
 /**
  * The legacy message of some instructions. Its keys are in the order of the public client: the payer, other writable
  * signers, readonly signers, then those that do not sign, writable and readonly, each as they come first.
@@ -26,41 +29,36 @@ export function compileLegacy({
   instructions: readonly Instruction[];
   blockhash: string;
 }): Message {
+  const arrangement = arrange(payer, instructions);
+  const place = placesIn(arrangement);
+  return { version: 'legacy', ...arrangement, blockhash, instructions: instructions.map(place), lookups: [] };
+}
+
+/** The keys that some instructions name, in the order that a message has. */
+export function arrange(payer: string, instructions: readonly Instruction[]): Arrangement {
   const roles = rolesOf(payer, instructions);
   const those = (isSigner: boolean, isWritable: boolean) =>
     [...roles].filter(([, role]) => role.isSigner === isSigner && role.isWritable === isWritable).map(([key]) => key);
   const readonlySigners = those(true, false);
   const signers = [...those(true, true), ...readonlySigners];
   const readonlyOthers = those(false, false);
-  const keys = [...signers, ...those(false, true), ...readonlyOthers];
-  const places = new Map(keys.map((key, place) => [key, place]));
-  const placeOf = (key: string): number => places.get(key) ?? -1;
   return {
-    version: 'legacy',
     signers: signers.length,
     readonlySigners: readonlySigners.length,
     readonlyOthers: readonlyOthers.length,
-    keys,
-    blockhash,
-    instructions: instructions.map(({ program, accounts, data }) => ({
-      program: placeOf(program),
-      accounts: accounts.map(({ key }) => placeOf(key)),
-      data,
-    })),
-    lookups: [],
+    keys: [...signers, ...those(false, true), ...readonlyOthers],
   };
 }
 
-/** A message's instructions; undefined when one of them names a key that only a lookup table tells. */
-export function instructionsOf(message: Message): Instruction[] | undefined {
-  const { keys, instructions } = message;
-  const decompiled: Instruction[] = [];
-  for (const { program, accounts, data } of instructions) {
-    const own = accounts.flatMap((place) => accountAt(message, place) ?? []);
-    if (own.length < accounts.length) return undefined;
-    decompiled.push({ program: keys[program] ?? '', accounts: own, data });
-  }
-  return decompiled;
+/** Writes instructions by the places of their keys. */
+export function placesIn({ keys }: Pick<Arrangement, 'keys'>): (instruction: Instruction) => CompiledInstruction {
+  const places = new Map(keys.map((key, place) => [key, place]));
+  const placeOf = (key: string): number => places.get(key) ?? -1;
+  return ({ program, accounts, data }) => ({
+    program: placeOf(program),
+    accounts: accounts.map(({ key }) => placeOf(key)),
+    data,
+  });
 }
 
 function rolesOf(payer: string, instructions: readonly Instruction[]): Map<string, Role> {
@@ -77,10 +75,4 @@ function rolesOf(payer: string, instructions: readonly Instruction[]): Map<strin
     for (const account of accounts) add(account.key, account);
   }
   return roles;
-}
-
-function accountAt(message: Message, place: number): Instruction['accounts'][number] | undefined {
-  const key = message.keys[place];
-  if (key === undefined) return undefined;
-  return { key, isSigner: isSigner(message, place), isWritable: isWritable(message, place) };
 }

@@ -24,7 +24,7 @@ export function isOnCurve(bytes: Uint8Array): boolean {
 }
 
 /** The first address from the bump 255 downwards that is on no curve, so that only the program can sign for it. */
-function programAddress(seeds: readonly Buffer[], program: string): string {
+export function programAddress(seeds: readonly Buffer[], program: string): string {
   const end = Buffer.concat([keyOf(program), Buffer.from('ProgramDerivedAddress')]);
   for (let bump = 255; bump >= 0; bump -= 1) {
     const hash = createHash('sha256');

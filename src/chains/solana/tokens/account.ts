@@ -14,7 +14,7 @@ const KEY_LENGTH = 32;
 const KIND_AT = TOKEN_ACCOUNT_SIZE;
 const KIND_ACCOUNT = 2;
 /** No account with extensions has this size: what has is told by it, and may have any byte anywhere. */
-const MULTISIG_SIZE = 355;
+export const MULTISIG_SIZE = 355;
 
 export interface TokenAccount {
   /** Token, or Token-2022. */

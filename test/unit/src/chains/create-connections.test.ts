@@ -6,6 +6,7 @@ import { fixedNetworks, type Network } from '../../../../src/domain/network.ts';
 import type { RpcUrl } from '../../../../src/domain/relayer.ts';
 import { createAddressGuard } from '../../../../src/egress/address-guard.ts';
 import { createHttpClient } from '../../../../src/egress/http-client.ts';
+import { NO_MARKET } from '../../../support/no-market.ts';
 import { answersByMethod, startRpcDouble } from '../../../support/rpc-double.ts';
 
 const relayer = (customRpcUrls: RpcUrl[] | null = null, network = 'local') =>
@@ -19,6 +20,7 @@ async function open(t: Test, blockPrivate = false) {
     networks: fixedNetworks([{ type: 'evm', name: 'local', rpcUrls: [{ url: node.url, weight: 100 }], settings: {} }]),
     chains: createChains(systemClock),
     http,
+    market: NO_MARKET,
     clock: systemClock,
     random: Math.random,
     settings: { tries: 1 },
@@ -64,7 +66,14 @@ t.test('a network that changes is connected to anew', async (t) => {
   let known: Network | undefined;
   const connections = createConnections({
     networks: { find: () => known },
-    ...{ chains: createChains(systemClock), http, clock: systemClock, random: Math.random, settings: { tries: 1 } },
+    ...{
+      chains: createChains(systemClock),
+      http,
+      market: NO_MARKET,
+      clock: systemClock,
+      random: Math.random,
+      settings: { tries: 1 },
+    },
   });
   t.teardown(async () => {
     await connections.close();
@@ -122,7 +131,7 @@ t.test('its endpoints can be looked at, and news of them is told with their netw
     networks: fixedNetworks([
       { type: 'evm', name: 'local', rpcUrls: [{ url: `${node.url}/secret-key-1`, weight: 100 }], settings: {} },
     ]),
-    ...{ chains: createChains(systemClock), http, clock: systemClock, random: () => 0 },
+    ...{ chains: createChains(systemClock), http, market: NO_MARKET, clock: systemClock, random: () => 0 },
     settings: { tries: 3, baseDelayMs: 1, maxDelayMs: 1 },
     onEndpoint: ({ name }, { kind, endpoint }) => void news.push(`${name} ${kind} ${endpoint}`),
   });

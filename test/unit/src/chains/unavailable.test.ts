@@ -1,6 +1,7 @@
 import t from 'tap';
 import { unavailableParts } from '../../../../src/chains/unavailable.ts';
 import { openRpc } from '../../../support/evm.ts';
+import { NO_MARKET } from '../../../support/no-market.ts';
 import { answersByMethod, startRpcDouble } from '../../../support/rpc-double.ts';
 
 t.test('every act is refused in one way, and no endpoint hears of it', async (t) => {
@@ -23,7 +24,7 @@ t.test('every act is refused in one way, and no endpoint hears of it', async (t)
     signTransaction: 'Signing transactions',
     rpc: 'JSON-RPC',
   };
-  const client = Object.entries<unknown>({ ...connect(network, rpc) });
+  const client = Object.entries<unknown>({ ...connect(network, rpc, NO_MARKET) });
   t.strictSame(client.map(([act]) => act).sort(), Object.keys(acts).sort());
   for (const [act, refusing] of client) {
     await t.rejects((refusing as () => Promise<unknown>)(), {

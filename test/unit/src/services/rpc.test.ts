@@ -1,7 +1,8 @@
 import t, { type Test } from 'tap';
+import { type OwnMethod, OwnRefusal } from '../../../../src/chains/own-method.ts';
 import { AppError } from '../../../../src/domain/errors.ts';
 import type { RpcOutcome } from '../../../../src/egress/rpc/rpc-client.ts';
-import { rpcMayAct } from '../../../../src/services/rpc.ts';
+import { rpcMayAct, rpcRight } from '../../../../src/services/rpc.ts';
 import { EngineWorld, relayerNamed } from '../../../support/engine-world.ts';
 import { keyedEffect } from '../../../support/keyed-effect.ts';
 
@@ -161,4 +162,110 @@ t.test('a read that fails beside what acted does not let that be done again', as
   t.match(first, [{ error: { code: 3 } }, { result: '0xhash' }]);
   t.strictSame(await rpc.batch('r1', batch, effect), first);
   t.equal(node.calls, 2);
+});
+
+/** A world whose family answers some methods itself; and how often they were run. */
+async function ownMethods(t: Test) {
+  const world = await EngineWorld.open(t);
+  const engine = world.engine();
+  t.teardown(() => engine.close());
+  await engine.start();
+  const runs: string[] = [];
+  const refusal = (params: unknown) => {
+    if (params === 'refused') throw new OwnRefusal(-32_602, 'INVALID_PARAMS', 'refused');
+  };
+  const run = (kind: string) => async (params: unknown) => {
+    runs.push(kind);
+    refusal(params);
+    return { run: runs.length };
+  };
+  const methods = new Map<string, OwnMethod>([
+    ['feeEstimate', { kind: 'answer', run: run('answer') }],
+    ['signTransaction', { kind: 'sign', run: run('sign') }],
+    [
+      'signAndSendTransaction',
+      {
+        kind: 'send',
+        body: (params) => ({ effect: params }),
+        check: async ({ effect }) => refusal(effect),
+        answer: ({ id }) => ({ id }),
+        refusal: () => undefined,
+      },
+    ],
+  ]);
+  Object.assign(world.client, { methods });
+  const list = async () => (await world.store.read.transactions('r1', { page: 1, perPage: 50 })).total;
+  return { world, runs, list, rpc: world.services(engine).rpc, effect: await keyedEffect(world.store) };
+}
+
+t.test('what a family answers itself is passed through to nobody', async (t) => {
+  const { world, rpc, runs } = await ownMethods(t);
+  world.client.rpc = () => Promise.reject(new Error('passed through'));
+  t.match(await rpc.call('r1', { method: 'feeEstimate', id: 9 }), { result: { method: 'feeEstimate', run: 1 }, id: 9 });
+  t.match(await rpc.call('r1', { method: 'signTransaction', params: 'refused' }), { error: { code: -32_602 }, id: 1 });
+  const outcomes = await rpc.batch('r1', [{ method: 'feeEstimate' }, { method: 'signTransaction' }]);
+  t.match(outcomes, [{ result: { method: 'feeEstimate' } }, { result: { method: 'signTransaction' } }]);
+  t.strictSame(runs, ['answer', 'sign', 'answer', 'sign']);
+  await t.rejects(rpc.call('r1', { method: 'unknown' }), { message: 'passed through' });
+});
+
+t.test('under one name a family signs once, unless nobody knows what came of it', async (t) => {
+  const { rpc, runs, effect, world } = await ownMethods(t);
+  const call = { method: 'signTransaction' };
+  const first = await rpc.call('r1', call, effect);
+  t.strictSame(await rpc.call('r1', call, effect), first);
+  t.strictSame(runs, ['sign']);
+  const begun = { ...effect, occurrence: 1 };
+  await world.store.write((writer) => writer.insertEffect(begun, {}));
+  t.match(await rpc.call('r1', call, begun), { result: { method: 'signTransaction' } });
+  t.strictSame(runs, ['sign', 'sign'], 'it is harmless to sign again');
+});
+
+t.test('under one name a family sends once, alone and in a batch', async (t) => {
+  const { rpc, list, effect } = await ownMethods(t);
+  const call = (params: string) => ({ method: 'signAndSendTransaction', params });
+  const first = await rpc.call('r1', call('a'), effect);
+  t.match(first, { result: { method: 'signAndSendTransaction', id: String } });
+  t.strictSame(await rpc.call('r1', call('a'), effect), first);
+  t.equal(await list(), 1);
+  const other = { ...effect, occurrence: 1, isStep: false };
+  const batch = [call('b'), call('b'), { method: 'feeEstimate' }];
+  const outcomes = await rpc.batch('r1', batch, other);
+  t.strictSame(await rpc.batch('r1', batch, other), outcomes);
+  t.equal(await list(), 3);
+});
+
+t.test('a batch that sent before it was answered does not send again', async (t) => {
+  const { rpc, list, effect: step } = await ownMethods(t);
+  const effect = { ...step, isStep: false };
+  const batch = [
+    { method: 'signAndSendTransaction', params: 'b' },
+    { method: 'feeEstimate', params: 'refused' },
+  ];
+  const outcomes = await rpc.batch('r1', [...batch, { method: 'signTransaction', params: 'refused' }], effect);
+  t.match(outcomes, [{ result: { id: String } }, { error: {} }, { error: {} }]);
+  const again = await rpc.batch('r1', [...batch, { method: 'signTransaction', params: 'refused' }], effect);
+  t.strictSame(again[0], outcomes[0]);
+  t.equal(await list(), 1);
+});
+
+t.test('with what a plugin was refused it is refused again; a request may be tried again', async (t) => {
+  const { rpc, effect: step } = await ownMethods(t);
+  const request = { ...step, occurrence: 1, isStep: false };
+  const call = (params: string) => ({ method: 'signAndSendTransaction', params });
+  for (const effect of [step, request])
+    t.match(await rpc.call('r1', call('refused'), effect), { error: { code: -32_602 } });
+  t.match(await rpc.call('r1', call('a'), step), { error: { code: -32_602 } });
+  t.match(await rpc.call('r1', call('a'), request), { result: { id: String } });
+});
+
+t.test('for methods that sign or send a plugin needs just these rights', async (t) => {
+  t.equal(rpcRight({ method: 'getBalance' }), 'rpc');
+  t.equal(rpcRight({ method: 'sendTransaction' }), 'rpc');
+  t.equal(rpcRight({ method: 'feeEstimate' }), 'rpc');
+  t.equal(rpcRight({ method: 'prepareTransaction' }), 'sign');
+  t.equal(rpcRight({ method: 'signAndSendTransaction' }), 'send');
+  t.equal(rpcRight(null), 'rpc');
+  t.notOk(rpcMayAct({ method: 'feeEstimate' }));
+  t.ok(rpcMayAct({ method: 'signTransaction' }));
 });

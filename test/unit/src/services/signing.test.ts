@@ -67,3 +67,21 @@ t.test('a transaction is signed for the chain that the network is pinned to', as
   await world.services().signing.signTransaction('r2', {});
   t.strictSame(asked, ['31337', undefined]);
 });
+
+t.test('what users pay is quoted and built by the family, for the chain that the network is pinned to', async (t) => {
+  const world = await EngineWorld.open(t);
+  const { signing } = world.services();
+  const unsupported = { code: 'INVALID_REQUEST', message: 'Gas abstraction not supported for EVM relayers' };
+  await t.rejects(signing.quoteSponsored('r1', {}), unsupported);
+  await t.rejects(signing.buildSponsored('r1', {}), unsupported);
+  const echo = async (body: unknown, { address, identity }: Account, signer?: Signer) => ({
+    ...{ body: JSON.stringify(body), address, identity, signer: signer?.id },
+  });
+  Object.assign(world.client, { sponsorship: { quote: echo, build: echo } });
+  const asked = { body: '{"a":1}', address: '0xaa', identity: '31337' };
+  t.match(await signing.quoteSponsored('r1', { a: 1 }), { ...asked, signer: undefined });
+  t.match(await signing.buildSponsored('r1', { a: 1 }), { ...asked, signer: world.signer.id });
+  await world.store.write((writer) => writer.putRelayer(relayerNamed('r1', { paused: true })));
+  await t.rejects(signing.quoteSponsored('r1', {}), { code: 'RELAYER_PAUSED' });
+  await t.rejects(signing.buildSponsored('r1', {}), { code: 'RELAYER_PAUSED' });
+});

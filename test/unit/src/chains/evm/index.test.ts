@@ -17,6 +17,7 @@ import {
   storedTransaction,
   untilIncluded,
 } from '../../../../support/evm.ts';
+import { NO_MARKET } from '../../../../support/no-market.ts';
 import { answersByMethod, startRpcDouble } from '../../../../support/rpc-double.ts';
 import { signerTools } from '../../../../support/signer-tools.ts';
 
@@ -152,7 +153,7 @@ t.test('a failure of the endpoints is a provider failure', async (t) => {
   const rpc = openRpc([]);
   t.teardown(() => rpc.close());
   const network = { type: 'evm' as const, name: 'nowhere', rpcUrls: [], settings: {} };
-  const client = createEvmChain(systemClock).connect(network, rpc);
+  const client = createEvmChain(systemClock).connect(network, rpc, NO_MARKET);
   await t.rejects(client.balance(RECEIVER), {
     code: 'PROVIDER_FAILED',
     message: /network nowhere failed: no RPC endpoint/,

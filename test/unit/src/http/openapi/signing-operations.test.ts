@@ -31,6 +31,16 @@ t.test('a transaction that is signed only is described with all that it needs', 
   t.end();
 });
 
+t.test('what users pay is asked with the transaction and the token', (t) => {
+  for (const step of ['quote', 'build']) {
+    const operation = described[`POST /api/v1/relayers/:id/transactions/sponsored/${step}`];
+    t.ok(operation?.body?.schema.safeParse({ transaction: 'AQAB', fee_token: 'x' }).success);
+    t.notOk(operation?.body?.schema.safeParse({ transaction: 'AQAB' }).success);
+  }
+  t.match(described['POST /api/v1/relayers/:id/rpc']?.description, /Solana: feeEstimate, /);
+  t.end();
+});
+
 t.test('a JSON-RPC call needs a method only', (t) => {
   const schema = described['POST /api/v1/relayers/:id/rpc']?.body?.schema;
   t.ok(schema?.safeParse({ method: 'eth_chainId' }).success);

@@ -19,3 +19,15 @@ t.test('texts and typed data go the same way', async (t) => {
     t.equal((await call(`/api/v1/relayers/r1/${path}`, { method: 'POST' })).status, 400);
   }
 });
+
+t.test('what users pay is quoted and built by the signing service', async (t) => {
+  const { post, call } = await startHttp(t);
+  const quote = await post('/api/v1/relayers/r1/transactions/sponsored/quote', '{"fee_token":"x"}');
+  t.strictSame(quote.json, { success: true, data: { quoted: '{"fee_token":"x"}' }, error: null });
+  const built = await post('/api/v1/relayers/r1/transactions/sponsored/build', '{"fee_token":"x"}');
+  t.strictSame(built.json, { success: true, data: { built: '{"fee_token":"x"}' }, error: null });
+  for (const step of ['quote', 'build']) {
+    const path = `/api/v1/relayers/r1/transactions/sponsored/${step}`;
+    t.equal((await call(path, { method: 'POST' })).status, 400);
+  }
+});

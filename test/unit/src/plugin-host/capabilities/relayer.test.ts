@@ -56,6 +56,22 @@ t.test('an rpc method that may put something on a chain is an effect, and so is 
   t.same([effect({}), effect([]), effect('x'), effect(null), effect({ method: 1 })], [true, true, true, true, true]);
 });
 
+t.test('methods of a family’s own that sign or send need these rights, and limits hold for what is sent', async (t) => {
+  const need = (method: string) => relayer.rpc(services).prepare({ relayerId: 'known', request: { method } }).need;
+  t.same(need('feeEstimate'), { relayer: 'known', right: 'rpc', acts: false });
+  t.same(need('prepareTransaction'), { relayer: 'known', right: 'sign' });
+  t.same(need('signAndSendTransaction'), { relayer: 'known', right: 'send' });
+  const seen: unknown[] = [];
+  const spender = { pluginId: 'p', caveats: {} };
+  const watched = Object.assign(new PluginServices(), {
+    rpc: { ...services.rpc, call: async (...args: unknown[]) => (seen.push(args), { jsonrpc: '2.0' as const }) },
+  });
+  const request = { method: 'signAndSendTransaction' };
+  const bound = relayer.rpc(watched).prepare({ relayerId: 'known', request });
+  await bound.run({ ...principal, spender: () => spender });
+  t.same(seen, [['known', request, principal.effect, spender]]);
+});
+
 t.test('wait resolves with the transaction, or says after how long it gave up', async (t) => {
   const wait = (more: object) =>
     relayer.waitTransaction(services).prepare({ relayerId: 'known', transactionId: 'tx-1', ...more });

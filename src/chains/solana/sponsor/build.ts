@@ -1,0 +1,158 @@
+import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import type { Account } from '../../account.ts';
+import { accountFault, guardOf, policyViolation } from '../guard/policies.ts';
+import { tokenFault } from '../guard/tokens.ts';
+import { compileLegacy, type Instruction } from '../message/compile.ts';
+import { nonceOf } from '../message/durable-nonce.ts';
+import { lookUp } from '../message/lookup-tables.ts';
+import { encodeMessage, type Message } from '../message/message.ts';
+import { recompose } from '../message/recompose.ts';
+import { decodeTransaction, encodeTransaction, SIGNATURE_LENGTH } from '../message/transaction.ts';
+import { readPolicy, type SolanaPolicy } from '../policy.ts';
+import { latestBlockhash } from '../provider.ts';
+import { createAssociated } from '../tokens/associated.ts';
+import { type Asset, assetOf, grossOf, holdings, isAccountMissing, transferOf } from './asset.ts';
+import { Refusal } from './errors.ts';
+import { priceOf } from './fee.ts';
+import { type Prices, worth } from './price.ts';
+
+/** What a transaction costs its user, or would. */
+export interface Quote {
+  asset: Asset;
+  lamports: bigint;
+  /** The worth of these, in the smallest unit of the asset. */
+  tokens: bigint;
+  /** What has to be sent for that, where the token takes a part of each transfer. */
+  gross: bigint;
+}
+
+/** A transaction that nobody has signed yet. */
+export interface Built {
+  /** Base64. */
+  transaction: string;
+  quote: Quote;
+  /** Null under a durable nonce. */
+  lastValidBlockHeight: bigint | null;
+}
+
+/** On whose behalf something is built, and by which prices. */
+export interface Building {
+  account: Account;
+  prices: Prices;
+}
+
+/** A transaction of a user with the relayer as its payer; where users pay, with the payment of its fee. */
+export async function buildPrepared(
+  read: ReadOne,
+  { transaction, feeToken }: { transaction: string; feeToken: string },
+  { account, prices }: Building,
+): Promise<Built> {
+  const { message } = decodeTransaction(transaction);
+  const policy = readPolicy(account.policies);
+  const asset = await assetOf(read, feeToken, policy);
+  const nonce = nonceOf(message);
+  const latest = nonce === undefined ? await latestBlockhash(read) : undefined;
+  const blockhash = latest?.blockhash ?? message.blockhash;
+  const compose = (before: readonly Instruction[]) => recompose(message, { payer: account.address, blockhash, before });
+  const [user = ''] = message.keys;
+  const priced = await withFee(read, { compose, asset, user, spent: 0n, relayer: account.address, policy, prices });
+  return { ...priced, lastValidBlockHeight: latest?.lastValidBlockHeight ?? null };
+}
+
+export interface AskedTransfer {
+  amount: bigint;
+  token: string;
+  source: string;
+  destination: string;
+}
+
+/** A transfer between two wallets with the relayer as its payer. */
+export async function buildTransfer(
+  read: ReadOne,
+  { amount, token, source, destination }: AskedTransfer,
+  { account, prices }: Building,
+): Promise<Built> {
+  const policy = readPolicy(account.policies);
+  const fault = accountFault([source, destination], policy);
+  if (fault !== undefined) throw new Refusal('validation', `Policy violation: ${fault}`);
+  const asset = await assetOf(read, token, policy);
+  if (amount === 0n) throw new Refusal('validation', 'Amount must be greater than 0');
+  const [isMissing, { blockhash, lastValidBlockHeight }] = await Promise.all([
+    isAccountMissing(read, asset, destination),
+    latestBlockhash(read),
+  ]);
+  // Who pays the relayer back can have it make accounts. Where the relayer pays for all, it pays for fees only.
+  const payer = policy.feePayer === 'user' ? account.address : source;
+  const transfer = [
+    ...(isMissing && asset.mint !== null ? [createAssociated(payer, destination, asset.mint)] : []),
+    transferOf(asset, source, destination, amount),
+  ];
+  const compose = (before: readonly Instruction[]) =>
+    compileLegacy({ payer: account.address, blockhash, instructions: [...before, ...transfer] });
+  const asked = { compose, asset, user: source, spent: amount, relayer: account.address, policy, prices };
+  return { ...(await withFee(read, asked)), lastValidBlockHeight };
+}
+
+interface Priced {
+  compose(before: readonly Instruction[]): Message;
+  asset: Asset;
+  /** Who pays, where users do. */
+  user: string;
+  /** What the user moves of the asset besides. */
+  spent: bigint;
+  relayer: string;
+  policy: SolanaPolicy;
+  prices: Prices;
+}
+
+/** Finds the price of a transaction and, where users pay it, puts the payment into it. */
+async function withFee(read: ReadOne, priced: Priced): Promise<Pick<Built, 'transaction' | 'quote'>> {
+  const { compose, asset, user, spent, relayer, policy } = priced;
+  if (policy.feePayer === 'relayer') {
+    const message = compose([]);
+    return { transaction: unsigned(message), quote: await quoteOf(read, message, priced) };
+  }
+  if (user === relayer) throw new Refusal('params', 'The relayer cannot pay itself');
+  const isMissing = await isAccountMissing(read, asset, relayer);
+  const making = isMissing && asset.mint !== null ? [createAssociated(relayer, relayer, asset.mint)] : [];
+  const payment = (amount: bigint) => [...making, transferOf(asset, user, relayer, amount)];
+  // The price of a message does not depend on the amounts in it.
+  const quote = await quoteOf(read, compose(payment(1n)), priced);
+  const held = await holdings(read, asset, user);
+  if (held < quote.gross + spent) {
+    throw new Refusal('funds', `${user} has ${held} of ${asset.address}, and ${quote.gross + spent} are needed`);
+  }
+  return { transaction: unsigned(compose(payment(quote.gross))), quote };
+}
+
+async function quoteOf(read: ReadOne, message: Message, { asset, relayer, policy, prices }: Priced): Promise<Quote> {
+  const looked = await lookUp(read, message);
+  if (looked.kind === 'fault') throw new Refusal('validation', looked.reason);
+  const keys = [...message.keys, ...looked.addresses];
+  const size = encodeMessage(message).length + 1 + SIGNATURE_LENGTH * message.signers;
+  const violation =
+    policyViolation({ message, size, lookedUp: looked.addresses }, relayer, policy, guardOf(policy)) ??
+    (await tokenFault(read, message, keys, policy));
+  if (violation !== undefined) throw new Refusal('validation', violation);
+  const lamports = await priceOf(read, message, keys, policy);
+  const tokens = await worth(prices, asset.address, lamports, policy);
+  const gross = grossOf(asset, tokens);
+  assertWithin(asset.address, gross, policy);
+  return { asset, lamports, tokens, gross };
+}
+
+/** @throws Refusal where a fee is more of a token than the policies allow */
+export function assertWithin(token: string, fee: bigint, { allowedTokens }: SolanaPolicy): void {
+  const most = allowedTokens.find(({ mint }) => mint === token)?.maxFee ?? null;
+  if (most === null || fee <= most) return;
+  throw new Refusal(
+    'validation',
+    `Policy violation: Fee amount ${fee} of ${token} exceeds max allowed fee amount ${most}`,
+  );
+}
+
+/** @throws MalformedTransaction when it does not fit into a packet */
+function unsigned(message: Message): string {
+  const empty = Array.from({ length: message.signers }, () => Buffer.alloc(SIGNATURE_LENGTH));
+  return encodeTransaction(empty, encodeMessage(message));
+}

@@ -1,0 +1,98 @@
+import { AppError, invalidRequest, messageOf } from '../../../domain/errors.ts';
+import { MarketFailure } from '../../../egress/market-client.ts';
+import { RpcError } from '../../../egress/rpc/rpc-client.ts';
+import { OwnRefusal } from '../../own-method.ts';
+import { MalformedTransaction } from '../message/message.ts';
+
+/** The reference's classes: code, tag, and how their texts begin. */
+const CLASSES = {
+  params: { code: -32_602, tag: 'INVALID_PARAMS', prefix: '' },
+  estimation: {
+    code: -32_001,
+    tag: 'ESTIMATION_ERROR',
+    prefix: 'Failed to estimate the fee due to internal or network issues: ',
+  },
+  funds: {
+    code: -32_002,
+    tag: 'INSUFFICIENT_FUNDS',
+    prefix: 'The sender does not have enough funds for the transfer: ',
+  },
+  signature: { code: -32_005, tag: 'SIGNATURE_ERROR', prefix: 'Failed to sign the transaction: ' },
+  send: { code: -32_006, tag: 'SEND_ERROR', prefix: 'Failed to submit the transaction to the blockchain: ' },
+  provider: { code: -32_006, tag: 'PREPARATION_ERROR', prefix: 'Failed to prepare the transfer transaction: ' },
+  validation: { code: -32_013, tag: 'PREPARATION_ERROR', prefix: 'Failed to prepare the transfer transaction: ' },
+  encoding: { code: -32_601, tag: 'INVALID_PARAMS', prefix: 'The transaction parameter is invalid or missing: ' },
+  token: { code: -32_601, tag: 'PREPARATION_ERROR', prefix: 'Invalid Token Account: ' },
+} as const;
+
+export type RefusalKind = keyof typeof CLASSES;
+
+/** Why a gasless method is refused. */
+export class Refusal extends OwnRefusal {
+  /** Without the words that its class begins with. */
+  readonly detail: string;
+
+  constructor(kind: RefusalKind, detail: string, cause?: unknown) {
+    const { code, tag, prefix } = CLASSES[kind];
+    super(code, tag, `${prefix}${detail}`, cause);
+    this.detail = detail;
+  }
+}
+
+/** What the market refuses for what was asked of it. */
+const UNTRADED: ReadonlySet<string | undefined> = new Set(['TOKEN_NOT_TRADABLE', 'COULD_NOT_FIND_ANY_ROUTE']);
+
+/**
+ * Runs what a gasless method does, and gives its failures the class that they have there.
+ * @param trouble the class of a node's
+ * @throws Refusal
+ */
+export async function refusing<T>(use: () => Promise<T>, trouble: RefusalKind = 'provider'): Promise<T> {
+  try {
+    return await use();
+  } catch (error) {
+    throw refusalOf(error, trouble) ?? error;
+  }
+}
+
+/** Undefined for a fault of our own. */
+export function refusalOf(error: unknown, trouble: RefusalKind = 'provider'): Refusal | undefined {
+  if (error instanceof Refusal) return error;
+  if (error instanceof MalformedTransaction) return new Refusal('encoding', error.message, error);
+  if (error instanceof MarketFailure) return new Refusal('estimation', error.message, error);
+  if (error instanceof RpcError) return new Refusal(trouble, error.message, error);
+  if (!(error instanceof AppError)) return undefined;
+  switch (error.code) {
+    case 'INVALID_REQUEST':
+      if (error.cause instanceof Refusal) return error.cause;
+      return new Refusal(isMalformed(error) ? 'encoding' : 'validation', error.message, error);
+    case 'SIGNER_FAILED':
+      return new Refusal('signature', error.message, error);
+    case 'PROVIDER_FAILED':
+      return new Refusal(trouble, error.message, error);
+    default:
+      return undefined;
+  }
+}
+
+function isMalformed({ cause }: AppError): boolean {
+  return cause instanceof MalformedTransaction;
+}
+
+/**
+ * The same for endpoints that are no JSON-RPC.
+ * @throws AppError, RpcError
+ */
+export async function inPlainWords<T>(use: () => Promise<T>): Promise<T> {
+  try {
+    return await refusing(use);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const { cause, detail } = error;
+    if (cause instanceof AppError || cause instanceof RpcError) throw cause;
+    if (cause instanceof MarketFailure && !UNTRADED.has(cause.code)) {
+      throw new AppError('UNAVAILABLE', { reason: `The market told no price: ${messageOf(cause)}` }, { cause });
+    }
+    throw invalidRequest(detail, error);
+  }
+}

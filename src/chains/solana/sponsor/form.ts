@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { AppError, invalidRequest } from '../../../domain/errors.ts';
+import type { Json } from '../../../domain/json/json.ts';
+import { strictForm } from '../../../domain/json/unknown-field.ts';
+import { readForm } from '../../request-form.ts';
+
+const MOST = (1n << 64n) - 1n;
+
+/** A number of 64 bits. Beyond 2^53 JSON was read as its digits; fewer of them were a text to begin with. */
+const amount = z
+  .union([z.number(), z.string()])
+  .transform((value) => (isWhole(value) ? BigInt(value) : undefined))
+  .refine((value) => value !== undefined && value <= MOST, 'expected an integer of 64 bits')
+  .transform((value) => value ?? 0n)
+  .meta({ type: 'integer', minimum: 0, description: 'In the smallest unit of the token' });
+
+function isWhole(value: number | string): boolean {
+  if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0;
+  return /^\d{16,20}$/.test(value) && BigInt(value) > Number.MAX_SAFE_INTEGER;
+}
+
+const transaction = z.string().meta({ description: 'Base64' });
+const token = z.string().meta({ description: 'Its mint; that of the System program is SOL' });
+const wallet = z.string().meta({ description: 'The address of a wallet, not of its token account' });
+
+/** What is taken by the methods, and by the sponsored endpoints. */
+export const sponsoredSchema = strictForm({ transaction, fee_token: token });
+export const transferSchema = strictForm({ amount, token, source: wallet, destination: wallet });
+export const signedSchema = strictForm({ transaction });
+export const nothingSchema = strictForm({});
+
+/**
+ * Takes a method's parameters apart.
+ * @throws AppError `INVALID_REQUEST`
+ */
+export function readParams<S extends z.ZodType>(schema: S, params: Json): z.output<S> {
+  try {
+    return readForm(schema, params);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    throw invalidRequest(`Invalid Solana RPC request: ${error.message}`, error);
+  }
+}

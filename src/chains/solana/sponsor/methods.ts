@@ -1,0 +1,113 @@
+import type { WireObject } from '../../../domain/json/json.ts';
+import type { RpcClient } from '../../../egress/rpc/rpc-client.ts';
+import type { Account } from '../../account.ts';
+import type { Sponsorship } from '../../client.ts';
+import type { OwnMethod, SendingMethod } from '../../own-method.ts';
+import { readForm } from '../../request-form.ts';
+import { inPlainWords, Refusal, refusalOf, refusing } from './errors.ts';
+import { nothingSchema, readParams, signedSchema, sponsoredSchema, transferSchema } from './form.ts';
+import type { Sponsor } from './sponsor.ts';
+import { supportedTokens } from './supported.ts';
+
+/** The reference's name for what goes beyond sending. */
+const FEATURES = ['gasless'];
+
+/** The methods that no node is asked, by their names. */
+export function sponsorMethods(
+  sponsor: Sponsor,
+  sideOf: (account: Account) => RpcClient,
+): ReadonlyMap<string, OwnMethod> {
+  return new Map<string, OwnMethod>([
+    [
+      'feeEstimate',
+      {
+        kind: 'answer',
+        run: async (params, account) => {
+          const asked = readParams(sponsoredSchema, params);
+          return refusing(() => sponsor.estimate(asked, account), 'estimation');
+        },
+      },
+    ],
+    [
+      'prepareTransaction',
+      {
+        kind: 'sign',
+        run: async (params, account, signer) => {
+          const asked = readParams(sponsoredSchema, params);
+          return refusing(() => sponsor.prepare(asked, account, signer));
+        },
+      },
+    ],
+    [
+      'transferTransaction',
+      {
+        kind: 'sign',
+        run: async (params, account, signer) => {
+          const asked = readParams(transferSchema, params);
+          return refusing(() => sponsor.transfer(asked, account, signer));
+        },
+      },
+    ],
+    [
+      'signTransaction',
+      {
+        kind: 'sign',
+        run: async (params, account, signer) => {
+          const { transaction } = readParams(signedSchema, params);
+          return refusing(async () => ({ ...(await sponsor.sign(transaction, account, signer)) }));
+        },
+      },
+    ],
+    ['signAndSendTransaction', signingAndSending(sponsor)],
+    [
+      'getSupportedTokens',
+      {
+        kind: 'answer',
+        run: async (params, account) => {
+          readParams(nothingSchema, params);
+          return supportedTokens(sideOf(account), account);
+        },
+      },
+    ],
+    [
+      'getFeaturesEnabled',
+      {
+        kind: 'answer',
+        run: async (params) => {
+          readParams(nothingSchema, params);
+          return { features: FEATURES };
+        },
+      },
+    ],
+  ]);
+}
+
+function signingAndSending(sponsor: Sponsor): SendingMethod {
+  return {
+    kind: 'send',
+    body: (params) => readParams(signedSchema, params),
+    check: (body, account) => refusing(() => sponsor.assertSendable(signedSchema.parse(body).transaction, account)),
+    answer: ({ id, status_reason: reason, transaction, signature }): WireObject => {
+      if (signature !== undefined) return { transaction, signature, id };
+      throw new Refusal('validation', typeof reason === 'string' ? reason : 'It ended before it was signed');
+    },
+    refusal: (error) => {
+      if (error.code === 'UNAVAILABLE') return new Refusal('send', error.message, error);
+      return refusalOf(error);
+    },
+  };
+}
+
+/** The endpoints that say the same without JSON-RPC. */
+export function sponsorshipOf(sponsor: Sponsor, guarded: <T>(use: () => Promise<T>) => Promise<T>): Sponsorship {
+  return {
+    quote: async (body, account) => {
+      const asked = readForm(sponsoredSchema, body);
+      return guarded(() => inPlainWords(() => sponsor.estimate(asked, account)));
+    },
+    build: async (body, account, signer) => {
+      const asked = readForm(sponsoredSchema, body);
+      return guarded(() => inPlainWords(() => sponsor.prepare(asked, account, signer)));
+    },
+  };
+}

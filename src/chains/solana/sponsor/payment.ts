@@ -1,0 +1,110 @@
+import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import { type TokenTransfer, tokenTransfers } from '../guard/token-transfers.ts';
+import { lookUp } from '../message/lookup-tables.ts';
+import type { Message } from '../message/message.ts';
+import { isSignatureOf, type WireTransaction } from '../message/transaction.ts';
+import { readPolicy, type SolanaPolicy } from '../policy.ts';
+import { accountsAt } from '../provider.ts';
+import { readTokenAccount } from '../tokens/account.ts';
+import { associatedAccount } from '../tokens/associated.ts';
+import { netOf, readMint } from '../tokens/mint.ts';
+import { readLamports } from '../tokens/transfer.ts';
+import { assertWithin, type Building } from './build.ts';
+import { Refusal } from './errors.ts';
+import { priceOf } from './fee.ts';
+import { worth } from './price.ts';
+
+/** In the reference's words. */
+const UNPAID = "Transaction doesn't contain required fee payment instruction or payment amount is insufficient";
+
+/** What a transaction pays to the relayer. */
+interface Payment {
+  lamports: bigint;
+  /** By mint, what arrives, in the token's smallest unit. */
+  tokens: ReadonlyMap<string, bigint>;
+}
+
+/**
+ * Holds a user's transaction against the price that the relayer asks. One that the relayer has signed has its price
+ * already, whatever it would be now: who has these bytes can send them.
+ * @throws Refusal
+ */
+export async function assertPaid(
+  read: ReadOne,
+  { message, messageBytes, signatures }: WireTransaction,
+  { account, prices }: Building,
+): Promise<void> {
+  const policy = readPolicy(account.policies);
+  const looked = await lookUp(read, message);
+  if (looked.kind === 'fault') throw new Refusal('validation', looked.reason);
+  const keys = [...message.keys, ...looked.addresses];
+  const paid = await paymentOf(read, message, keys, account.address);
+  for (const [mint, amount] of paid.tokens) assertWithin(mint, amount, policy);
+  const [own = Buffer.alloc(0)] = signatures;
+  if (isSignatureOf(account.address, own, messageBytes)) return;
+  const price = await priceOf(read, message, keys, policy);
+  if ((await creditOf(paid, price, policy, prices)) < price) throw new Refusal('params', UNPAID);
+}
+
+/** What a payment is worth in lamports, as far as that is needed for a price: no market is asked for more. */
+async function creditOf(
+  { lamports, tokens }: Payment,
+  price: bigint,
+  policy: SolanaPolicy,
+  prices: Building['prices'],
+): Promise<bigint> {
+  let credit = lamports;
+  for (const [mint, amount] of tokens) {
+    if (credit >= price) break;
+    if (amount > 0n) credit += (amount * price) / (await worth(prices, mint, price, policy));
+  }
+  return credit;
+}
+
+/** All that goes to the relayer, less what its own accounts give. What programs move among themselves does not count. */
+async function paymentOf(read: ReadOne, message: Message, keys: readonly string[], relayer: string): Promise<Payment> {
+  const lamports = message.instructions
+    .map(({ program, accounts, data }) => readLamports(keys[program] ?? '', named(accounts, keys), data))
+    .filter((transfer) => transfer?.to === relayer && transfer.from !== relayer)
+    .reduce((sum, transfer) => sum + (transfer?.lamports ?? 0n), 0n);
+  return { lamports, tokens: await tokensPaid(read, tokenTransfers(message, keys), relayer) };
+}
+
+function named(accounts: readonly number[], keys: readonly string[]): string[] {
+  return accounts.map((place) => keys[place] ?? '');
+}
+
+async function tokensPaid(
+  read: ReadOne,
+  transfers: readonly TokenTransfer[],
+  relayer: string,
+): Promise<Map<string, bigint>> {
+  const paid = new Map<string, bigint>();
+  if (transfers.length === 0) return paid;
+  const ends = [...new Set(transfers.flatMap(({ source, destination }) => [source, destination]))];
+  const found = await accountsAt(read, ends);
+  const known = new Map(ends.map((end, index) => [end, readTokenAccount(found[index])]));
+  const moves = transfers.map((transfer) => {
+    const mint = transfer.mint ?? known.get(transfer.source)?.mint ?? '';
+    // The relayer's own account may only be made by the transaction itself.
+    const isOwn = (end: string) => (known.get(end)?.owner ?? ownerOf(end, mint, transfer.program, relayer)) === relayer;
+    return { mint, amount: transfer.amount, isFrom: isOwn(transfer.source), isTo: isOwn(transfer.destination) };
+  });
+  const mints = [...new Set(moves.filter(({ isFrom, isTo }) => isFrom || isTo).map(({ mint }) => mint))];
+  const accounts = mints.length === 0 ? [] : await accountsAt(read, mints);
+  for (const [index, address] of mints.entries()) {
+    const mint = readMint(address, accounts[index]);
+    const own = moves.filter((move) => move.mint === address);
+    const sum = own.reduce((total, { amount, isFrom, isTo }) => {
+      if (isFrom) return isTo ? total : total - amount;
+      return isTo && mint !== undefined ? total + netOf(mint, amount) : total;
+    }, 0n);
+    paid.set(address, sum);
+  }
+  return paid;
+}
+
+function ownerOf(account: string, mint: string, program: string, relayer: string): string | undefined {
+  if (mint === '') return undefined;
+  return account === associatedAccount(relayer, { address: mint, program }) ? relayer : undefined;
+}

@@ -1,0 +1,121 @@
+import { invalidRequest } from '../../../domain/errors.ts';
+import type { WireObject } from '../../../domain/json/json.ts';
+import type { MarketClient } from '../../../egress/market-client.ts';
+import type { RpcClient } from '../../../egress/rpc/rpc-client.ts';
+import type { Signer } from '../../../signers/signer.ts';
+import type { Account } from '../../account.ts';
+import { isAddress } from '../address.ts';
+import { decodeTransaction } from '../message/transaction.ts';
+import { readPolicy } from '../policy.ts';
+import { judge } from '../prepare.ts';
+import { readTransaction, readUnfinished } from '../request.ts';
+import type { SolanaRequest } from '../schema.ts';
+import { signMessageAs } from '../signing.ts';
+import { type AskedTransfer, type Building, type Built, buildPrepared, buildTransfer } from './build.ts';
+import { Refusal } from './errors.ts';
+import { rateText, unitsText } from './figures.ts';
+import { assertPaid } from './payment.ts';
+
+export interface SponsorParts {
+  /** The endpoints that are believed about an account's chain. */
+  sideOf(account: Account): RpcClient;
+  /** Of an account's chain. */
+  genesisOf(account: Account): Promise<string>;
+  market: MarketClient;
+}
+
+/** A transaction, and the token in which its user pays. */
+export interface Sponsored {
+  transaction: string;
+  fee_token: string;
+}
+
+/**
+ * What users have the relayer pay for, and how they pay it back. All throw `Refusal`; failures of nodes and of the market
+ * come as they are.
+ */
+export class Sponsor {
+  readonly #parts: SponsorParts;
+
+  constructor(parts: SponsorParts) {
+    this.#parts = parts;
+  }
+
+  /** What a transaction would cost. */
+  async estimate(asked: Sponsored, account: Account): Promise<WireObject> {
+    const { quote } = await this.#prepared(asked, account);
+    const { asset, lamports, tokens, gross } = quote;
+    return {
+      estimated_fee: unitsText(gross, asset.decimals),
+      conversion_rate: rateText(tokens, asset.decimals, lamports),
+    };
+  }
+
+  /** A transaction with its payment in it, signed by the relayer. */
+  async prepare(asked: Sponsored, account: Account, signer: Signer): Promise<WireObject> {
+    return this.#finished(await this.#prepared(asked, account), account, signer);
+  }
+
+  /** A transfer that the relayer pays for, signed by it. */
+  async transfer(asked: AskedTransfer, account: Account, signer: Signer): Promise<WireObject> {
+    for (const wallet of [asked.source, asked.destination]) {
+      if (!isAddress(wallet)) throw new Refusal('params', `${JSON.stringify(wallet.slice(0, 50))} is no address`);
+    }
+    if (asked.source === account.address) throw new Refusal('params', 'The relayer cannot pay itself');
+    const building = await this.#building(account);
+    const built = await this.#parts.sideOf(account).onOne((read) => buildTransfer(read, asked, building));
+    return this.#finished(built, account, signer);
+  }
+
+  /** The relayer's signature for a client's own bytes, which stay as they are. Others may sign after it. */
+  async sign(base64: string, account: Account, signer: Signer): Promise<{ transaction: string; signature: string }> {
+    const { messageBytes, signatures } = readUnfinished(base64, account);
+    await this.assertPaid({ transaction: base64 }, account);
+    await this.assertSound(base64, account);
+    return signMessageAs(account.address, messageBytes, signatures, signer);
+  }
+
+  /** Refuses what is not to be sent, before it is accepted: all but the relayer have signed it. */
+  async assertSendable(base64: string, account: Account): Promise<void> {
+    readTransaction(base64, account);
+    await this.assertSound(base64, account);
+  }
+
+  /** Where users pay, refuses what does not pay enough. */
+  async assertPaid({ transaction: base64 }: SolanaRequest, account: Account): Promise<void> {
+    if (base64 === undefined || readPolicy(account.policies).feePayer !== 'user') return;
+    const building = await this.#building(account);
+    const transaction = decodeTransaction(base64);
+    await this.#parts.sideOf(account).onOne((read) => assertPaid(read, transaction, building));
+  }
+
+  /** Refuses what policies, a trial or the balance speak against. */
+  async assertSound(base64: string, account: Account): Promise<void> {
+    const verdict = await judge(this.#parts.sideOf(account), base64, account);
+    if (verdict !== undefined) throw new Refusal(verdict.kind, verdict.detail, invalidRequest(verdict.reason));
+  }
+
+  async #building(account: Account): Promise<Building> {
+    const { market, genesisOf } = this.#parts;
+    return { account, prices: { market, genesis: await genesisOf(account) } };
+  }
+
+  async #prepared({ transaction, fee_token: feeToken }: Sponsored, account: Account): Promise<Built> {
+    const building = await this.#building(account);
+    return this.#parts.sideOf(account).onOne((read) => buildPrepared(read, { transaction, feeToken }, building));
+  }
+
+  async #finished(built: Built, account: Account, signer: Signer): Promise<WireObject> {
+    const { transaction, quote, lastValidBlockHeight } = built;
+    await this.assertSound(transaction, account);
+    const { messageBytes, signatures } = decodeTransaction(transaction);
+    const signed = await signMessageAs(account.address, messageBytes, signatures, signer);
+    return {
+      transaction: signed.transaction,
+      fee_in_spl: quote.gross.toString(),
+      fee_in_lamports: quote.lamports.toString(),
+      fee_token: quote.asset.address,
+      valid_until_blockheight: lastValidBlockHeight,
+    };
+  }
+}

@@ -1,0 +1,70 @@
+import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import { isCreation } from '../guard/fee-payer.ts';
+import type { Instruction } from '../message/compile.ts';
+import type { Message } from '../message/message.ts';
+import { associatedTokenAddress } from '../message/pda.ts';
+import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM } from '../programs.ts';
+import { accountsAt, rentFor } from '../provider.ts';
+import { TOKEN_ACCOUNT_SIZE } from './account.ts';
+import { type Mint, readMint } from './mint.ts';
+
+/** CreateIdempotent: it does nothing where the account is there already. */
+const CREATE_IDEMPOTENT = 1;
+
+/** A wallet's account of a token. */
+export function associatedAccount(owner: string, { address, program }: Pick<Mint, 'address' | 'program'>): string {
+  return associatedTokenAddress(owner, address, program);
+}
+
+/** Makes the account, unless it is there. */
+export function createAssociated(payer: string, owner: string, mint: Mint): Instruction {
+  return {
+    program: ASSOCIATED_TOKEN_PROGRAM,
+    accounts: [
+      { key: payer, isSigner: true, isWritable: true },
+      { key: associatedAccount(owner, mint), isSigner: false, isWritable: true },
+      { key: owner, isSigner: false, isWritable: false },
+      { key: mint.address, isSigner: false, isWritable: false },
+      { key: SYSTEM_PROGRAM, isSigner: false, isWritable: false },
+      { key: mint.program, isSigner: false, isWritable: false },
+    ],
+    data: Buffer.from([CREATE_IDEMPOTENT]),
+  };
+}
+
+interface Creation {
+  account: string;
+  owner: string;
+  mint: string;
+}
+
+/**
+ * What the fee payer may have to pay for accounts that a message makes, in lamports. One that is there already counts as
+ * well: who owns it can close it until then, and keep what the next one is given. Only the payer's own is its own matter.
+ * @param keys all accounts of the message, those out of lookup tables behind the others
+ */
+export async function rentPaid(read: ReadOne, message: Message, keys: readonly string[]): Promise<bigint> {
+  const creations = creationsOf(message, keys);
+  if (creations.length === 0) return 0n;
+  const found = await accountsAt(read, [
+    ...creations.map(({ mint }) => mint),
+    ...creations.map(({ account }) => account),
+  ]);
+  const sizes = creations.flatMap(({ owner, mint }, index) => {
+    const isOwn = owner === keys[0] && found[creations.length + index] !== null;
+    return isOwn ? [] : [readMint(mint, found[index])?.accountSize ?? TOKEN_ACCOUNT_SIZE];
+  });
+  const rents = await Promise.all(sizes.map((size) => rentFor(read, size)));
+  return rents.reduce((sum, rent) => sum + rent, 0n);
+}
+
+/** The accounts that the fee payer pays for, each once. */
+function creationsOf({ keys: own, instructions }: Message, keys: readonly string[]): Creation[] {
+  const creations = new Map<string, Creation>();
+  for (const { program, accounts, data } of instructions) {
+    if (own[program] !== ASSOCIATED_TOKEN_PROGRAM || accounts[0] !== 0 || !isCreation(data)) continue;
+    const [, account = '', owner = '', mint = ''] = accounts.map((place) => keys[place] ?? '');
+    creations.set(account, { account, owner, mint });
+  }
+  return [...creations.values()];
+}

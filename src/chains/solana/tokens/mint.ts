@@ -1,0 +1,143 @@
+import { addressOf } from '../address.ts';
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../programs.ts';
+import type { OnChainAccount } from '../provider.ts';
+import { MULTISIG_SIZE, TOKEN_ACCOUNT_SIZE } from './account.ts';
+
+/** What a mint of the Token program holds (spl-token, `Mint`). */
+const SIZE = 82;
+const DECIMALS_AT = 44;
+const INITIALIZED_AT = 45;
+const KEY_LENGTH = 32;
+
+/** In Token-2022 extensions follow where an account of tokens would end, behind a byte that says of what they are. */
+const KIND_AT = TOKEN_ACCOUNT_SIZE;
+const KIND_MINT = 1;
+const EXTENSIONS_AT = KIND_AT + 1;
+const EXTENSION_HEADER = 4;
+
+/** The extensions of mints that matter here, by their numbers (spl-token-2022, `ExtensionType`). */
+export const EXTENSIONS = {
+  transferFee: 1,
+  nonTransferable: 9,
+  transferHook: 14,
+  metadata: 19,
+  pausable: 26,
+} as const;
+
+/** In TransferFeeConfig, behind two authorities and what was withheld: the fee before an epoch, and the one from it on. */
+const FEES_AT = [72, 90] as const;
+const MOST_IN_FEE = 8;
+const BASIS_POINTS_IN_FEE = 16;
+
+/** What accounts of a mint with an extension have besides, in bytes, behind the header. All that the owner may not change is 0. */
+const ACCOUNT_EXTENSIONS: ReadonlyMap<number, number> = new Map([
+  [EXTENSIONS.transferFee, 8],
+  [EXTENSIONS.nonTransferable, 0],
+  [EXTENSIONS.transferHook, 1],
+  [EXTENSIONS.pausable, 0],
+]);
+
+/** What a token takes of each transfer: a part of the amount, up to a bound. */
+export interface TransferFee {
+  basisPoints: bigint;
+  most: bigint;
+}
+
+/** A token. */
+export interface Mint {
+  address: string;
+  /** Token, or Token-2022. */
+  program: string;
+  decimals: number;
+  /** The one before an epoch and the one from it on. Empty for most tokens. */
+  fees: readonly TransferFee[];
+  /** Whether each transfer calls a program of the token's own. */
+  hasHook: boolean;
+  /** In bytes: an associated account of it. */
+  accountSize: number;
+  extensions: ReadonlyMap<number, Buffer>;
+}
+
+/** Undefined for what is no mint. */
+export function readMint(address: string, account: OnChainAccount | null | undefined): Mint | undefined {
+  if (account == null) return undefined;
+  const { data, owner: program } = account;
+  const isPlain = data.length === SIZE && (program === TOKEN_PROGRAM || program === TOKEN_2022_PROGRAM);
+  const isExtended = program === TOKEN_2022_PROGRAM && data[KIND_AT] === KIND_MINT && data.length !== MULTISIG_SIZE;
+  if (!(isPlain || isExtended) || data[INITIALIZED_AT] !== 1) return undefined;
+  const extensions = extensionsOf(data);
+  return {
+    address,
+    program,
+    decimals: data.readUInt8(DECIMALS_AT),
+    fees: feesOf(extensions.get(EXTENSIONS.transferFee)),
+    hasHook: hasProgram(extensions.get(EXTENSIONS.transferHook)),
+    accountSize: program === TOKEN_PROGRAM ? TOKEN_ACCOUNT_SIZE : extendedSize(extensions),
+    extensions,
+  };
+}
+
+/** What arrives of a transfer. Which of two fees holds depends on the epoch: the higher one is taken off. */
+export function netOf({ fees }: Pick<Mint, 'fees'>, gross: bigint): bigint {
+  const taken = fees.map((fee) => feeOn(fee, gross));
+  return gross - taken.reduce((most, fee) => (fee > most ? fee : most), 0n);
+}
+
+/** What has to be sent so that at least so much arrives. */
+export function grossFor(mint: Pick<Mint, 'fees'>, net: bigint): bigint {
+  const grosses = mint.fees.map((fee) => grossUnder(fee, net));
+  return grosses.reduce((most, gross) => (gross > most ? gross : most), net);
+}
+
+const WHOLE = 10_000n;
+
+function feeOn({ basisPoints, most }: TransferFee, gross: bigint): bigint {
+  const part = ceiling(gross * basisPoints, WHOLE);
+  return part < most ? part : most;
+}
+
+function grossUnder(fee: TransferFee, net: bigint): bigint {
+  const capped = net + fee.most;
+  if (fee.basisPoints >= WHOLE) return capped;
+  // Rounded up, the part of this may still be one too much.
+  const open = ceiling(net * WHOLE, WHOLE - fee.basisPoints);
+  const enough = open - feeOn(fee, open) >= net ? open : open + 1n;
+  return enough < capped ? enough : capped;
+}
+
+function ceiling(dividend: bigint, divisor: bigint): bigint {
+  return (dividend + divisor - 1n) / divisor;
+}
+
+/** By number. What does not fit into the account ends it, as an empty entry does. */
+function extensionsOf(data: Buffer): Map<number, Buffer> {
+  const found = new Map<number, Buffer>();
+  for (let at = EXTENSIONS_AT; at + EXTENSION_HEADER <= data.length; ) {
+    const number = data.readUInt16LE(at);
+    const end = at + EXTENSION_HEADER + data.readUInt16LE(at + 2);
+    if (number === 0 || end > data.length) break;
+    found.set(number, data.subarray(at + EXTENSION_HEADER, end));
+    at = end;
+  }
+  return found;
+}
+
+function feesOf(config: Buffer | undefined): TransferFee[] {
+  if (config === undefined) return [];
+  return FEES_AT.filter((at) => at + BASIS_POINTS_IN_FEE + 2 <= config.length).map((at) => ({
+    most: config.readBigUInt64LE(at + MOST_IN_FEE),
+    basisPoints: BigInt(config.readUInt16LE(at + BASIS_POINTS_IN_FEE)),
+  }));
+}
+
+/** Behind the authority; zeros are none. */
+function hasProgram(hook: Buffer | undefined): boolean {
+  if (hook === undefined) return false;
+  return addressOf(hook.subarray(KEY_LENGTH, 2 * KEY_LENGTH)) !== addressOf(Buffer.alloc(KEY_LENGTH));
+}
+
+/** Its owner cannot be changed, which is an extension without content. */
+function extendedSize(extensions: ReadonlyMap<number, Buffer>): number {
+  const others = [...extensions.keys()].flatMap((number) => ACCOUNT_EXTENSIONS.get(number) ?? []);
+  return EXTENSIONS_AT + [0, ...others].reduce((sum, content) => sum + EXTENSION_HEADER + content, 0);
+}

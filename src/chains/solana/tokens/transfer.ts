@@ -1,0 +1,65 @@
+import type { Instruction } from '../message/compile.ts';
+import { SYSTEM_PROGRAM } from '../programs.ts';
+import type { Mint } from './mint.ts';
+
+/** The System program's Transfer, and the one out of an account that is derived (solana-system-interface). */
+const SYSTEM_TRANSFER = 2;
+const SYSTEM_TRANSFER_WITH_SEED = 11;
+/** The Token program's TransferChecked, which Token-2022 has as well. */
+const TRANSFER_CHECKED = 12;
+
+/** @throws RangeError for an amount that is not of 64 bits */
+export function lamportsTransfer(from: string, to: string, lamports: bigint): Instruction {
+  const data = Buffer.alloc(12);
+  data.writeUInt32LE(SYSTEM_TRANSFER);
+  data.writeBigUInt64LE(lamports, 4);
+  return {
+    program: SYSTEM_PROGRAM,
+    accounts: [
+      { key: from, isSigner: true, isWritable: true },
+      { key: to, isSigner: false, isWritable: true },
+    ],
+    data,
+  };
+}
+
+/** Between token accounts, in the token's smallest unit. */
+export interface CheckedTransfer {
+  mint: Mint;
+  source: string;
+  destination: string;
+  /** Whose tokens they are. */
+  authority: string;
+  amount: bigint;
+}
+
+/** @throws RangeError for an amount that is not of 64 bits */
+export function tokensTransfer({ mint, source, destination, authority, amount }: CheckedTransfer): Instruction {
+  const data = Buffer.alloc(10);
+  data.writeUInt8(TRANSFER_CHECKED);
+  data.writeBigUInt64LE(amount, 1);
+  data.writeUInt8(mint.decimals, 9);
+  return {
+    program: mint.program,
+    accounts: [
+      { key: source, isSigner: false, isWritable: true },
+      { key: mint.address, isSigner: false, isWritable: false },
+      { key: destination, isSigner: false, isWritable: true },
+      { key: authority, isSigner: true, isWritable: false },
+    ],
+    data,
+  };
+}
+
+/** Where an instruction moves lamports to, and how many; undefined for one that moves none. */
+export function readLamports(
+  program: string,
+  named: readonly string[],
+  data: Buffer,
+): { from: string | undefined; to: string | undefined; lamports: bigint } | undefined {
+  if (program !== SYSTEM_PROGRAM || data.length < 12) return undefined;
+  const kind = data.readUInt32LE();
+  if (kind !== SYSTEM_TRANSFER && kind !== SYSTEM_TRANSFER_WITH_SEED) return undefined;
+  const [from, second, third] = named;
+  return { from, to: kind === SYSTEM_TRANSFER ? second : third, lamports: data.readBigUInt64LE(4) };
+}

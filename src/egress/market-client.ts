@@ -1,0 +1,91 @@
+import { isObject, type Json, type JsonObject } from '../domain/json/json.ts';
+import { createAddressGuard } from './address-guard.ts';
+import { createHttpClient, type HttpAnswer, type HttpClient, HttpFailure } from './http-client.ts';
+import { isSuccess } from './rpc/json-rpc-answer.ts';
+
+/** A market of tokens that speaks JSON over HTTP: what they cost, and who trades them. Which one, the operator says. */
+export interface MarketClient {
+  /** @throws MarketFailure */
+  get(path: string, query: Readonly<Record<string, string>>): Promise<Json>;
+  /** @throws MarketFailure */
+  post(path: string, body: JsonObject): Promise<Json>;
+}
+
+/** There is no answer, or a refusal. The message never holds the address or the key. */
+export class MarketFailure extends Error {
+  /** What the market calls its refusal, where it says so. */
+  readonly code: string | undefined;
+
+  constructor(message: string, { code, cause }: { code?: string | undefined; cause?: unknown } = {}) {
+    super(message, { cause });
+    this.name = 'MarketFailure';
+    this.code = code;
+  }
+}
+
+export interface MarketParts {
+  /** Paths are appended to it. */
+  url: string;
+  apiKey: string | undefined;
+  http: Pick<HttpClient, 'get' | 'post'>;
+  timeoutMs?: number;
+}
+
+/** A price that comes later is not worth waiting for. */
+const TIMEOUT_MS = 5_000;
+const MOST_BYTES = 262_144;
+const LONGEST_REASON = 200;
+
+/** Connections to markets. The operator named each of them, so they may lie inside. */
+export function createMarketHttp(): HttpClient {
+  return createHttpClient(createAddressGuard({ allowedHosts: [], blockPrivate: false }));
+}
+
+/** Opens the way to a market. */
+export function createMarketClient({ url, apiKey, http, timeoutMs = TIMEOUT_MS }: MarketParts): MarketClient {
+  const limits = { timeoutMs, maxBytes: MOST_BYTES };
+  const key = apiKey === undefined ? {} : { 'x-api-key': apiKey };
+  const base = url.replace(/\/+$/, '');
+
+  return {
+    get: (path, query) =>
+      read(http.get(new URL(`${base}${path}?${new URLSearchParams(query).toString()}`), { headers: key, ...limits })),
+    post: (path, body) =>
+      read(
+        http.post(new URL(`${base}${path}`), {
+          headers: { 'content-type': 'application/json', ...key },
+          body: JSON.stringify(body),
+          ...limits,
+        }),
+      ),
+  };
+}
+
+async function read(answering: Promise<HttpAnswer>): Promise<Json> {
+  const { status, body } = await answering.catch((error: unknown) => {
+    throw error instanceof HttpFailure ? new MarketFailure(error.message, { cause: error }) : error;
+  });
+  const answer = parsed(body);
+  if (!isSuccess(status)) throw refusal(status, answer);
+  if (answer === undefined) throw new MarketFailure('its answer is not JSON');
+  return answer;
+}
+
+/** Undefined for what is not JSON. */
+function parsed(body: Buffer): Json | undefined {
+  try {
+    return JSON.parse(body.toString('utf8')) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What it says of itself stays short: a page of a gateway is no reason. */
+function refusal(status: number, answer: Json | undefined): MarketFailure {
+  const { error, message, errorCode } = isObject(answer) ? answer : {};
+  const said = [error, message].find((text) => typeof text === 'string' && text !== '');
+  const reason = typeof said === 'string' ? `: ${said.slice(0, LONGEST_REASON)}` : '';
+  return new MarketFailure(`it answered with status ${status}${reason}`, {
+    code: typeof errorCode === 'string' ? errorCode : undefined,
+  });
+}

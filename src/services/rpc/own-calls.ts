@@ -1,0 +1,108 @@
+import type { Account } from '../../chains/account.ts';
+import { type OwnMethod, OwnRefusal, type SendingMethod } from '../../chains/own-method.ts';
+import { readCall } from '../../chains/pass-through.ts';
+import { AppError } from '../../domain/errors.ts';
+import type { Effect } from '../../domain/idempotency.ts';
+import type { Json, JsonObject, Wire, WireObject } from '../../domain/json/json.ts';
+import type { Relayer } from '../../domain/relayer.ts';
+import type { Spender } from '../../domain/transaction/spending.ts';
+import type { RpcOutcome } from '../../egress/rpc/rpc-client.ts';
+import type { Signer } from '../../signers/signer.ts';
+import type { Reader } from '../../store/store.ts';
+import { earlierEffect } from '../effects.ts';
+import type { RelayerAccess, RelayerDirectory } from '../relayer-access.ts';
+import type { LifecycleService, TransactionsService } from '../services.ts';
+import type { SignatureWait } from '../transactions.ts';
+
+/** How long a caller waits for the lane to sign; below what any answer may take. */
+const SIGNING_MS = 15_000;
+
+export interface OwnCallsDeps {
+  read: Reader;
+  relayers: RelayerDirectory;
+  signerOf(relayer: Relayer): Promise<Signer>;
+  transactions: Pick<TransactionsService, 'get' | 'send'> & SignatureWait;
+  lifecycle: Pick<LifecycleService, 'cancel'>;
+  /** In milliseconds; {@link SIGNING_MS} unless given. */
+  signingMs?: number;
+}
+
+/** In whose name a call is made. */
+export interface CallBy {
+  effect?: Effect | undefined;
+  spender?: Spender | undefined;
+}
+
+/** Runs a method of a family's own. What it refuses is part of the outcome, like a node's refusal. */
+export type RunOwnCall = (relayerId: string, body: unknown, method: OwnMethod, by: CallBy) => Promise<RpcOutcome>;
+
+/** Calls that are not passed through to a node: the family answers them, with the relayer's signer where it has to. */
+export function createOwnCalls(deps: OwnCallsDeps): RunOwnCall {
+  const { read, relayers, signerOf, transactions, lifecycle, signingMs = SIGNING_MS } = deps;
+
+  async function resultOf(access: RelayerAccess, method: OwnMethod, params: Json, by: CallBy): Promise<WireObject> {
+    const { relayer } = access;
+    const identity = await read.chainIdentity(relayer.networkType, relayer.network);
+    const account = { ...access.account, identity };
+    switch (method.kind) {
+      case 'answer':
+        return method.run(params, account);
+      case 'sign':
+        return method.run(params, account, await signerOf(relayer));
+      case 'send':
+        return send(relayer.id, method, params, account, by);
+      default:
+        throw new Error(`Unknown method ${JSON.stringify(method satisfies never)}`);
+    }
+  }
+
+  async function send(
+    relayerId: string,
+    method: SendingMethod,
+    params: Json,
+    account: Account,
+    { effect, spender }: CallBy,
+  ): Promise<WireObject> {
+    const body = method.body(params);
+    try {
+      // What was accepted before is not refused afterwards.
+      if ((await earlierEffect(read, effect)) === undefined) await method.check(body, account);
+      return method.answer(await signed(relayerId, body, effect, spender));
+    } catch (error) {
+      throw (error instanceof AppError ? method.refusal(error) : undefined) ?? error;
+    }
+  }
+
+  /** @throws AppError `UNAVAILABLE` for what was withdrawn, because nobody signed it in time */
+  async function signed(
+    relayerId: string,
+    body: JsonObject,
+    effect: Effect | undefined,
+    spender: Spender | undefined,
+  ): Promise<WireObject> {
+    const id = textOf((await transactions.send(relayerId, body, effect, spender))['id']);
+    const view = await transactions.untilSigned(relayerId, id, signingMs);
+    if (view !== undefined) return view;
+    const why = textOf((await transactions.get(relayerId, id))['status_reason']) || 'its turn did not come';
+    await lifecycle.cancel(relayerId, id);
+    throw new AppError('UNAVAILABLE', { reason: `Transaction ${id} was withdrawn before it was signed: ${why}` });
+  }
+
+  return async (relayerId, body, method, by) => {
+    const access = await relayers.findActive(relayerId);
+    const { method: name, params, id } = readCall(body);
+    const echo = id === null ? {} : { id };
+    try {
+      const result = await resultOf(access, method, params, by);
+      return { jsonrpc: '2.0', result: { method: name, ...result }, ...echo };
+    } catch (error) {
+      if (!(error instanceof OwnRefusal)) throw error;
+      const { code, tag: message, message: description } = error;
+      return { jsonrpc: '2.0', error: { code, message, description }, ...echo };
+    }
+  };
+}
+
+function textOf(value: Wire): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,466 @@
+/**
+ * Users without SOL have a relayer pay for their transactions, and pay it in tokens: over the public client, on a real SVM.
+ * Prices come from a stand-in for Jupiter.
+ */
+import {
+  createAssociatedTokenAccountIdempotentInstruction,
+  createCloseAccountInstruction,
+  createTransferCheckedInstruction,
+} from '@solana/spl-token';
+import { Keypair, NonceAccount, type PublicKey, SystemProgram, Transaction } from '@solana/web3.js';
+import t, { type Test } from 'tap';
+import { gaslessStage } from '../support/gasless-stage.ts';
+import { anyone, transfer } from '../support/svm-scene.ts';
+import { makeToken } from '../support/token-scene.ts';
+
+const stage = await gaslessStage(t);
+const { connection, funded, relayer, svm, usd, jupiter, sdk, rent } = stage;
+const { ask, built, draft, land, pay, policies, post, refusal, rpc, signed, signedBy, tickUntil, user } = stage;
+
+const USD = usd.mint.toBase58();
+const UNPAID = "Transaction doesn't contain required fee payment instruction or payment amount is insufficient";
+/** Two signatures, and what that is in tokens. */
+const FEE = 10_000;
+const PRICE = BigInt(FEE / 5);
+
+/** Policies that refuse any of the transactions below, and what they say. */
+const REFUSALS: readonly [object, RegExp][] = [
+  [{ allowed_programs: [SystemProgram.programId.toBase58()] }, /Program \S+ not allowed/],
+  [{ allowed_accounts: [relayer.toBase58()] }, /Account \S+ not allowed/],
+  [{ disallowed_accounts: [usd.program.toBase58()] }, /Account \S+ is explicitly disallowed/],
+  [{ max_signatures: 1 }, /Transaction requires 2 signatures, which exceeds maximum allowed 1/],
+  [{ max_tx_data_size: 100 }, /Transaction size \d+ exceeds maximum allowed 100/],
+  [{ max_allowed_fee_lamports: 9_999 }, /Fee amount \d+ exceeds max allowed fee amount 9999/],
+  [{ allowed_tokens: [{ mint: anyone().toBase58() }] }, /Token \S+ not allowed for transfers/],
+  [{ allowed_tokens: [{ mint: USD, max_allowed_fee: 1 }] }, /Fee amount \d+ of \S+ exceeds max allowed fee amount 1$/],
+  [{ min_balance: 20_000_000_000 }, /Insufficient relayer balance\. Required: \d+, Available: \d+/],
+];
+
+/** A payment to somebody who can take tokens. */
+async function payment(
+  amount = 1_000n,
+): Promise<{ wallet: Keypair; to: PublicKey; asked: { transaction: string; fee_token: string } }> {
+  const [wallet, to] = [await user(), anyone()];
+  await usd.give(to, 1n);
+  return { wallet, to, asked: { transaction: await draft(wallet.publicKey, pay(wallet, to, amount)), fee_token: USD } };
+}
+
+/** Base64 of a payment that a user has built and signed with as much as this for the relayer. */
+async function paid(...amounts: bigint[]): Promise<string> {
+  const { wallet, to } = await payment();
+  const fees = amounts.map((amount) => pay(wallet, relayer, amount));
+  return built([wallet], ...fees, pay(wallet, to, 1_000n));
+}
+
+await usd.give(relayer, 1n);
+
+t.test('what is enabled, and which tokens fees can be paid in', async (t) => {
+  const listed = { mint: USD, max_allowed_fee: 5_000, swap_config: { slippage_percentage: 0.5 } };
+  await policies({ allowed_tokens: [listed, { mint: anyone().toBase58(), decimals: 3, symbol: 'X' }] });
+  t.strictSame(await rpc('getFeaturesEnabled', {}), {
+    ...{ jsonrpc: '2.0', id: 7 },
+    result: { method: 'getFeaturesEnabled', features: ['gasless'] },
+  });
+  const { result } = await rpc('getSupportedTokens', {});
+  t.equal(result.method, 'getSupportedTokens');
+  t.match(result.tokens, [
+    { mint: USD, symbol: '', decimals: 6, max_allowed_fee: 5_000, conversion_slippage_percentage: 0.5 },
+    { symbol: 'X', decimals: 3, max_allowed_fee: null, conversion_slippage_percentage: 1 },
+  ]);
+});
+
+t.test('a user without SOL pays in tokens for a transaction, and has it sent', async (t) => {
+  await policies();
+  const { wallet, to, asked } = await payment();
+  t.strictSame((await rpc('feeEstimate', asked)).result, {
+    ...{ method: 'feeEstimate', estimated_fee: '0.002', conversion_rate: '200' },
+  });
+  const { result: prepared } = await rpc('prepareTransaction', asked);
+  t.match(prepared, {
+    ...{ method: 'prepareTransaction', fee_in_lamports: String(FEE), fee_in_spl: String(PRICE), fee_token: USD },
+    valid_until_blockheight: Number,
+  });
+  const [before, tokens] = [await connection.getBalance(relayer), (await usd.held(relayer)) ?? 0n];
+  const sent = await rpc('signAndSendTransaction', { transaction: signedBy(wallet, prepared.transaction) });
+  t.match(sent.result, { method: 'signAndSendTransaction', id: String, signature: String, transaction: String });
+  await tickUntil(sent.result.id, 'confirmed');
+  t.equal(await usd.held(to), 1_001n);
+  t.equal(await usd.held(relayer), tokens + PRICE);
+  t.equal(before - (await connection.getBalance(relayer)), FEE);
+});
+
+t.test('what is prepared can be sent by its user, and by the endpoint for that', async (t) => {
+  await policies();
+  const first = await payment();
+  const { result: prepared } = await rpc('prepareTransaction', first.asked);
+  await land(Buffer.from(signedBy(first.wallet, prepared.transaction), 'base64'));
+  t.equal(await usd.held(first.to), 1_001n);
+  const second = await payment();
+  const { data } = await sdk.buildSponsoredTransaction('local-1', second.asked);
+  const { transaction } = data.data as unknown as { transaction: string };
+  await tickUntil(await stage.send({ transaction: signedBy(second.wallet, transaction) }), 'confirmed');
+  t.equal(await usd.held(second.to), 1_001n);
+});
+
+t.test('a quote and what is built without JSON-RPC are the same', async (t) => {
+  await policies();
+  const { asked } = await payment();
+  const { data: quoted } = await sdk.quoteSponsoredTransaction('local-1', asked);
+  t.strictSame(quoted.data, { estimated_fee: '0.002', conversion_rate: '200' });
+  const { data: made } = await sdk.buildSponsoredTransaction('local-1', asked);
+  t.match(made.data, { fee_in_spl: String(PRICE), fee_in_lamports: String(FEE), fee_token: USD, transaction: String });
+  const bad = await ask('POST', '/transactions/sponsored/quote', { transaction: 'x', fee_token: USD });
+  t.match(bad, { status: 400, body: { error: /Malformed transaction/ } });
+  const unknown = await ask('POST', '/transactions/sponsored/build', { ...asked, fee: 1 });
+  t.match(unknown, { status: 400, body: { error: /unknown field `fee`/ } });
+});
+
+t.test('tokens are transferred for a user, also to one who never had any', async (t) => {
+  await policies();
+  const [wallet, to] = [await user(), Keypair.generate().publicKey];
+  const asked = { amount: 5_000, token: USD, source: wallet.publicKey.toBase58(), destination: to.toBase58() };
+  const { result } = await rpc('transferTransaction', asked);
+  t.match(result, { method: 'transferTransaction', fee_in_lamports: String(FEE + rent), fee_token: USD });
+  const { result: sent } = await rpc('signAndSendTransaction', { transaction: signedBy(wallet, result.transaction) });
+  await tickUntil(sent.id, 'confirmed');
+  t.equal(await usd.held(to), 5_000n);
+  t.equal(await usd.held(wallet.publicKey), 10_000_000n - 5_000n - BigInt(result.fee_in_spl));
+  const again = await rpc('transferTransaction', asked);
+  t.equal(again.result.fee_in_lamports, String(FEE), 'the account is there now');
+});
+
+t.test('SOL is a token too', async (t) => {
+  await policies({ allowed_tokens: [{ mint: USD }] });
+  const [wallet, to] = [await funded(), anyone()];
+  const native = SystemProgram.programId.toBase58();
+  const asked = { amount: 5_000_000, token: native, source: wallet.publicKey.toBase58(), destination: to.toBase58() };
+  const { result } = await rpc('transferTransaction', asked);
+  t.match(result, { fee_in_spl: String(FEE), fee_in_lamports: String(FEE), fee_token: native });
+  const { result: sent } = await rpc('signAndSendTransaction', { transaction: signedBy(wallet, result.transaction) });
+  await tickUntil(sent.id, 'confirmed');
+  t.equal(await connection.getBalance(to), 5_000_000);
+  const estimate = await rpc('feeEstimate', {
+    transaction: await draft(wallet.publicKey, transfer(wallet, to, 1)),
+    fee_token: native,
+  });
+  t.match(estimate.result, { estimated_fee: '0.00001', conversion_rate: '1' });
+});
+
+t.test('what a user signed without the relayer pays enough, or is refused everywhere', async (t) => {
+  await policies();
+  const transaction = await paid(PRICE - 1n);
+  t.equal(await refusal('signTransaction', { transaction }), `-32602 INVALID_PARAMS ${UNPAID}`);
+  t.equal(await refusal('signAndSendTransaction', { transaction }), `-32602 INVALID_PARAMS ${UNPAID}`);
+  t.match(await post({ transaction }), { status: 400, body: { error: UNPAID } });
+  t.match(await ask('POST', '/sign-transaction', { transaction }), { status: 400, body: { error: UNPAID } });
+
+  const enough = await paid(PRICE);
+  const { result } = await rpc('signTransaction', { transaction: enough });
+  t.match(result, { method: 'signTransaction', signature: String, transaction: String });
+  t.match(await ask('POST', '/sign-transaction', { transaction: enough }), {
+    status: 200,
+    body: { data: { signature: result.signature } },
+  });
+  await tickUntil(await stage.send({ transaction: await paid(PRICE) }), 'confirmed');
+});
+
+t.test('a fee in several parts is their sum, in SOL and in tokens', async (t) => {
+  await policies();
+  await tickUntil(await stage.send({ transaction: await paid(PRICE / 2n, PRICE / 2n) }), 'confirmed');
+  const wallet = await funded();
+  const lamports = (amount: number) => transfer(wallet, relayer, amount);
+  const mixed = await built([wallet], lamports(1), lamports(FEE - 1), transfer(wallet, anyone(), 2_000_000));
+  await tickUntil(await stage.send({ transaction: mixed }), 'confirmed');
+  await usd.give(wallet.publicKey, 10_000n);
+  const both = await built([wallet], lamports(FEE / 2), pay(wallet, relayer, PRICE / 2n));
+  await tickUntil(await stage.send({ transaction: both }), 'confirmed');
+  const short = await built([wallet], lamports(FEE / 2 - 1), pay(wallet, relayer, PRICE / 2n));
+  t.match(await post({ transaction: short }), { status: 400, body: { error: UNPAID } });
+});
+
+t.test('a price that moved is the old one for what the relayer has signed, and the new one for all else', async (t) => {
+  await policies();
+  t.teardown(() => jupiter.price(USD, 0.2));
+  const { wallet, asked } = await payment();
+  const { result } = await rpc('prepareTransaction', asked);
+  const own = await paid(PRICE);
+  jupiter.price(USD, 0.4);
+  t.match(await post({ transaction: own }), { status: 400, body: { error: UNPAID } });
+  await tickUntil(await stage.send({ transaction: signedBy(wallet, result.transaction) }), 'confirmed');
+  await policies({ max_signatures: 1 });
+  const other = await post({ transaction: signedBy(wallet, result.transaction) });
+  t.match(other, { status: 400, body: { error: /requires 2 signatures/ } }, 'policies hold for it all the same');
+});
+
+t.test('a token that takes a part of each transfer is counted by what arrives', async (t) => {
+  await policies();
+  const taxed = await makeToken(stage, { fee: { basisPoints: 100, most: 1_000_000n } });
+  jupiter.price(taxed.mint.toBase58(), 1);
+  const wallet = Keypair.generate();
+  await taxed.give(wallet.publicKey, 10_000_000n);
+  const asked = {
+    amount: 1_000,
+    token: taxed.mint.toBase58(),
+    source: wallet.publicKey.toBase58(),
+    destination: wallet.publicKey.toBase58(),
+  };
+  const { result } = await rpc('transferTransaction', asked);
+  const size = await connection.getMinimumBalanceForRentExemption(182);
+  t.equal(result.fee_in_lamports, String(FEE + size), 'the account of the relayer is larger than others');
+  const { result: sent } = await rpc('signAndSendTransaction', { transaction: signedBy(wallet, result.transaction) });
+  await tickUntil(sent.id, 'confirmed');
+  t.ok(((await taxed.held(relayer)) ?? 0n) >= BigInt(FEE + size));
+  t.ok(((await taxed.held(relayer)) ?? 0n) <= BigInt(FEE + size) + 1n);
+
+  const own = (amount: bigint) =>
+    built(
+      [wallet],
+      createTransferCheckedInstruction(
+        ...([taxed.accountOf(wallet.publicKey), taxed.mint, taxed.accountOf(relayer), wallet.publicKey] as const),
+        ...([amount, taxed.decimals, [], taxed.program] as const),
+      ),
+    );
+  t.match(await post({ transaction: await own(BigInt(FEE)) }), { status: 400, body: { error: UNPAID } });
+  t.equal((await post({ transaction: await own(10_102n) })).status, 200);
+});
+
+t.test('an account counts as the relayer’s by who owns it, and its own tokens pay nothing', async (t) => {
+  await policies();
+  const [wallet, other] = [await user(), await user()];
+  const elsewhere = await built([wallet], pay(wallet, other.publicKey, 1_000_000n));
+  t.match(await post({ transaction: elsewhere }), { status: 400, body: { error: UNPAID } });
+});
+
+t.test('each policy holds wherever something is signed', async (t) => {
+  await policies();
+  const { wallet, asked } = await payment();
+  const source = wallet.publicKey.toBase58();
+  const move = { amount: 1, token: USD, source, destination: anyone().toBase58() };
+  const transaction = await paid(PRICE);
+  for (const [policy, reason] of REFUSALS) {
+    await policies(policy);
+    const name = Object.keys(policy).join();
+    t.match(await refusal('prepareTransaction', asked), reason, `${name}: prepareTransaction`);
+    t.match(await refusal('transferTransaction', move), reason, `${name}: transferTransaction`);
+    t.match(await refusal('signTransaction', { transaction }), reason, `${name}: signTransaction`);
+    t.match(await refusal('signAndSendTransaction', { transaction }), reason, `${name}: signAndSendTransaction`);
+    const build = await ask('POST', '/transactions/sponsored/build', asked);
+    t.match(build, { status: 400, body: { error: reason } }, `${name}: build`);
+    const unsent = await ask('POST', '/sign-transaction', { transaction });
+    t.match(unsent, { status: 400, body: { error: reason } }, `${name}: sign-transaction`);
+  }
+});
+
+t.test('a margin is put on top of the fee', async (t) => {
+  await policies({ fee_margin_percentage: 50 });
+  const { asked } = await payment();
+  t.match((await rpc('prepareTransaction', asked)).result, { fee_in_lamports: '15000', fee_in_spl: '3000' });
+  t.match(await refusal('signTransaction', { transaction: await paid(PRICE) }), UNPAID);
+});
+
+t.test('who cannot pay is told so before anything is signed', async (t) => {
+  await policies();
+  const poor = await user(100n);
+  const transaction = await draft(poor.publicKey, pay(poor, relayer, 1n));
+  t.match(
+    await refusal('prepareTransaction', { transaction, fee_token: USD }),
+    /^-32002 INSUFFICIENT_FUNDS .* has 100 of/,
+  );
+  const broke = Keypair.generate();
+  const without = await draft(broke.publicKey, transfer(broke, relayer, 1));
+  t.match(
+    await refusal('prepareTransaction', { transaction: without, fee_token: USD }),
+    /^-32601 PREPARATION_ERROR .*has no account/,
+  );
+  const source = poor.publicKey.toBase58();
+  const all = { amount: 99, token: USD, source, destination: relayer.toBase58() };
+  t.match(await refusal('transferTransaction', all), /^-32002 .* 2099 are needed/, 'the transfer and its fee');
+});
+
+t.test('parameters of another form are the client’s mistake', async (t) => {
+  await policies();
+  const { asked } = await payment();
+  const bad: [string, unknown][] = [
+    ['getFeaturesEnabled', { a: 1 }],
+    ['getSupportedTokens', undefined],
+    ['feeEstimate', { transaction: asked.transaction }],
+    ['prepareTransaction', { ...asked, fee: 1 }],
+    ['signTransaction', []],
+    ['signAndSendTransaction', { transaction: 7 }],
+    ['transferTransaction', { amount: '5', token: USD, source: USD, destination: USD }],
+  ];
+  for (const [method, params] of bad) {
+    const answer = await ask('POST', '/rpc', { method, params });
+    t.match(answer, { status: 400, body: { error: /^Invalid Solana RPC request: / } }, method);
+  }
+});
+
+t.test('what cannot be done is refused with the code and the tag that clients know', async (t) => {
+  await policies();
+  const { wallet, asked } = await payment();
+  const source = wallet.publicKey.toBase58();
+  const move = { amount: 1, token: USD, source, destination: anyone().toBase58() };
+  const own = await draft(relayer, pay(wallet, relayer, 1n));
+  const refusals: [string, unknown, RegExp][] = [
+    ['transferTransaction', { ...move, source: 'x' }, /^-32602 INVALID_PARAMS "x" is no address$/],
+    [
+      'transferTransaction',
+      { ...move, source: relayer.toBase58() },
+      /^-32602 INVALID_PARAMS The relayer cannot pay itself$/,
+    ],
+    ['transferTransaction', { ...move, amount: 0 }, /^-32013 PREPARATION_ERROR Failed to prepare .*greater than 0$/],
+    [
+      'transferTransaction',
+      { ...move, token: source },
+      /^-32601 PREPARATION_ERROR Invalid Token Account: .* is no token$/,
+    ],
+    ['prepareTransaction', { ...asked, fee_token: '0x' }, /^-32602 INVALID_PARAMS/],
+    ['prepareTransaction', { ...asked, transaction: own }, /^-32602 INVALID_PARAMS The relayer cannot pay itself$/],
+    [
+      'prepareTransaction',
+      { ...asked, transaction: 'AQAB' },
+      /^-32601 INVALID_PARAMS The transaction parameter is invalid or missing: Malformed/,
+    ],
+    [
+      'signTransaction',
+      { transaction: '====' },
+      /^-32601 INVALID_PARAMS The transaction parameter is invalid or missing: Malformed/,
+    ],
+    [
+      'signTransaction',
+      { transaction: asked.transaction },
+      /^-32013 PREPARATION_ERROR .*Fee payer \S+ does not match relayer address/,
+    ],
+  ];
+  for (const [method, params, reason] of refusals) t.match(await refusal(method, params), reason);
+});
+
+t.test('a market in trouble, or a token without one, is no reason to guess', async (t) => {
+  await policies();
+  t.teardown(() => jupiter.fail(null));
+  const { asked } = await payment();
+  for (const how of ['error', 'limit', 'nonsense', 'other'] as const) {
+    jupiter.fail(how);
+    t.match(
+      await refusal('feeEstimate', asked),
+      /^-32001 ESTIMATION_ERROR Failed to estimate the fee due to internal or network issues: /,
+    );
+    t.match(await ask('POST', '/transactions/sponsored/quote', asked), { status: 503 });
+  }
+  jupiter.fail(null);
+  const untraded = await makeToken(stage);
+  const other = { ...asked, fee_token: untraded.mint.toBase58() };
+  await untraded.give(relayer, 1n);
+  t.match(await refusal('feeEstimate', other), /^-32001 ESTIMATION_ERROR .*not tradable/);
+  t.match(await ask('POST', '/transactions/sponsored/quote', other), { status: 400, body: { error: /not tradable/ } });
+});
+
+t.test('a node that does not answer makes no account of it', async (t) => {
+  await policies();
+  t.teardown(() => svm.clearFaults());
+  const wallet = await user();
+  const move = { amount: 1, token: USD, source: wallet.publicKey.toBase58(), destination: anyone().toBase58() };
+  await svm.fault({
+    kind: 'error',
+    methods: ['getMultipleAccounts'],
+    code: -32_603,
+    message: 'Internal error',
+  } as never);
+  t.match(await refusal('transferTransaction', move), /^-32006 PREPARATION_ERROR /);
+  await svm.clearFaults();
+  const { result } = await rpc('transferTransaction', move);
+  const { instructions } = Transaction.from(Buffer.from(result.transaction, 'base64'));
+  const creation = instructions.find(({ data, keys }) => keys.length === 6 && data.length === 1);
+  t.equal(creation?.data[0], 1, 'it does nothing where somebody else was sooner');
+});
+
+t.test('under a durable nonce the fee is paid behind its advance', async (t) => {
+  await policies();
+  const [wallet, nonce] = [await funded(), Keypair.generate()];
+  await usd.give(wallet.publicKey, 1_000_000n);
+  const lamports = await connection.getMinimumBalanceForRentExemption(80);
+  await land(
+    await signed(
+      [wallet, nonce],
+      SystemProgram.createNonceAccount({
+        fromPubkey: wallet.publicKey,
+        noncePubkey: nonce.publicKey,
+        authorizedPubkey: wallet.publicKey,
+        lamports,
+      }),
+    ),
+  );
+  await svm.tick(2);
+  const account = await connection.getAccountInfo(nonce.publicKey);
+  const value = NonceAccount.fromAccountData(account?.data ?? Buffer.alloc(0)).nonce;
+  const [advance, to] = [{ noncePubkey: nonce.publicKey, authorizedPubkey: wallet.publicKey }, anyone()];
+  const transaction = new Transaction({ feePayer: wallet.publicKey, recentBlockhash: value }).add(
+    SystemProgram.nonceAdvance(advance),
+    transfer(wallet, to, 2_000_000),
+  );
+  const base64 = transaction.serialize({ verifySignatures: false, requireAllSignatures: false }).toString('base64');
+  const { result } = await rpc('prepareTransaction', { transaction: base64, fee_token: USD });
+  t.match(result, { valid_until_blockheight: null, fee_in_spl: String(PRICE) });
+  await svm.expireBlockhashes();
+  const { result: sent } = await rpc('signAndSendTransaction', { transaction: signedBy(wallet, result.transaction) });
+  await tickUntil(sent.id, 'confirmed');
+  t.equal(await connection.getBalance(to), 2_000_000);
+});
+
+t.test('the relayer pays rent once, and only where it is paid back: who closes an account gains nothing', async (t) => {
+  await policies();
+  const wallet = await user();
+  const making = createAssociatedTokenAccountIdempotentInstruction(
+    ...([relayer, usd.accountOf(wallet.publicKey), wallet.publicKey, usd.mint] as const),
+  );
+  const cheap = await built([wallet], pay(wallet, relayer, PRICE), making);
+  t.match(await post({ transaction: cheap }), { status: 400, body: { error: UNPAID } }, 'it may be closed by then');
+  const full = await built([wallet], pay(wallet, relayer, PRICE + BigInt(rent) / 5n + 1n), making);
+  t.equal((await post({ transaction: full })).status, 200);
+  const closing = createCloseAccountInstruction(usd.accountOf(relayer), wallet.publicKey, relayer);
+  const drained = await built([wallet], pay(wallet, relayer, 10n * PRICE), closing);
+  t.match(await post({ transaction: drained }), { status: 400, body: { error: /names the relayer account/ } });
+});
+
+t.test('instructions need a transaction that pays for them', async (t) => {
+  await policies();
+  const { status, body } = await post({ instructions: [{ program_id: USD, accounts: [], data: '' }] });
+  t.equal(status, 400);
+  t.match(body.error, /^User-paid fees require a pre-built transaction\. Use prepareTransaction RPC method first/);
+});
+
+t.test('a relayer that pays for all asks nobody for anything', async (t: Test) => {
+  await policies({ fee_payment_strategy: 'relayer' });
+  const { wallet, to, asked } = await payment();
+  const estimate = await rpc('feeEstimate', asked);
+  t.match(estimate.result, { estimated_fee: '0.002' }, 'the relayer signs beside its user');
+  const { result } = await rpc('prepareTransaction', asked);
+  t.match(result, { fee_in_lamports: String(FEE), fee_in_spl: String(PRICE) });
+  const { result: sent } = await rpc('signAndSendTransaction', { transaction: signedBy(wallet, result.transaction) });
+  await tickUntil(sent.id, 'confirmed');
+  t.equal(await usd.held(to), 1_001n);
+  t.equal(await usd.held(wallet.publicKey), 9_999_000n, 'nothing but the payment');
+
+  const rich = await funded();
+  await usd.give(rich.publicKey, 1_000n);
+  const move = { amount: 7, token: USD, source: rich.publicKey.toBase58(), destination: anyone().toBase58() };
+  const { result: moved } = await rpc('transferTransaction', move);
+  t.equal(moved.fee_in_lamports, String(FEE), 'who sends pays for accounts');
+  const before = await connection.getBalance(relayer);
+  const { result: done } = await rpc('signAndSendTransaction', { transaction: signedBy(rich, moved.transaction) });
+  await tickUntil(done.id, 'confirmed');
+  t.equal(before - (await connection.getBalance(relayer)), FEE);
+});
+
+t.test('what waits for money is refused at once, and nothing is left behind', async (t) => {
+  await policies({ fee_payment_strategy: 'relayer', min_balance: 20_000_000_000 });
+  const { wallet, to } = await payment();
+  const transaction = await built([wallet], pay(wallet, to, 1n));
+  const count = async () => (await ask('GET', '/transactions')).body.pagination.total_items;
+  const before = await count();
+  t.match(
+    await refusal('signAndSendTransaction', { transaction }),
+    /^-32002 INSUFFICIENT_FUNDS The sender does not have enough funds for the transfer: Insufficient relayer balance/,
+  );
+  t.equal(await count(), before);
+});

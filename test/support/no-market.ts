@@ -1,0 +1,7 @@
+import { type MarketClient, MarketFailure } from '../../src/egress/market-client.ts';
+
+/** A market that is not there. */
+export const NO_MARKET: MarketClient = {
+  get: () => Promise.reject(new MarketFailure('there is none')),
+  post: () => Promise.reject(new MarketFailure('there is none')),
+};

@@ -1,0 +1,90 @@
+import { PublicKey, SystemProgram, TransactionMessage } from '@solana/web3.js';
+import t from 'tap';
+import { compileLegacy, type Instruction } from '../../../../../../src/chains/solana/message/compile.ts';
+import { nonceOf } from '../../../../../../src/chains/solana/message/durable-nonce.ts';
+import {
+  decodeMessage,
+  encodeMessage,
+  isSigner,
+  isWritable,
+  type Message,
+} from '../../../../../../src/chains/solana/message/message.ts';
+import { recompose } from '../../../../../../src/chains/solana/message/recompose.ts';
+import { fc, runsOf } from '../../../../../support/properties.ts';
+import { keypair, messagePlan } from '../../../../../support/solana-messages.ts';
+
+const RELAYER = keypair(77).publicKey.toBase58();
+const OTHER = keypair(78).publicKey.toBase58();
+const BLOCKHASH = keypair(79).publicKey.toBase58();
+const PROGRAM = keypair(80).publicKey.toBase58();
+
+const EXTRA: Instruction = {
+  program: PROGRAM,
+  accounts: [
+    { key: RELAYER, isSigner: true, isWritable: true },
+    { key: OTHER, isSigner: false, isWritable: true },
+  ],
+  data: Buffer.from('fee'),
+};
+
+/** What each instruction says, with its static accounts by key and those out of tables by their entry. */
+function said(message: Message) {
+  const { keys, lookups } = message;
+  const entries = [
+    ...lookups.flatMap(({ table, writable }) => writable.map((entry) => `${table} ${entry}`)),
+    ...lookups.flatMap(({ table, readonly }) => readonly.map((entry) => `${table} ${entry}`)),
+  ];
+  return message.instructions.map(({ program, accounts, data }) => ({
+    program: keys[program],
+    accounts: accounts.map((place) => [keys[place] ?? entries[place - keys.length], isWritable(message, place)]),
+    data: data.toString('hex'),
+  }));
+}
+
+t.test('the instructions stay what they are, behind those that are put before them, for another payer', async (t) => {
+  let looked = 0;
+  const property = fc.property(messagePlan, fc.boolean(), ({ payer, blockhash, instructions, tables }, isLegacy) => {
+    const draft = new TransactionMessage({ payerKey: payer, recentBlockhash: blockhash, instructions });
+    const compiled = isLegacy ? draft.compileToLegacyMessage() : draft.compileToV0Message(tables);
+    const before = decodeMessage(compiled.serialize());
+    looked += before.lookups.length;
+    const after = recompose(before, { payer: RELAYER, blockhash: BLOCKHASH, before: [EXTRA] });
+    t.strictSame(decodeMessage(encodeMessage(after)), after, 'it is a message');
+    t.equal(after.keys[0], RELAYER);
+    t.equal(after.blockhash, BLOCKHASH);
+    t.strictSame(after.lookups, before.lookups);
+    const [first, ...others] = said(after);
+    t.strictSame(first?.program, PROGRAM);
+    t.strictSame(others, said(before));
+    for (const [place, key] of before.keys.entries()) {
+      const now = after.keys.indexOf(key);
+      if (now > 0) t.equal(isSigner(after, now), isSigner(before, place), 'who signs still signs');
+    }
+  });
+  fc.assert(property, { numRuns: runsOf(200) });
+  t.ok(looked > 0, 'some had lookup tables');
+});
+
+t.test('who only paid takes part no longer', async (t) => {
+  const memo = { ...EXTRA, accounts: [{ key: OTHER, isSigner: false, isWritable: true }] };
+  const before = compileLegacy({ payer: keypair(1).publicKey.toBase58(), blockhash: BLOCKHASH, instructions: [memo] });
+  const after = recompose(before, { payer: RELAYER, blockhash: BLOCKHASH, before: [] });
+  t.equal(after.signers, 1);
+  t.strictSame(after.keys, [RELAYER, OTHER, PROGRAM]);
+});
+
+t.test('the advance of a durable nonce stays first', async (t) => {
+  const [authority, nonce] = [keypair(1).publicKey, keypair(2).publicKey];
+  const instructions = [
+    SystemProgram.nonceAdvance({ noncePubkey: nonce, authorizedPubkey: authority }),
+    SystemProgram.transfer({ fromPubkey: authority, toPubkey: new PublicKey(OTHER), lamports: 1 }),
+  ];
+  const draft = new TransactionMessage({ payerKey: authority, recentBlockhash: BLOCKHASH, instructions });
+  const before = decodeMessage(draft.compileToLegacyMessage().serialize());
+  const after = recompose(before, { payer: RELAYER, blockhash: before.blockhash, before: [EXTRA] });
+  t.match(nonceOf(after), { account: nonce.toBase58(), value: BLOCKHASH });
+  t.strictSame(
+    after.instructions.map(({ program }) => after.keys[program]),
+    [SystemProgram.programId.toBase58(), PROGRAM, SystemProgram.programId.toBase58()],
+  );
+});
