@@ -121,6 +121,8 @@ class Scheduler implements Engine {
     if (this.#closed || this.#sweeping === null) return;
     void this.#drive(key).then((outcome) => {
       if (outcome === 'elsewhere') this.#store.hints.send({ topic: 'lane', id: key });
+      // The search for due work finds it as soon as the lane has rested.
+      if (outcome === 'rests') this.#pause.end();
     });
   }
 

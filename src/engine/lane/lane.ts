@@ -38,8 +38,8 @@ export interface LaneDeps extends Pick<LaneStep, 'timing' | 'random' | 'log' | '
   onFault(networkType: string): void;
 }
 
-/** What a wake-up led to: `elsewhere` when the lane is another instance's. */
-export type LaneWake = 'ran' | 'not now' | 'elsewhere';
+/** What a wake-up led to: `elsewhere` when the lane is another instance's. What `rests` has to be woken once more. */
+export type LaneWake = 'ran' | 'rests' | 'not now' | 'elsewhere';
 
 /**
  * The one owner of an account's order on one chain, for as long as it has the lane's lease. It runs while the store has
@@ -78,9 +78,8 @@ export class Lane {
       return 'not now';
     }
     const { elapsed } = this.#deps;
-    if (this.#closed || elapsed() < this.#restUntil) {
-      return 'not now';
-    }
+    if (this.#closed) return 'not now';
+    if (elapsed() < this.#restUntil) return 'rests';
     this.#running = this.#run();
     const outcome = await this.#running;
     this.#endedAt = elapsed();

@@ -28,6 +28,21 @@ t.test('a hint saves the wait for the sweeper', async (t) => {
   t.equal((await world.get(transaction)).status, 'confirmed');
 });
 
+t.test('a hint that comes while a lane rests is heard when it has rested', async (t) => {
+  const world = await EngineWorld.open(t);
+  const engine = world.engine({ timing: { sweepMs: 600_000, lookMs: 200 } });
+  t.teardown(() => engine.close());
+  await engine.start();
+  for (const effect of ['one', 'two', 'three']) {
+    const transaction = await world.accept(effect);
+    engine.wake(LANE);
+    await world.untilStatus(transaction, 'confirmed', { mining: true });
+    // Nothing else is to be done in the lane, so that it rests when the next one comes.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  t.equal(world.chain.executed.length, 3);
+});
+
 t.test('each committed change is told to those who listen', async (t) => {
   const world = await EngineWorld.open(t);
   const engine = world.engine();
