@@ -217,7 +217,7 @@ t.test('a token that takes a part of each transfer is counted by what arrives', 
       [wallet],
       createTransferCheckedInstruction(
         ...([taxed.accountOf(wallet.publicKey), taxed.mint, taxed.accountOf(relayer), wallet.publicKey] as const),
-        ...([amount, taxed.decimals, [], taxed.program] as const),
+        ...([amount, taxed.decimals, undefined, taxed.program] as const),
       ),
     );
   t.match(await post({ transaction: await own(BigInt(FEE)) }), { status: 400, body: { error: UNPAID } });
@@ -361,11 +361,9 @@ t.test('a node that does not answer makes no account of it', async (t) => {
   const wallet = await user();
   const move = { amount: 1, token: USD, source: wallet.publicKey.toBase58(), destination: anyone().toBase58() };
   await svm.fault({
-    kind: 'error',
     methods: ['getMultipleAccounts'],
-    code: -32_603,
-    message: 'Internal error',
-  } as never);
+    act: { kind: 'error', code: -32_603, message: 'Internal error' },
+  });
   t.match(await refusal('transferTransaction', move), /^-32006 PREPARATION_ERROR /);
   await svm.clearFaults();
   const { result } = await rpc('transferTransaction', move);
@@ -378,16 +376,13 @@ t.test('under a durable nonce the fee is paid behind its advance', async (t) => 
   await policies();
   const [wallet, nonce] = [await funded(), Keypair.generate()];
   await usd.give(wallet.publicKey, 1_000_000n);
-  const lamports = await connection.getMinimumBalanceForRentExemption(80);
   await land(
     await signed(
       [wallet, nonce],
-      SystemProgram.createNonceAccount({
-        fromPubkey: wallet.publicKey,
-        noncePubkey: nonce.publicKey,
-        authorizedPubkey: wallet.publicKey,
-        lamports,
-      }),
+      ...SystemProgram.createNonceAccount({
+        ...{ fromPubkey: wallet.publicKey, noncePubkey: nonce.publicKey, authorizedPubkey: wallet.publicKey },
+        lamports: await connection.getMinimumBalanceForRentExemption(80),
+      }).instructions,
     ),
   );
   await svm.tick(2);

@@ -68,7 +68,7 @@ export async function gaslessStage(t: Test): Promise<GaslessStage> {
     },
     pay(from, to, amount) {
       const [source, destination] = [usd.accountOf(from.publicKey), usd.accountOf(to)];
-      const token = [usd.decimals, [], usd.program] as const;
+      const token = [usd.decimals, undefined, usd.program] as const;
       return createTransferCheckedInstruction(source, usd.mint, destination, from.publicKey, amount, ...token);
     },
     async draft(feePayer, ...instructions) {

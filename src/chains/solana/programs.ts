@@ -11,8 +11,5 @@ export const MEMO_PROGRAMS: readonly string[] = [
   'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo',
 ];
 
-/** Metaplex's, which keeps what tokens are called. */
-export const METADATA_PROGRAM = 'metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s';
-
 /** The mint of native SOL as a token. */
 export const WRAPPED_SOL = 'So11111111111111111111111111111111111111112';

@@ -5,6 +5,7 @@ const NODES = 'integration/solana-scenarios/endpoints';
 const MONEY = 'integration/solana-scenarios/money';
 const SENT = 'integration/solana-transactions';
 const DRAIN = 'integration/solana-drain';
+const GASLESS = 'integration/solana-gasless';
 
 /** What has gone wrong in relayers of Solana: each by the number that it has in the list of the reference's failures. */
 export const FAILURES: Readonly<Record<string, Failure>> = {
@@ -123,6 +124,24 @@ export const FAILURES: Readonly<Record<string, Failure>> = {
       [DRAIN]: 'every signing path refuses every place in which a relayer could lose',
     },
   },
+  24: {
+    what: 'the most that a fee may be in a token is compared with nothing',
+    shown: { [GASLESS]: 'each policy holds wherever something is signed' },
+  },
+  25: {
+    what: 'what was prepared without a list of tokens is refused when it is sent',
+    shown: { [GASLESS]: 'a user without SOL pays in tokens for a transaction, and has it sent' },
+  },
+  26: {
+    what: 'a fee in two parts is refused',
+    shown: { [GASLESS]: 'a fee in several parts is their sum, in SOL and in tokens' },
+  },
+  27: {
+    what: 'the price moves between the quote and the sending',
+    shown: {
+      [GASLESS]: 'a price that moved is the old one for what the relayer has signed, and the new one for all else',
+    },
+  },
   28: {
     what: 'prices are added in the wrong unit',
     shown: { [MONEY]: 'prices are counted in their own unit, and never beyond the cap' },
@@ -135,6 +154,10 @@ export const FAILURES: Readonly<Record<string, Failure>> = {
         'a fee beyond the cap is refused with both figures',
       ],
     },
+  },
+  30: {
+    what: 'a node in trouble counts as an account that is not there',
+    shown: { [GASLESS]: 'a node that does not answer makes no account of it' },
   },
   31: {
     what: 'an account that is missing counts against the endpoint',
@@ -181,6 +204,14 @@ export const FAILURES: Readonly<Record<string, Failure>> = {
       [MONEY]: 'an old blockhash of a client gives way to a new one where only the relayer signs',
       [SENT]: 'once its blockhash is past, what only the relayer signs is signed anew',
     },
+  },
+  44: {
+    what: 'an estimate for a foreign payer is of another message',
+    shown: { [GASLESS]: 'a relayer that pays for all asks nobody for anything' },
+  },
+  45: {
+    what: 'a token that takes a part of each transfer underpays',
+    shown: { [GASLESS]: 'a token that takes a part of each transfer is counted by what arrives' },
   },
   51: {
     what: 'a paused relayer strands what is under way',

@@ -1,8 +1,10 @@
 import { keyOf } from '../address.ts';
 import { programAddress } from '../message/pda.ts';
-import { METADATA_PROGRAM } from '../programs.ts';
 import type { OnChainAccount } from '../provider.ts';
 import { EXTENSIONS, type Mint } from './mint.ts';
+
+/** Metaplex's. */
+const METADATA_PROGRAM = 'metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s';
 
 /** In Metaplex's account: kind, authority, mint; then name, symbol and address as texts behind their lengths. */
 const TEXTS_AT = 1 + 32 + 32;

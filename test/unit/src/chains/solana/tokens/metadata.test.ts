@@ -1,10 +1,11 @@
 import { PublicKey } from '@solana/web3.js';
 import t from 'tap';
-import { METADATA_PROGRAM, TOKEN_PROGRAM } from '../../../../../../src/chains/solana/programs.ts';
+import { TOKEN_PROGRAM } from '../../../../../../src/chains/solana/programs.ts';
 import { metadataAddress, symbolOf } from '../../../../../../src/chains/solana/tokens/metadata.ts';
 import { EXTENSIONS, type Mint } from '../../../../../../src/chains/solana/tokens/mint.ts';
 import { keypair } from '../../../../../support/solana-messages.ts';
 
+const METADATA_PROGRAM = 'metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s';
 const MINT = keypair(3).publicKey;
 
 function sized(text: string, length = Buffer.byteLength(text)): Buffer {
