@@ -135,7 +135,7 @@ export function readTransaction(base64: string, account: Account): WireTransacti
  * @throws AppError `INVALID_REQUEST`
  */
 export function readUnfinished(base64: string, account: Account): WireTransaction {
-  const transaction = decoded(base64);
+  const transaction = wellFormed(() => decodeTransaction(base64));
   const { message, messageBytes, signatures } = transaction;
   const size = messageBytes.length + 1 + SIGNATURE_LENGTH * message.signers;
   const policy = readPolicy(account.policies);
@@ -150,9 +150,10 @@ export function readUnfinished(base64: string, account: Account): WireTransactio
   return transaction;
 }
 
-function decoded(base64: string): WireTransaction {
+/** What cannot be a transaction is the client's to mend. */
+function wellFormed<T>(make: () => T): T {
   try {
-    return decodeTransaction(base64);
+    return make();
   } catch (error) {
     if (!(error instanceof MalformedTransaction)) throw error;
     throw invalidRequest(error.message, error);
@@ -174,7 +175,7 @@ function parseInstructions(instructions: readonly WireInstruction[], account: Ac
     instructions: fromWire(instructions),
     blockhash: SYSTEM_PROGRAM,
   });
-  const size = encodeMessage(message).length + 1 + SIGNATURE_LENGTH;
+  const size = wellFormed(() => encodeMessage(message)).length + 1 + SIGNATURE_LENGTH;
   if (size > LARGEST_TRANSACTION) {
     throw invalidRequest(
       `The instructions make a transaction of ${size} bytes, more than the ${LARGEST_TRANSACTION} of Solana`,

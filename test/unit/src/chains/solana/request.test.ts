@@ -1,0 +1,268 @@
+import { createHash } from 'node:crypto';
+import {
+  type Keypair,
+  PublicKey,
+  SystemProgram,
+  TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js';
+import t from 'tap';
+import { parseRequest, readUnfinished } from '../../../../../src/chains/solana/request.ts';
+import type { JsonObject } from '../../../../../src/domain/json/json.ts';
+import { keypair, realTransactions } from '../../../../support/solana-messages.ts';
+import { keyOf } from '../../../../support/solana-node.ts';
+import { built, memo, onWire, RELAYER, relayerAccount } from '../../../../support/solana-relayer.ts';
+
+const NOW = Date.parse('2026-01-01T00:00:00Z');
+const USER = keypair(32);
+const relayer = RELAYER.publicKey.toBase58();
+
+const parse = (body: unknown, policies: JsonObject = {}) => parseRequest(body, relayerAccount(policies), NOW);
+
+/** What the client is told. */
+function refusal(body: unknown, policies: JsonObject = {}): string {
+  try {
+    parse(body, policies);
+  } catch (error) {
+    const { code, status, message } = error as { code: string; status: number; message: string };
+    return code === 'INVALID_REQUEST' && status === 400 ? message : `${code} ${status} ${message}`;
+  }
+  return 'taken';
+}
+
+const hello = onWire(memo('hello'));
+
+t.test('instructions are kept as they came', async (t) => {
+  const whole = [onWire(memo('signed by us', RELAYER)), { ...hello, data: '' }];
+  t.strictSame(parse({ instructions: whole }), {
+    ...{ request: { instructions: whole }, validUntil: null, contentKey: null, anchorKind: 'none', onDeath: 'renew' },
+  });
+  t.match(parse({ instructions: whole, transaction: null, idl: null, valid_until: null }), { validUntil: null });
+  const later = parse({ instructions: whole, valid_until: '2026-01-01T01:00:00+00:30' });
+  t.equal(later.validUntil, NOW + 30 * 60_000);
+});
+
+t.test('a transaction is known by what was signed, and ends as its blockhash and signers let it', async (t) => {
+  const alone = built([memo('a')]);
+  const message = Buffer.from(alone, 'base64').subarray(65);
+  t.strictSame(parse({ transaction: alone, instructions: [] }), {
+    request: { transaction: alone },
+    contentKey: createHash('sha256').update(message).digest('hex'),
+    ...{ anchorKind: 'none', onDeath: 'renew', validUntil: null },
+  });
+  const both = built([memo('a', USER)], { signers: [USER] });
+  t.match(parse({ transaction: both }), { anchorKind: 'none', onDeath: 'end' });
+  const signedByUs = built([memo('a', USER)], { signers: [USER, RELAYER] });
+  t.equal(parse({ transaction: signedByUs }).contentKey, parse({ transaction: both }).contentKey);
+  const advance = SystemProgram.nonceAdvance({
+    noncePubkey: new PublicKey(keyOf(51)),
+    authorizedPubkey: USER.publicKey,
+  });
+  const under = built([advance, memo('a')], { signers: [USER] });
+  t.match(parse({ transaction: under }), { anchorKind: 'text', onDeath: 'never' });
+});
+
+t.test('the errors of an IDL come along, and nothing else of it', async (t) => {
+  const idl = {
+    ...{ version: '0.1.0', name: 'shop', instructions: [{ name: 'buy' }] },
+    errors: [
+      { code: 6_000, name: 'Closed', msg: 'The shop is closed', extra: 1 },
+      { code: 6_001, name: 'Empty' },
+    ],
+  };
+  t.strictSame(parse({ instructions: [hello], idl }).request['errors'], [
+    { code: 6_000, name: 'Closed', msg: 'The shop is closed' },
+    { code: 6_001, name: 'Empty' },
+  ]);
+  for (const empty of [{}, { errors: [] }]) {
+    t.notOk('errors' in parse({ instructions: [hello], idl: empty }).request);
+  }
+  t.match(
+    refusal({ instructions: [hello], idl: { errors: [{ code: 'x', name: 'X' }] } }),
+    /^invalid `idl.errors.0.code`/,
+  );
+  t.match(refusal({ instructions: [hello], idl: 5 }), 'invalid `idl`: expected an object, not a number');
+});
+
+t.test('what is no request', async (t) => {
+  const either = 'Either `transaction` or `instructions` must be given, and not both';
+  const broken = (over: object) => ({ instructions: [{ ...hello, ...over }] });
+  const account = { pubkey: relayer, is_signer: false, is_writable: true };
+  const stranger = USER.publicKey.toBase58();
+  const cases: [unknown, string | RegExp][] = [
+    [{}, either],
+    [{ instructions: [] }, either],
+    [{ transaction: null, instructions: null }, either],
+    [{ transaction: built([memo('a')]), instructions: [hello] }, either],
+    [null, 'expected an object, not null'],
+    [[], 'expected an object, not a list'],
+    [{ instructions: {} }, 'invalid `instructions`: expected a list, not an object'],
+    [{ transaction: 5 }, 'invalid `transaction`: expected a string, not a number'],
+    [{ instruction: [] }, 'unknown field `instruction`, did you mean `instructions`?'],
+    [{ signers: [] }, 'unknown field `signers`: the others sign before, in `transaction`'],
+    [{ recent_blockhash: 'x' }, 'unknown field `recent_blockhash`: a relayer takes the latest one'],
+    [{ fee_payer: 'x' }, 'unknown field `fee_payer`: the relayer pays'],
+    [{ instructions: [hello], valid_until: 'soon' }, 'Invalid validUntil datetime format'],
+    [{ instructions: [hello], valid_until: '2026-01-01T00:00:00Z' }, 'The validUntil time cannot be in the past'],
+    [{ instructions: Array.from({ length: 65 }, () => hello) }, 'invalid `instructions`: expected at most 64 entries'],
+    [broken({ program_id: '' }), 'invalid `instructions.0.program_id`: expected 32 bytes in base58'],
+    [broken({ program_id: ` ${relayer}` }), /^invalid `instructions.0.program_id`/],
+    [broken({ program_id: undefined }), /`instructions.0.program_id`/],
+    [broken({ data: 'no base64!' }), 'invalid `instructions.0.data`: expected base64'],
+    [
+      broken({ data: Buffer.alloc(1_233).toString('base64') }),
+      'invalid `instructions.0.data`: expected at most 1232 bytes',
+    ],
+    [broken({ accounts: [{ ...account, pubkey: 'x' }] }), /^invalid `instructions.0.accounts.0.pubkey`/],
+    [broken({ accounts: [{ pubkey: relayer }] }), 'missing field `instructions.0.accounts.0.is_signer`'],
+    [
+      broken({ accounts: Array.from({ length: 65 }, () => account) }),
+      /^invalid `instructions.0.accounts`: .*at most 64/,
+    ],
+    [broken({ signer: true }), /^invalid `instructions.0`: unknown field `signer`/],
+    [
+      broken({ accounts: [{ pubkey: stranger, is_signer: true, is_writable: false }] }),
+      `invalid \`instructions.0\`: ${stranger} cannot sign, only the relayer can; give \`transaction\``,
+    ],
+    [
+      broken({ data: Buffer.alloc(1_100).toString('base64') }),
+      'The instructions make a transaction of 1270 bytes, more than the 1232 of Solana',
+    ],
+    [broken({ program_id: relayer }), 'Malformed transaction: instruction 0 calls the payer'],
+    [
+      { instructions: Array.from({ length: 5 }, (_, part) => ({ ...hello, accounts: strangers(part * 64) })) },
+      'Malformed transaction: it has 322 accounts, and 256 are the most',
+    ],
+  ];
+  for (const [body, said] of cases) {
+    const told = refusal(body);
+    t.match(told, said);
+    if (typeof said === 'string') t.equal(told, said);
+  }
+});
+
+/** 64 accounts that nobody else names. */
+function strangers(from: number) {
+  return Array.from({ length: 64 }, (_, index) => {
+    const key = Buffer.alloc(32, 1);
+    key.writeUInt32LE(from + index);
+    return { pubkey: new PublicKey(key).toBase58(), is_signer: false, is_writable: false };
+  });
+}
+
+t.test('bytes that are no transaction, or not of one that can be sent', async (t) => {
+  const bytes = Buffer.from(built([memo('a', USER)], { signers: [USER] }), 'base64');
+  const with_ = (change: (copy: Buffer) => Buffer) => change(Buffer.from(bytes)).toString('base64');
+  const cases: [string, string][] = [
+    ['zero signatures', with_((copy) => Buffer.concat([Buffer.from([0]), copy.subarray(129)]))],
+    [
+      'one signature of two',
+      with_((copy) => Buffer.concat([Buffer.from([1]), copy.subarray(1, 65), copy.subarray(129)])),
+    ],
+    [
+      'a signature too many',
+      with_((copy) => Buffer.concat([Buffer.from([3]), copy.subarray(1, 65), copy.subarray(1)])),
+    ],
+    ['a byte too many', with_((copy) => Buffer.concat([copy, Buffer.from([0])]))],
+    ['a byte too few', with_((copy) => copy.subarray(0, -1))],
+    ['version 1', with_((copy) => Buffer.concat([Buffer.from([0x81]), copy]))],
+    ['1233 bytes', Buffer.alloc(1_233, 1).toString('base64')],
+    ['no bytes', ''],
+    ['base64 without its padding', bytes.toString('base64url')],
+    ['other base64', `${bytes.toString('base64')}\n`],
+    ['no base64', 'not base64'],
+  ];
+  for (const [what, transaction] of cases) t.match(refusal({ transaction }), /^Malformed transaction: /, what);
+  for (let at = 0; at < bytes.length; at += 1) {
+    const changed = with_((copy) => {
+      copy[at] = (copy[at] ?? 0) ^ 0xff;
+      return copy;
+    });
+    const told = refusal({ transaction: changed });
+    const isOwnSignature = at >= 1 && at < 65;
+    t.equal(told === 'taken', isOwnSignature, `byte ${at}: ${told}`);
+    t.notMatch(told, /^[A-Z_]+ \d/, 'never a fault of ours');
+  }
+});
+
+t.test('all others have signed, and signed these bytes', async (t) => {
+  const third = keypair(33);
+  const signed = (signers: Keypair[]) => built([memo('a', USER, third)], { signers });
+  t.equal(refusal({ transaction: signed([USER, third]) }), 'taken');
+  const missing = `The signature of ${third.publicKey.toBase58()} is missing`;
+  t.equal(refusal({ transaction: signed([USER]) }), missing);
+  const bytes = Buffer.from(signed([USER, third]), 'base64');
+  bytes.copy(bytes, 129, 65, 129);
+  t.equal(
+    refusal({ transaction: bytes.toString('base64') }),
+    `The signature of ${third.publicKey.toBase58()} is wrong`,
+  );
+  const nobody = new TransactionInstruction({
+    ...{ programId: memo('').programId, data: Buffer.from('a') },
+    keys: [{ pubkey: new PublicKey(Buffer.alloc(32, 255)), isSigner: true, isWritable: false }],
+  });
+  const impossible = Buffer.from(built([nobody]), 'base64');
+  impossible.fill(1, 65, 129);
+  t.match(
+    refusal({ transaction: impossible.toString('base64') }),
+    /^The signature of \w+ is wrong$/,
+    'a key that is none',
+  );
+});
+
+t.test('who signs after the relayer may be missing, and not wrong', async (t) => {
+  const unfinished = built([memo('a', USER)]);
+  t.equal(readUnfinished(unfinished, relayerAccount()).message.signers, 2);
+  const wrong = Buffer.from(unfinished, 'base64').fill(7, 65, 129).toString('base64');
+  t.throws(() => readUnfinished(wrong, relayerAccount()), { code: 'INVALID_REQUEST', message: /is wrong$/ });
+  t.throws(() => readUnfinished('x', relayerAccount()), { code: 'INVALID_REQUEST', message: /^Malformed/ });
+  t.throws(() => readUnfinished(unfinished, relayerAccount({ max_signatures: 1 })), { code: 'INVALID_REQUEST' });
+});
+
+t.test('a message of version 0 is taken, under the same rules', async (t) => {
+  const versioned = new VersionedTransaction(
+    new TransactionMessage({
+      ...{ payerKey: RELAYER.publicKey, recentBlockhash: keyOf(7), instructions: [memo('a', USER)] },
+    }).compileToV0Message([]),
+  );
+  versioned.sign([USER]);
+  const transaction = Buffer.from(versioned.serialize()).toString('base64');
+  t.match(parse({ transaction }), { onDeath: 'end' });
+  for (const [name, real] of Object.entries(realTransactions)) {
+    const told = refusal({ transaction: Buffer.from(real.serialize()).toString('base64') });
+    t.match(told, /^Policy violation: Fee payer \w+ does not match relayer address/, name);
+  }
+});
+
+t.test('policies hold before anything else is looked at, in the reference’s words and order', async (t) => {
+  const [MEMO, other] = [hello.program_id, keyOf(9)];
+  const transaction = built([memo('a', USER)]);
+  const cases: [JsonObject, RegExp][] = [
+    [{ allowed_accounts: [relayer] }, /^Policy violation: Account \w+ not allowed$/],
+    [
+      { disallowed_accounts: [MEMO], allowed_programs: [other] },
+      /^Policy violation: Account \w+ is explicitly disallowed$/,
+    ],
+    [{ allowed_programs: [other], max_signatures: 1 }, new RegExp(`^Policy violation: Program ${MEMO} not allowed$`)],
+    [{ max_signatures: 1, max_tx_data_size: 5 }, /^Policy violation: Transaction requires 2 signatures/],
+    [{ max_tx_data_size: 5 }, /^Policy violation: Transaction size \d+ exceeds maximum allowed 5$/],
+    [{}, /is missing$/],
+  ];
+  for (const [policies, said] of cases) t.match(refusal({ transaction }, policies), said);
+  for (const [policies, said] of cases.filter(([{ max_signatures: most }]) => most === undefined).slice(0, -1)) {
+    t.match(refusal({ instructions: [hello] }, policies), said);
+  }
+  const taking = SystemProgram.transfer({ fromPubkey: RELAYER.publicKey, toPubkey: USER.publicKey, lamports: 1 });
+  const drained = 'Policy violation: Lamports transfers are not allowed from the relayer account';
+  t.equal(refusal({ transaction: built([taking]) }), drained);
+  t.equal(refusal({ instructions: [onWire(taking)] }), drained);
+});
+
+t.test('who is to be paid by users takes transactions only', async (t) => {
+  const told =
+    'User-paid fees require a pre-built transaction. Use prepareTransaction RPC method first to build the transaction from instructions.';
+  for (const policies of [{ fee_payment_strategy: 'user' }, { fee_payment_strategy: null }]) {
+    t.equal(refusal({ instructions: [hello] }, policies), told);
+  }
+});
