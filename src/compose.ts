@@ -10,6 +10,7 @@ import type { Configuration } from './config/configuration.ts';
 import { createSecretResolver } from './config/secrets.ts';
 import { watchConfiguration } from './config/watch.ts';
 import { CutOff } from './cut-off.ts';
+import { MASTER_KEY_ID } from './domain/api-key.ts';
 import { systemClock } from './domain/clock.ts';
 import type { NetworkType } from './domain/network-type.ts';
 import type { Relayer } from './domain/relayer.ts';
@@ -151,7 +152,7 @@ async function build(
   opened.later('connections of signers', () => Promise.all([signerHttp.close(), clientHttp.close()]));
   const signerTools = { secrets: secretOf, http: signerHttp, clock, random: Math.random, metrics: metrics.signers };
   const settings = { configuration, chains, signerKinds, signerTools, clientHttp, store, log };
-  const { feed, networks, signers, plugins } = await openSettings(settings, opened);
+  const { feed, networks, signers, plugins, apiKeys } = await openSettings(settings, opened);
   const signerOf = ({ signerId }: Relayer) => signers.signer(signerId);
 
   const http = createRpcHttp({
@@ -251,6 +252,8 @@ async function build(
     log,
     metrics: metrics.engine,
     clock,
+    randomBytes,
+    startedAt: clock.now(),
     newId: randomUUID,
   });
 
@@ -285,7 +288,7 @@ async function build(
   const server = await createHttpServer({
     services,
     pluginHost,
-    apiKey: { id: 'default', key: apiKey.key },
+    keys: { master: { id: MASTER_KEY_ID, key: apiKey.key }, withHash: (hash) => apiKeys.withHash(hash) },
     idempotencyKeys,
     limiter: store.buckets === null ? local : new RateLimitOfInstances({ local, buckets: store.buckets, rate, log }),
     log,

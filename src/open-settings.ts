@@ -4,6 +4,7 @@ import type { NetworkType } from './domain/network-type.ts';
 import type { Log } from './observability/log.ts';
 import { applyDeclarations, type DeclaredRelayer } from './services/declarations.ts';
 import { applyNotifications } from './services/notification-declarations.ts';
+import { ApiKeyDirectory } from './services/settings/api-key-directory.ts';
 import { applyNetworks } from './services/settings/network-declarations.ts';
 import { NetworkDirectory } from './services/settings/network-directory.ts';
 import { applyPlugins } from './services/settings/plugin-declarations.ts';
@@ -35,6 +36,7 @@ export interface OpenedSettings {
   networks: NetworkDirectory;
   signers: SignerDirectory;
   plugins: PluginDirectory;
+  apiKeys: ApiKeyDirectory;
 }
 
 /** Opens the signers, and brings what the configuration declares and what the store has together. */
@@ -64,7 +66,9 @@ export async function openSettings(parts: SettingsParts, opened: Teardown): Prom
   await feed.follow('network', () => networks.reload());
   const plugins = new PluginDirectory(store.read);
   await feed.follow('plugin', () => plugins.reload());
-  return { feed, networks, signers, plugins };
+  const apiKeys = new ApiKeyDirectory(store.read);
+  await feed.follow('api_key', () => apiKeys.reload());
+  return { feed, networks, signers, plugins, apiKeys };
 }
 
 async function withAddresses(

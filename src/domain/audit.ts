@@ -3,7 +3,7 @@ import type { WireObject } from './json/json.ts';
 import type { Timestamp } from './transaction/transaction.ts';
 
 /** What clients can change, as audit records name it. */
-export const auditedResourceSchema = z.enum(['relayer', 'notification', 'network', 'signer', 'plugin']);
+export const auditedResourceSchema = z.enum(['relayer', 'notification', 'network', 'signer', 'plugin', 'api_key']);
 
 export const auditActionSchema = z.enum(['create', 'update', 'delete']);
 

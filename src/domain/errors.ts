@@ -19,6 +19,25 @@ export const ERRORS = {
     retryable: true,
     text: 'Plugin {plugin} has {remaining} {unit} left of {rule} {limit} of relayer {relayer}, and {asked} was asked for; more is free from {free_from}',
   },
+  /** A deed that the key of a request may not do, to something that exists for it. */
+  NOT_PERMITTED: {
+    status: 403,
+    retryable: false,
+    text: 'The API key has no permission {resource}:{deed}',
+    message: 'Forbidden',
+  },
+  PERMISSION_NOT_HELD: {
+    status: 403,
+    retryable: false,
+    text: 'The API key cannot grant {permission}, which it does not have itself',
+    message: 'Forbidden',
+  },
+  ORIGIN_NOT_ALLOWED: {
+    status: 403,
+    retryable: false,
+    text: 'The API key may not be used by pages of {origin}',
+    message: 'Forbidden',
+  },
   PLUGIN_DISABLED: { status: 403, retryable: true, text: 'Plugin {id} is disabled', message: 'Plugin disabled' },
   ROUTE_NOT_FOUND: { status: 404, retryable: false, text: 'No such route: {method} {path}' },
   RELAYER_NOT_FOUND: { status: 404, retryable: false, text: 'Relayer with ID {id} not found' },
@@ -28,6 +47,7 @@ export const ERRORS = {
     text: "Notification with ID '{id}' not found",
     message: 'Notification not found',
   },
+  API_KEY_NOT_FOUND: { status: 404, retryable: false, text: 'Api key with id {id} not found' },
   SIGNER_NOT_FOUND: { status: 404, retryable: false, text: 'Signer with ID {id} not found' },
   NETWORK_NOT_FOUND: { status: 404, retryable: false, text: "Network with ID '{id}' not found" },
   TRANSACTION_NOT_FOUND: { status: 404, retryable: false, text: 'Transaction with ID {id} not found' },

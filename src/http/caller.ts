@@ -1,6 +1,14 @@
 import type { FastifyRequest } from 'fastify';
+import { Access } from '../domain/access.ts';
 import type { Caller } from '../domain/caller.ts';
 import { effectOf } from './idempotency.ts';
+
+/** What the key of a request may do. */
+export function accessOf({ identity }: FastifyRequest): Access {
+  return identity?.access ?? NO_ACCESS;
+}
+
+const NO_ACCESS = new Access([]);
 
 /** Who asks for a change, for its audit record. */
 export function callerOf(request: FastifyRequest): Caller {

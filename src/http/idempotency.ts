@@ -9,6 +9,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The route runs code that may have had effects when it fails, and takes keys whatever the method. */
     runsPlugin?: boolean;
+    /** Its answer is shown once and kept nowhere. */
+    answersSecret?: boolean;
   }
   interface FastifyRequest {
     /** Set while the request runs under an idempotency key. */
@@ -54,7 +56,8 @@ export function honourIdempotencyKeys(app: FastifyInstance, keys: IdempotencyKey
     request.keyedRun = null;
     // A stream or bytes are sent and gone; an answer without a body is kept as it is.
     const sent = payload ?? '';
-    const body = typeof sent === 'string' ? sent : null;
+    const isSecret = request.routeOptions.config.answersSecret === true;
+    const body = typeof sent === 'string' && !isSecret ? sent : null;
     const send = (): void => done(null, payload);
     keys.end(run, { status: reply.statusCode, body }, keepingOf(request, reply)).then(send, done);
   });

@@ -9,7 +9,9 @@ import type { Exposition } from '../observability/metrics.ts';
 import type { PluginHost } from '../plugin-host/plugin-host.ts';
 import type { IdempotencyKeys } from '../services/idempotency-keys.ts';
 import type { ApiServices } from '../services/services.ts';
+import { declareNeeds } from './access/needs.ts';
 import { ANSWER_HEADERS } from './answer-headers.ts';
+import type { AcceptedKeys } from './auth.ts';
 import { answerClientError } from './client-errors.ts';
 import { failure } from './envelope.ts';
 import { retryAfterOf, toAppError } from './errors.ts';
@@ -28,6 +30,7 @@ import { refuseOtherMethods } from './other-methods.ts';
 import { makeParametersStorable } from './path-parameters.ts';
 import { requestIdOf } from './request-id.ts';
 import { collectRoutes } from './route-table.ts';
+import { apiKeyRoutes } from './routes/api-keys.ts';
 import { auditRoutes } from './routes/audit.ts';
 import { healthRoutes } from './routes/health.ts';
 import { lifecycleRoutes } from './routes/lifecycle.ts';
@@ -48,7 +51,7 @@ import { cutStalledReaders } from './stalled-readers.ts';
 export interface HttpServerDependencies {
   services: ApiServices;
   pluginHost: PluginHost;
-  apiKey: { id: string; key: string };
+  keys: AcceptedKeys;
   limiter: RateLimiter;
   idempotencyKeys: IdempotencyKeys;
   log: Log;
@@ -117,6 +120,7 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
   honourIdempotencyKeys(app, dependencies.idempotencyKeys);
 
   const table = collectRoutes(app);
+  declareNeeds(app);
   await app.register(
     async (api) => {
       acceptJson(api);
@@ -130,6 +134,7 @@ export async function createHttpServer(dependencies: HttpServerDependencies): Pr
       rpcRoutes(api, services.rpc);
       signerRoutes(api, services.signers);
       networkRoutes(api, services.networks);
+      apiKeyRoutes(api, services.apiKeys);
       auditRoutes(api, services.audit);
       metricRoutes(api, dependencies.exposition);
     },
@@ -165,12 +170,12 @@ function answerFailure(
     contentType: request.headers['content-type'],
     bodyLimit: request.routeOptions.bodyLimit,
   });
-  const { id: requestId, method } = request;
+  const { id: requestId, method, keyId } = request;
   if (error.code === 'HANDLER_TIMEOUT') metrics.timedOut(endpointOf(request), method);
   if (error.status === 500) {
-    log.error({ requestId, method, route: request.routeOptions.url, err: error }, 'request failed');
+    log.error({ requestId, keyId, method, route: request.routeOptions.url, err: error }, 'request failed');
   } else {
-    log.debug({ requestId, method, route: request.routeOptions.url, code: error.code }, 'request refused');
+    log.debug({ requestId, keyId, method, route: request.routeOptions.url, code: error.code }, 'request refused');
   }
   // Also for what failed before the first hook, such as a path that cannot be decoded.
   reply.headers({ ...ANSWER_HEADERS, 'x-request-id': requestId });

@@ -294,7 +294,7 @@ export function createPluginHost(deps: PluginHostDeps): PluginHost {
       startFailure: children.stuck,
       plugins: (catalog?.list() ?? []).map((plugin) => statusOf(plugin, quarantine)),
     }),
-    list: (page) => views.list(page),
+    list: (page, among) => views.list(page, among),
     async get(pluginId) {
       const view = await views.get(pluginId);
       if (view === undefined) throw new AppError('PLUGIN_NOT_FOUND', { id: pluginId });

@@ -19,8 +19,8 @@ export interface PluginHost {
    *   `EFFECT_MISMATCH`, `EFFECT_UNKNOWN`, `LOCK_HELD_ELSEWHERE`, `IDEMPOTENCY_RUNNING`, `UNAVAILABLE`
    */
   call(pluginId: string, request: PluginRequest, signal: CallerSignal): Promise<PluginAnswer>;
-  /** All plugins, by id. */
-  list(page: PageRequest): Promise<Page<WireObject>>;
+  /** All plugins, by id; `among`: those with these ids. */
+  list(page: PageRequest, among?: readonly string[]): Promise<Page<WireObject>>;
   /** @throws AppError `PLUGIN_NOT_FOUND` */
   get(pluginId: string): Promise<WireObject>;
   /** As it was declared, whatever clients made of it. @throws AppError `PLUGIN_NOT_FOUND` */

@@ -3,6 +3,7 @@ import type { ChainConnections } from '../chains/connections.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { Relayer } from '../domain/relayer.ts';
+import type { Timestamp } from '../domain/transaction/transaction.ts';
 import type { AddressGuard } from '../egress/address-guard.ts';
 import type { PluginHttp } from '../egress/fetch/plugin-http.ts';
 import type { WebhookClient } from '../egress/webhook-client.ts';
@@ -22,6 +23,7 @@ import { createRelayersService } from './relayers.ts';
 import { createOwnCalls } from './rpc/own-calls.ts';
 import { createRpcService } from './rpc.ts';
 import type { ApiServices } from './services.ts';
+import { createApiKeysService } from './settings/api-keys.ts';
 import { createAuditService } from './settings/audit.ts';
 import type { NetworkDirectory } from './settings/network-directory.ts';
 import { createNetworksService } from './settings/networks.ts';
@@ -58,6 +60,9 @@ export interface ServicesDeps {
   log: Log;
   metrics: Pick<EngineMetrics, 'accepted'>;
   clock: Pick<Clock, 'elapsed'>;
+  randomBytes(size: number): Uint8Array;
+  /** When the service was started. */
+  startedAt: Timestamp;
   /** A new UUID v4. */
   newId(): string;
 }
@@ -65,7 +70,7 @@ export interface ServicesDeps {
 /** Creates the services and hands them what they share. */
 export function createServices(deps: ServicesDeps): ApiServices {
   const { store, chains, networks, signers, signerKinds, signerGuard, connections, signerOf, engine, feed } = deps;
-  const { rpcGuard, webhooks, pluginHttp, log, metrics, clock, newId } = deps;
+  const { rpcGuard, webhooks, pluginHttp, log, metrics, clock, randomBytes, startedAt, newId } = deps;
   const relayers = new RelayerDirectory({ read: store.read, chains, connections });
   const transactions = createTransactionsService({ store, relayers, engine, metrics, clock, log, newId });
   const lifecycle = createLifecycleService({ store, relayers, engine, log, clock });
@@ -89,6 +94,7 @@ export function createServices(deps: ServicesDeps): ApiServices {
     signers: createSignersService({ store, signers, kinds: signerKinds, guard: signerGuard, newId }),
     networks: createNetworksService({ store, chains, networks, connections, engine, rpcGuard, feed }),
     plugins: createPluginsService({ store, feed }),
+    apiKeys: createApiKeysService({ store, feed, randomBytes, startedAt, newId }),
     audit: createAuditService(store.read),
   };
 }

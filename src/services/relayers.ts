@@ -47,8 +47,8 @@ export function createRelayersService({ read, relayers, create, remove, update }
       return viewOf(relayer);
     },
 
-    async list(page) {
-      const { items, total } = await read.relayers(page);
+    async list(page, among) {
+      const { items, total } = await read.relayers(page, among);
       return { items: items.map(viewOf), total };
     },
 

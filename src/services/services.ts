@@ -8,6 +8,7 @@ import type { TransactionStatus } from '../domain/transaction/transaction-state.
 import type { RpcOutcome } from '../egress/rpc/rpc-client.ts';
 import type { EffectsService } from './effects.ts';
 import type { FetchService } from './fetch.ts';
+import type { ApiKeysService } from './settings/api-keys.ts';
 import type { AuditService } from './settings/audit.ts';
 import type { NetworksService } from './settings/networks.ts';
 import type { PluginsService } from './settings/plugins.ts';
@@ -37,6 +38,7 @@ export interface ApiServices extends Services {
   readonly signers: SignersService;
   readonly networks: NetworksService;
   readonly plugins: PluginsService;
+  readonly apiKeys: ApiKeysService;
   readonly audit: AuditService;
 }
 
@@ -80,7 +82,8 @@ export interface LifecycleService {
 
 export interface RelayersService {
   get(relayerId: string): Promise<WireObject>;
-  list(page: PageRequest): Promise<Page<WireObject>>;
+  /** `among`: those with these ids. */
+  list(page: PageRequest, among?: readonly string[]): Promise<Page<WireObject>>;
   /** 400; 404 for an unknown signer or notification; 409 for an id that is taken. */
   create(body: unknown, by: Caller): Promise<WireObject>;
   /** 404; 409 while a transaction of it is under way. */

@@ -11,6 +11,7 @@ import { kvLockWrites } from './tables/kv-locks.ts';
 import { laneReads, laneWrites } from './tables/lanes.ts';
 import { outboxReads, outboxWrites } from './tables/outbox.ts';
 import { pruningWrites } from './tables/pruning.ts';
+import { apiKeyReads, apiKeyWrites } from './tables/settings/api-keys.ts';
 import { auditReads, auditWrites } from './tables/settings/audit-records.ts';
 import { networkReads, networkWrites } from './tables/settings/networks.ts';
 import { notificationReads, notificationWrites } from './tables/settings/notifications.ts';
@@ -39,6 +40,7 @@ export function createReader(connection: Connection): Reader {
     ...networkReads(connection),
     ...signerReads(connection),
     ...pluginSettingsReads(connection),
+    ...apiKeyReads(connection),
     ...auditReads(connection),
     ...historyReads(connection),
   };
@@ -65,6 +67,7 @@ export function createWriter(connection: Connection): Writer {
     ...networkWrites(connection),
     ...signerWrites(connection),
     ...pluginSettingsWrites(connection),
+    ...apiKeyWrites(connection),
     ...auditWrites(connection),
     ...settingsLock(connection),
     ...historyWrites(connection),

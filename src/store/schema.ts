@@ -31,6 +31,7 @@ export interface Tables {
   outbox: OutboxTable;
   networks: NetworkTable;
   signers: SignerTable;
+  api_keys: ApiKeyTable;
   plugin_settings: PluginSettingsTable;
   audit_records: AuditTable;
   leases: LeaseTable;
@@ -282,6 +283,19 @@ export interface PluginSettingsTable {
   is_disabled: number;
   /** JSON. */
   declared: string;
+}
+
+interface ApiKeyTable {
+  id: string;
+  created_at: number;
+  name: string;
+  /** SHA-256 of the key, in hexadecimal. */
+  hash: string;
+  /** JSON, as are the two below. */
+  permissions: string;
+  allowed_origins: string;
+  rate: string | null;
+  expires_at: number | null;
 }
 
 interface AuditTable {

@@ -1,17 +1,9 @@
-import type { KeyObject } from 'node:crypto';
-import type { AuditedChange, AuditFilter, AuditRecord } from '../domain/audit.ts';
-import type { Caller } from '../domain/caller.ts';
 import type { History, Mark } from '../domain/history.ts';
 import type { Claim, Effect, EffectName, KeptAnswer, KeyedRequest } from '../domain/idempotency.ts';
-import type { Json, JsonObject } from '../domain/json/json.ts';
+import type { Json } from '../domain/json/json.ts';
 import type { KvLock, KvPage, KvQuota, KvUsage } from '../domain/kv.ts';
-import type { StoredNetwork } from '../domain/network.ts';
 import type { NetworkType } from '../domain/network-type.ts';
-import type { Notification } from '../domain/notification.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
-import type { StoredPlugin } from '../domain/plugin-settings.ts';
-import type { Relayer } from '../domain/relayer.ts';
-import type { StoredSigner } from '../domain/signer.ts';
 import type { AnchorKind } from '../domain/transaction/anchor.ts';
 import type { Attempt } from '../domain/transaction/attempt.ts';
 import type { Decision } from '../domain/transaction/decision.ts';
@@ -24,6 +16,7 @@ import type { Buckets } from './buckets.ts';
 import type { Hints } from './hints.ts';
 import type { Instances } from './instances.ts';
 import type { Lease, Leases } from './lease.ts';
+import type { SettingsReader, SettingsWriter } from './settings-store.ts';
 
 /**
  * What the service remembers, in its own words; neither SQL nor a driver shows. SQLite (`sqlite.ts`) and PostgreSQL
@@ -65,12 +58,7 @@ export interface Store {
   close(): Promise<void>;
 }
 
-export interface Reader {
-  relayer(id: string): Promise<Relayer | undefined>;
-  /** Newest first, ties by id. */
-  relayers(page: PageRequest): Promise<Page<Relayer>>;
-  allRelayers(): Promise<Relayer[]>;
-
+export interface Reader extends SettingsReader {
   /** Under its own relayer only. */
   transaction(relayerId: string, id: string): Promise<Transaction | undefined>;
   /** Newest first, ties by id. With a status that is not final, those being canceled are left out. */
@@ -123,13 +111,6 @@ export interface Reader {
   /** The chain identity that was pinned at the first contact with a network. */
   chainIdentity(type: NetworkType, network: string): Promise<string | undefined>;
 
-  notification(id: string): Promise<Notification | undefined>;
-  /** Newest first, ties by id. */
-  notifications(page: PageRequest): Promise<Page<Notification>>;
-  allNotifications(): Promise<Notification[]>;
-  /** The bytes that a notification's deliveries are signed with; null when they are not. */
-  signingKey(notificationId: string): Promise<KeyObject | null>;
-
   /** Notifications for which an event is due, deleted ones as well. */
   dueNotifications(now: Timestamp): Promise<string[]>;
   /** When the next event becomes due that is not due yet. */
@@ -159,26 +140,6 @@ export interface Reader {
     part: keyof Spent,
     needed: bigint,
   ): Promise<Timestamp | null>;
-
-  storedNetwork(type: NetworkType, name: string): Promise<StoredNetwork | undefined>;
-  /** Newest first, ties by type and name. */
-  storedNetworks(): Promise<StoredNetwork[]>;
-
-  storedSigner(id: string): Promise<StoredSigner | undefined>;
-  /** Newest first, ties by id. */
-  storedSigners(page: PageRequest): Promise<Page<StoredSigner>>;
-  allSigners(): Promise<StoredSigner[]>;
-  /** With its secrets, of this making of it only. */
-  signerConfig(id: string, stamp: string): Promise<JsonObject | undefined>;
-
-  storedPlugin(id: string): Promise<StoredPlugin | undefined>;
-  /** By id. */
-  storedPlugins(): Promise<StoredPlugin[]>;
-
-  /** Rises with each change of settings; 0 before the first. */
-  latestAuditRecord(): Promise<number>;
-  /** Changes of settings, the latest first. */
-  auditRecords(page: PageRequest, filter: AuditFilter): Promise<Page<AuditRecord>>;
 
   /** What the database says of its own past. */
   history(): Promise<History>;
@@ -242,10 +203,7 @@ export interface OpenCount {
   oldestAt: Timestamp;
 }
 
-export interface Writer extends Reader {
-  putRelayer(relayer: Relayer): Promise<void>;
-  /** True when there was one. */
-  deleteRelayer(id: string): Promise<boolean>;
+export interface Writer extends Reader, SettingsWriter {
   insertTransaction(transaction: Transaction): Promise<void>;
   /**
    * Changes a transaction, if it still has the status that the caller saw.
@@ -278,13 +236,6 @@ export interface Writer extends Reader {
   pinChainIdentity(type: NetworkType, network: string, identity: string): Promise<void>;
   /** The network is pinned to that chain no more. */
   unpinChainIdentity(type: NetworkType, network: string, identity: string): Promise<void>;
-
-  /** Makes or changes a notification; its signing key stays. */
-  putNotification(notification: Omit<Notification, 'hasSigningKey'>): Promise<void>;
-  /** Null removes it. */
-  putSigningKey(notificationId: string, key: string | null): Promise<void>;
-  /** Its waiting events end as dropped. True when there was one. */
-  deleteNotification(id: string): Promise<boolean>;
 
   /** Due at once. */
   insertEvent(event: Omit<WebhookEvent, 'createdAt' | 'tries'>): Promise<void>;
@@ -384,24 +335,6 @@ export interface Writer extends Reader {
   settleSpending(ended: readonly (Spent & { transactionId: string })[]): Promise<void>;
   /** Brings the sums of a budget up to date with at most so many that ended; resolves with their number. */
   foldSpending(pluginId: string, relayerId: string, limit: number): Promise<number>;
-
-  /**
-   * Has all other changes of settings, and what refers to a relayer, wait for this commit. To be asked for before
-   * anything else of a body, so that what it reads is what they have left.
-   */
-  lockSettings(): Promise<void>;
-  /** Whether there is such a relayer; it is not deleted before the commit. */
-  holdRelayer(id: string): Promise<boolean>;
-  putNetwork(network: StoredNetwork): Promise<void>;
-  /** True when there was one. */
-  deleteNetwork(type: NetworkType, name: string): Promise<boolean>;
-  /** @throws DuplicateRecord */
-  insertSigner(signer: StoredSigner, config: JsonObject): Promise<void>;
-  /** True when there was one. */
-  deleteSigner(id: string): Promise<boolean>;
-  putPlugin(plugin: StoredPlugin): Promise<void>;
-  deletePlugin(id: string): Promise<void>;
-  insertAuditRecord(record: AuditedChange & Pick<Caller, 'keyId' | 'requestId'>): Promise<void>;
 
   putHistory(history: Pick<History, 'epochs' | 'place'>): Promise<void>;
   /** Of the instance with this data folder. */

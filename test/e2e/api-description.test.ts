@@ -122,6 +122,12 @@ t.test('every operation, once', async (t) => {
   await ask('POST /api/v1/relayers', '/api/v1/relayers', made);
   await ask('DELETE /api/v1/relayers/:id', '/api/v1/relayers/made');
   await ask('DELETE /api/v1/signers/:id', '/api/v1/signers/key');
+  const key = { name: 'k', permissions: ['metrics:read'], rate_limit: { requests_per_second: 5, burst: 5 } };
+  const { data: madeKey } = await ask('POST /api/v1/api-keys', '/api/v1/api-keys', key);
+  await ask('GET /api/v1/api-keys', '/api/v1/api-keys');
+  await ask('GET /api/v1/api-keys/:id', `/api/v1/api-keys/${madeKey['id']}`);
+  await ask('GET /api/v1/api-keys/:id/permissions', `/api/v1/api-keys/${madeKey['id']}/permissions`);
+  await ask('DELETE /api/v1/api-keys/:id', `/api/v1/api-keys/${madeKey['id']}`);
   await ask('GET /api/v1/audit', '/api/v1/audit');
 
   for (const prefix of ['/api/v1', '']) {

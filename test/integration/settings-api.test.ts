@@ -42,6 +42,38 @@ t.test('settings', async (t) => {
     t.notMatch(service.output(), /a-secret-key/);
   });
 
+  t.test('API keys', async (t) => {
+    const form = { name: 'Reader', permissions: ['relayers:local-1:read'] };
+    const created = await ask('POST', '/api-keys', { ...form, rate_limit: { requests_per_second: 1, burst: 7 } });
+    t.match(created, { status: 201, data: { id: String, key: /^iso_/, permissions: form.permissions } });
+    const { id, key } = created.data;
+    const as = async (method: string, path: string, body?: object) => {
+      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+      const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) };
+      const answer = await fetch(`${service.url}/api/v1${path}`, init);
+      return { status: answer.status, ...((await answer.json()) as { data: unknown; error: string }) };
+    };
+    t.match(await as('GET', '/relayers'), { status: 200, data: [{ id: 'local-1' }] });
+    t.match(await as('POST', '/relayers/local-1/transactions', {}), { status: 403 });
+    t.match(await as('GET', '/relayers/other'), { status: 404, error: 'Relayer with ID other not found' });
+    t.match(await as('GET', '/signers'), { status: 404 });
+    t.match(await as('POST', '/plugins/hello/call'), { status: 404 });
+    t.match(await as('DELETE', `/api-keys/${id}`), { status: 404 });
+    t.match(await as('GET', '/relayers'), { status: 200 });
+    t.match(await as('GET', '/relayers'), { status: 429 }, 'its own rate');
+    t.match(await ask('GET', '/relayers'), { status: 200 }, 'which slows nobody else');
+
+    t.match((await ask('GET', '/api-keys')).data, [{ id }, { id: 'default', permissions: ['*'] }]);
+    t.match(await ask('DELETE', `/api-keys/${id}`), { status: 200 });
+    t.match(await as('GET', '/relayers'), { status: 401 });
+    const audit = await ask('GET', '/audit?resource=api_key');
+    t.match(audit.data, [
+      { action: 'delete', key_id: 'default' },
+      { action: 'create', resource_id: id },
+    ]);
+    t.notMatch(service.output() + JSON.stringify(audit), key);
+  });
+
   t.test('signers', async (t) => {
     const signers = new SignersApi(service.configuration);
     const key = randomBytes(32).toString('hex');

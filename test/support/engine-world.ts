@@ -190,6 +190,8 @@ export class EngineWorld {
       signerOf: async () => this.signer,
       engine,
       feed: { changed: async () => {} },
+      randomBytes,
+      startedAt: 0,
       rpcGuard: createAddressGuard({ allowedHosts: [], blockPrivate: false }),
       webhooks: { check: () => undefined },
       pluginHttp: NO_PLUGIN_HTTP,

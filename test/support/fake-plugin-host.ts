@@ -26,8 +26,9 @@ export class FakePluginHost implements PluginHost {
     return this.onCall(request, signal);
   }
 
-  async list({ page, perPage }: PageRequest): Promise<Page<{ id: string }>> {
-    return { items: [{ id: 'echo' }].slice((page - 1) * perPage, page * perPage), total: 1 };
+  async list({ page, perPage }: PageRequest, among?: readonly string[]): Promise<Page<{ id: string }>> {
+    const all = [{ id: 'echo' }].filter(({ id }) => among?.includes(id) !== false);
+    return { items: all.slice((page - 1) * perPage, page * perPage), total: all.length };
   }
 
   async get(id: string): Promise<{ id: string }> {

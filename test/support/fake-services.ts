@@ -1,3 +1,4 @@
+import type { Access } from '../../src/domain/access.ts';
 import type { AuditFilter } from '../../src/domain/audit.ts';
 import type { Caller } from '../../src/domain/caller.ts';
 import { AppError, invalidRequest } from '../../src/domain/errors.ts';
@@ -17,6 +18,7 @@ import type {
   SigningService,
   TransactionsService,
 } from '../../src/services/services.ts';
+import type { ApiKeysService } from '../../src/services/settings/api-keys.ts';
 import type { AuditService } from '../../src/services/settings/audit.ts';
 import type { NetworksService } from '../../src/services/settings/networks.ts';
 import type { PluginsService } from '../../src/services/settings/plugins.ts';
@@ -38,6 +40,7 @@ export class FakeServices implements ApiServices {
   readonly signers = new FakeSigners();
   readonly networks = new FakeNetworks();
   readonly plugins = new FakePlugins();
+  readonly apiKeys = new FakeApiKeys();
   readonly audit = new FakeAudit();
 }
 
@@ -52,10 +55,11 @@ class FakeRelayers implements RelayersService {
     return relayer;
   }
 
-  async list(page: PageRequest): Promise<Page<WireObject>> {
+  async list(page: PageRequest, among?: readonly string[]): Promise<Page<WireObject>> {
     this.asked.push(page);
     const from = (page.page - 1) * page.perPage;
-    return { items: [...this.known.values()].slice(from, from + page.perPage), total: this.known.size };
+    const all = [...this.known].filter(([id]) => among?.includes(id) !== false).map(([, relayer]) => relayer);
+    return { items: all.slice(from, from + page.perPage), total: all.length };
   }
 
   async create(body: unknown): Promise<WireObject> {
@@ -187,6 +191,39 @@ class FakePlugins implements PluginsService {
 
   async enable(entry: PluginEntry, isEnabled: boolean): Promise<void> {
     this.changes.push([entry.id, isEnabled]);
+  }
+}
+
+class FakeApiKeys implements ApiKeysService {
+  readonly known = new Map<string, WireObject>();
+  /** Of those who made keys. */
+  readonly accesses: Access[] = [];
+
+  async get(id: string): Promise<WireObject> {
+    const key = this.known.get(id);
+    if (key === undefined) throw new AppError('API_KEY_NOT_FOUND', { id });
+    return key;
+  }
+
+  async list(): Promise<Page<WireObject>> {
+    return { items: [...this.known.values()], total: this.known.size };
+  }
+
+  async permissions(id: string): Promise<string[]> {
+    await this.get(id);
+    return ['*'];
+  }
+
+  async create(body: unknown, _by: Caller, access: Access): Promise<WireObject> {
+    this.accesses.push(access);
+    const id = String((body as WireObject)['id']);
+    this.known.set(id, { id });
+    return { id, key: 'a fresh key' };
+  }
+
+  async revoke(id: string): Promise<void> {
+    await this.get(id);
+    this.known.delete(id);
   }
 }
 

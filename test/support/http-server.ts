@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import type { Test } from 'tap';
 import { createChains } from '../../src/chains/registry.ts';
 import { systemClock } from '../../src/domain/clock.ts';
+import type { ClientKey } from '../../src/http/auth.ts';
 import type { HttpMetrics } from '../../src/http/http-metrics.ts';
 import { type TokenBucketSettings, TokenBuckets } from '../../src/http/limits/token-buckets.ts';
 import { HTTP_LIMITS, type HttpLimits } from '../../src/http/limits.ts';
@@ -59,12 +60,13 @@ export async function startHttp(
   const log = createLog('debug', { write: (line) => void lines.push(line) });
   const idempotencyKeys = new IdempotencyKeys({ store, clock: systemClock, log, newId: randomUUID });
   t.teardown(() => idempotencyKeys.close());
+  const clientKeys = new Map<string, ClientKey>();
   services.relayers.known.set('r1', { id: 'r1', paused: false, policies: { min_balance: 1n } });
   const server = await createHttpServer({
     services,
     pluginHost,
     metrics,
-    apiKey: { id: 'default', key: API_KEY },
+    keys: { master: { id: 'default', key: API_KEY }, withHash: (hash) => clientKeys.get(hash) },
     chains: createChains(systemClock),
     signerKinds: clientKinds(createSignerKinds()),
     exposition: createMetrics(),
@@ -89,7 +91,7 @@ export async function startHttp(
   const post = (path: string, body: string, headers: Record<string, string> = {}) =>
     call(path, { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } });
 
-  return { server, url, port, services, pluginHost, metrics, lines, store, call, post };
+  return { clientKeys, server, url, port, services, pluginHost, metrics, lines, store, call, post };
 }
 
 /** An answer with its body as text and parsed. */

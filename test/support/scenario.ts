@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { Chain } from '../../src/chains/chain.ts';
 import type { ChainConnections } from '../../src/chains/connections.ts';
 import { createConnections } from '../../src/chains/create-connections.ts';
@@ -134,6 +134,8 @@ export abstract class Scenario {
       networks: new NetworkDirectory([], store.read),
       ...noSigners(store),
       feed: { changed: async () => {} },
+      randomBytes,
+      startedAt: 0,
       rpcGuard: createAddressGuard({ allowedHosts: [], blockPrivate: false }),
       webhooks: { check: () => undefined },
       pluginHttp: NO_PLUGIN_HTTP,

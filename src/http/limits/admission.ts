@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../domain/clock.ts';
 import { AppError, invalidRequest } from '../../domain/errors.ts';
+import { refusalByNeed } from '../access/refusal-by-need.ts';
 import { ANSWER_HEADERS } from '../answer-headers.ts';
-import { createAuthenticator } from '../auth.ts';
+import { type AcceptedKeys, createAuthenticator, type Identity } from '../auth.ts';
 import type { HttpMetrics } from '../http-metrics.ts';
 import type { Drain } from './drain.ts';
 import { limitRate, type RateLimiter } from './rate-limit.ts';
@@ -19,11 +20,13 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Which API key the request carries; empty without an accepted one. */
     keyId: string;
+    /** The key itself; null without an accepted one. */
+    identity: Identity | null;
   }
 }
 
 export interface AdmissionDependencies {
-  apiKey: { id: string; key: string };
+  keys: AcceptedKeys;
   limiter: RateLimiter;
   drain: Drain;
   metrics: HttpMetrics;
@@ -36,17 +39,23 @@ export interface AdmissionDependencies {
  */
 export function admitRequests(app: FastifyInstance, dependencies: AdmissionDependencies): void {
   const { drain, limiter } = dependencies;
-  const authenticate = createAuthenticator(dependencies.apiKey);
+  const authenticate = createAuthenticator(dependencies.keys, () => dependencies.clock.now());
   app.decorateRequest('keyId', '');
+  app.decorateRequest('identity', null);
 
   app.addHook('onRequest', (request, reply, done) => {
     measure(request, reply, dependencies);
     reply.headers(ANSWER_HEADERS).header('x-request-id', request.id);
-    request.keyId = authenticate(request.raw.rawHeaders) ?? '';
+    const identity = authenticate(request.raw.rawHeaders);
+    if (identity !== undefined) {
+      request.identity = identity;
+      request.keyId = identity.id;
+    }
     done();
   });
   limitRate(app, limiter);
   app.addHook('onRequest', (request, _reply, done) => {
+    const { identity } = request;
     const { isPublic, isProbe } = request.routeOptions.config;
     if (drain.isDraining && isProbe !== true) {
       done(new AppError('UNAVAILABLE', { reason: 'The service is shutting down' }));
@@ -56,8 +65,10 @@ export function admitRequests(app: FastifyInstance, dependencies: AdmissionDepen
       done(new AppError('UNAUTHORIZED', {}));
     } else if (request.is404) {
       done(new AppError('ROUTE_NOT_FOUND', { method: request.method, path: pathOf(request) }));
-    } else {
+    } else if (identity === null) {
       done();
+    } else {
+      done(refusalOf(request, identity));
     }
   });
 
@@ -66,6 +77,19 @@ export function admitRequests(app: FastifyInstance, dependencies: AdmissionDepen
     if (drain.isDraining) reply.header('connection', 'close');
     done(null, payload);
   });
+}
+
+/** Why a key does not let a request in; undefined when it does. */
+function refusalOf(request: FastifyRequest, { access, allowedOrigins }: Identity): AppError | undefined {
+  const { origin } = request.headers;
+  if (origin !== undefined && allowedOrigins !== undefined && !isAllowed(origin, allowedOrigins)) {
+    return new AppError('ORIGIN_NOT_ALLOWED', { origin });
+  }
+  return refusalByNeed(request, access);
+}
+
+function isAllowed(origin: string, origins: readonly string[]): boolean {
+  return origins.includes('*') || origins.includes(origin);
 }
 
 /** A request's label: the route's pattern, so that callers cannot make new ones up. */

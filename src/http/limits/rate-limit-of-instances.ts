@@ -1,3 +1,4 @@
+import type { KeyRate } from '../../domain/api-key.ts';
 import type { Log } from '../../observability/log.ts';
 import type { Buckets } from '../../store/buckets.ts';
 import type { RateLimiter, RateVerdict } from './rate-limit.ts';
@@ -23,12 +24,13 @@ export class RateLimitOfInstances implements RateLimiter {
     this.#parts = parts;
   }
 
-  take(subject: string): RateVerdict | Promise<RateVerdict> {
-    return subject.startsWith(KEY_SUBJECT) ? this.#takeShared(subject) : this.#parts.local.take(subject);
+  take(subject: string, rate?: KeyRate): RateVerdict | Promise<RateVerdict> {
+    if (!subject.startsWith(KEY_SUBJECT)) return this.#parts.local.take(subject);
+    return this.#takeShared(subject, rate ?? this.#parts.rate);
   }
 
-  async #takeShared(subject: string): Promise<RateVerdict> {
-    const { buckets, rate, local, log } = this.#parts;
+  async #takeShared(subject: string, rate: KeyRate): Promise<RateVerdict> {
+    const { buckets, local, log } = this.#parts;
     const tokenUs = Math.max(1, Math.round(1_000_000 / rate.perSecond));
     const fullUs = tokenUs * rate.burst;
     try {
@@ -42,7 +44,7 @@ export class RateLimitOfInstances implements RateLimiter {
       };
     } catch (error) {
       log.warn({ err: error }, 'the shared rate limit did not answer; this instance counts for itself');
-      return local.take(subject);
+      return local.take(subject, rate);
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { KeyRate } from '../../domain/api-key.ts';
 import { AppError } from '../../domain/errors.ts';
 import { subjectOfAddress } from '../client-address.ts';
 
@@ -17,8 +18,8 @@ export interface RateVerdict {
 
 /** Counts the requests of subjects: of keys that were accepted, and of addresses that have not shown one. */
 export interface RateLimiter {
-  /** Takes one token of the subject's bucket, if there is one. */
-  take(subject: string): RateVerdict | Promise<RateVerdict>;
+  /** Takes one token of the subject's bucket, if there is one; `rate`: where the subject has one of its own. */
+  take(subject: string, rate?: KeyRate): RateVerdict | Promise<RateVerdict>;
 }
 
 /**
@@ -44,7 +45,7 @@ export function limitRate(app: FastifyInstance, limiter: RateLimiter): void {
       reply.header('x-ratelimit-after', retryAfterSeconds);
       done(new AppError('TOO_MANY_REQUESTS', {}, { retryAfterSeconds }));
     };
-    const verdict = limiter.take(subjectOf(request));
+    const verdict = limiter.take(subjectOf(request), request.identity?.rate);
     if (verdict instanceof Promise) verdict.then(settle, done);
     else settle(verdict);
   });

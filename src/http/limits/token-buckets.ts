@@ -1,3 +1,4 @@
+import type { KeyRate } from '../../domain/api-key.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { KEY_SUBJECT, type RateLimiter, type RateVerdict } from './rate-limit.ts';
 
@@ -26,8 +27,7 @@ const MOST_ADDRESSES = 10_000;
  * makes V8 copy the table again and again, and keep what was in the copies (`sandbox/call-table.ts` says why).
  */
 export class TokenBuckets implements RateLimiter {
-  readonly #msPerToken: number;
-  readonly #burst: number;
+  readonly #rate: KeyRate;
   readonly #most: number;
   readonly #clock: Pick<Clock, 'elapsed'>;
   /** When each bucket is full again, on the clock's `elapsed`; so in the other tables. */
@@ -37,8 +37,7 @@ export class TokenBuckets implements RateLimiter {
   #recentSince: number;
 
   constructor({ perSecond, burst, most = MOST_ADDRESSES }: TokenBucketSettings, clock: Pick<Clock, 'elapsed'>) {
-    this.#msPerToken = 1000 / perSecond;
-    this.#burst = burst;
+    this.#rate = { perSecond, burst };
     this.#most = most;
     this.#clock = clock;
     this.#recentSince = clock.elapsed();
@@ -49,39 +48,52 @@ export class TokenBuckets implements RateLimiter {
     return this.#keys.size + this.#recent.size + this.#earlier.size;
   }
 
-  take(subject: string): RateVerdict {
+  take(subject: string, rate = this.#rate): RateVerdict {
     const now = this.#clock.elapsed();
-    if (subject.startsWith(KEY_SUBJECT)) return this.#takeFrom(this.#keys, subject, now, this.#keys.get(subject));
+    if (subject.startsWith(KEY_SUBJECT)) {
+      const { verdict, fullAt } = taken(this.#keys.get(subject), now, rate);
+      this.#keys.set(subject, fullAt);
+      return verdict;
+    }
     this.#forget(now);
-    return this.#takeFrom(this.#recent, subject, now, this.#recent.get(subject) ?? this.#earlier.get(subject));
-  }
-
-  #takeFrom(table: Map<string, number>, subject: string, now: number, fullAt: number | undefined): RateVerdict {
-    const before = Math.max(fullAt ?? now, now);
-    const after = before + this.#msPerToken;
-    // A token's worth of rounding must not refuse the last token of a full bucket.
-    const overdrawnMs = after - now - this.#burst * this.#msPerToken;
-    const allowed = overdrawnMs <= this.#msPerToken * 1e-6;
-    table.set(subject, allowed ? after : before);
-    const missingMs = (allowed ? after : before) - now;
-    return {
-      allowed,
-      limit: this.#burst,
-      remaining: Math.max(0, Math.floor(this.#burst - missingMs / this.#msPerToken + 1e-6)),
-      resetSeconds: wholeSeconds(missingMs),
-      retryAfterSeconds: allowed ? 0 : Math.max(1, wholeSeconds(overdrawnMs)),
-    };
+    const { verdict, fullAt } = taken(this.#recent.get(subject) ?? this.#earlier.get(subject), now, rate);
+    this.#recent.set(subject, fullAt);
+    return verdict;
   }
 
   /** Those that were not used for as long as it takes to fill a bucket are full; or there are too many. */
   #forget(now: number): void {
     const lasts = now - this.#recentSince;
-    const fillMs = this.#burst * this.#msPerToken;
+    const fillMs = (this.#rate.burst * 1000) / this.#rate.perSecond;
     if (lasts < fillMs && this.#recent.size * 2 < this.#most) return;
     this.#earlier = lasts < 2 * fillMs ? this.#recent : new Map();
     this.#recent = new Map();
     this.#recentSince = now;
   }
+}
+
+/** Takes a token of a bucket that will be full at a moment; one without a moment is full. */
+function taken(
+  lastFullAt: number | undefined,
+  now: number,
+  { perSecond, burst }: KeyRate,
+): { verdict: RateVerdict; fullAt: number } {
+  const msPerToken = 1000 / perSecond;
+  const before = Math.max(lastFullAt ?? now, now);
+  const after = before + msPerToken;
+  // A token's worth of rounding must not refuse the last token of a full bucket.
+  const overdrawnMs = after - now - burst * msPerToken;
+  const allowed = overdrawnMs <= msPerToken * 1e-6;
+  const fullAt = allowed ? after : before;
+  const missingMs = fullAt - now;
+  const verdict = {
+    allowed,
+    limit: burst,
+    remaining: Math.max(0, Math.floor(burst - missingMs / msPerToken + 1e-6)),
+    resetSeconds: wholeSeconds(missingMs),
+    retryAfterSeconds: allowed ? 0 : Math.max(1, wholeSeconds(overdrawnMs)),
+  };
+  return { verdict, fullAt };
 }
 
 /** Rounded up, but not for what floating point adds. */

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
 import { jsonSchemas } from '../../domain/json/json-schema.ts';
+import { needOf } from '../access/needs.ts';
 import { failure } from '../envelope.ts';
 import type { RouteTable } from '../route-table.ts';
 import { exampleOf, textOf } from './error-example.ts';
@@ -15,11 +16,14 @@ export interface DocumentParts extends ChainBodies {
   named: Readonly<Record<string, z.ZodType>>;
 }
 
+/** Failures of a key that any operation which needs one may end with. */
+const OF_KEY: readonly ErrorCode[] = ['UNAUTHORIZED', 'NOT_PERMITTED', 'ORIGIN_NOT_ALLOWED'];
+
 /** Failures of the service itself that any operation may end with; the public ones need no key. */
 const ANY: readonly ErrorCode[] = ['TOO_MANY_REQUESTS', 'INTERNAL', 'UNAVAILABLE', 'HANDLER_TIMEOUT'];
 
 const DESCRIPTION = [
-  'Every call but the probes carries `Authorization: Bearer <API key>`.',
+  'Every call but the probes carries `Authorization: Bearer <API key>`; `x-permission` says what the key has to be permitted.',
   'Answers come in an envelope: `success`, `data`, `error`, and `pagination` on lists. In a failure `message` is the',
   'fixed text of its kind and `error` the specific reason.',
   'Integers beyond 2^53 are exact: send them as JSON numbers or as decimal strings, and parse answers accordingly.',
@@ -42,7 +46,9 @@ export function describeApi(table: RouteTable, parts: DocumentParts): JsonObject
       if (operation === undefined) throw new Error(`openapi/operations.ts says nothing of ${method} ${url}`);
       known.delete(`${method} ${url}`);
       const path = url.replace(/:(\w+)/g, '{$1}').replace('*', '{route}');
-      paths[path] = { ...paths[path], [method.toLowerCase()]: describe(operation, schema, url, isPublic, components) };
+      const described = describe(operation, schema, url, isPublic, components);
+      const permission = permissionOf(method, url);
+      paths[path] = { ...paths[path], [method.toLowerCase()]: { ...described, ...permission } };
     }
   }
   if (known.size > 0) throw new Error(`openapi/operations.ts describes no route: ${[...known.keys()].join(', ')}`);
@@ -168,6 +174,15 @@ function describe(
   };
 }
 
+/** What a key has to be permitted, in the words that permissions have. */
+function permissionOf(method: string, url: string): JsonObject {
+  const need = needOf(method, url);
+  if (need === undefined) return {};
+  const { resource, deed } = need;
+  const hasId = url.includes('/:id') && (resource === 'relayers' || resource === 'plugins');
+  return { 'x-permission': hasId ? `${resource}:{id}:${deed}` : `${resource}:${deed}` };
+}
+
 function requestBody({ required, example }: NonNullable<Operation['body']>, schema: JsonObject): JsonObject {
   return { required, content: { 'application/json': { schema, example } } };
 }
@@ -190,6 +205,7 @@ function exampleOfName(name: string, url: string): string {
   if (name === 'nonce') return '7';
   if (name !== 'id') return '5f0c8f4e-6f5b-4d5a-9d3c-2f1f6f1c2a10';
   if (url.includes('/plugins/')) return 'hello';
+  if (url.includes('/api-keys/')) return '5f0c8f4e-6f5b-4d5a-9d3c-2f1f6f1c2a10';
   if (url.includes('/signers/')) return 'my-key';
   if (url.includes('/networks/')) return 'evm:my-chain';
   return url.includes('/notifications/') ? 'accounting' : 'sepolia-1';
@@ -220,7 +236,7 @@ function queryParameters(validated: unknown, read: Operation['query'] = {}): Jso
 
 /** Every failure by its status, with the body of each row of the error table as an example. */
 function failures(operation: Operation, isPublic: boolean, components: Components): Record<string, JsonObject> {
-  const codes: ErrorCode[] = [...operation.errors, ...(isPublic ? [] : (['UNAUTHORIZED'] as const)), ...ANY];
+  const codes: ErrorCode[] = [...operation.errors, ...(isPublic ? [] : OF_KEY), ...ANY];
   const answers: Record<string, JsonObject> = {};
   for (const status of [...new Set(codes.map((code) => ERRORS[code].status))].sort((a, b) => a - b)) {
     const rows = codes.filter((code) => ERRORS[code].status === status);

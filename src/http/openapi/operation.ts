@@ -40,6 +40,7 @@ export const TAGS = {
   Notifications: 'Webhook targets. Events are delivered at least once, in order per transaction.',
   Signers: 'The keys that relayers sign with; what is secret of them goes in and never comes out.',
   Networks: 'The chains that relayers are on, and where they are reached.',
+  'API keys': 'Who may ask for what.',
   Audit: 'Who changed which setting.',
   Operations: 'Probes, metrics and this description.',
 } as const;

@@ -10,6 +10,7 @@ import {
   pluginFailureSchema,
   readinessSchema,
 } from './answers.ts';
+import { apiKeyOperations, apiKeySchema } from './api-key-operations.ts';
 import { auditOperations, auditRecordSchema } from './audit-operations.ts';
 import { lifecycleOperations, timelineEventSchema, timelineSchema } from './lifecycle-operations.ts';
 import { networkOperations, networkSchema } from './network-operations.ts';
@@ -46,6 +47,7 @@ export function operations(chains: ChainBodies): Readonly<Record<string, Operati
     ...notificationOperations,
     ...signerOperations(chains),
     ...networkOperations(chains),
+    ...apiKeyOperations,
     ...auditOperations,
     ...serviceOperations,
   };
@@ -272,6 +274,7 @@ export const NAMED_ANSWERS = {
   Notification: notificationSchema,
   Signer: signerSchema,
   Network: networkSchema,
+  ApiKey: apiKeySchema,
   AuditRecord: auditRecordSchema,
   Failure: failureSchema,
   PluginFailure: pluginFailureSchema,

@@ -3,7 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { PluginHost } from '../../plugin-host/plugin-host.ts';
 import type { PluginsService } from '../../services/settings/plugins.ts';
-import { callerOf } from '../caller.ts';
+import { accessOf, callerOf } from '../caller.ts';
 import { disconnectSignal } from '../disconnect.ts';
 import { success, successPage } from '../envelope.ts';
 import type { HttpMetrics } from '../http-metrics.ts';
@@ -53,7 +53,7 @@ export function pluginViewRoutes(app: FastifyInstance, pluginHost: PluginHost, p
 
   routes.get('/plugins', { schema: { querystring: pageQuerySchema } }, async (request) => {
     const page = pageRequest(request.query);
-    return successPage(await pluginHost.list(page), page);
+    return successPage(await pluginHost.list(page, accessOf(request).idsOf('plugins')), page);
   });
 
   routes.get('/plugins/:id', { schema: { params } }, async (request) =>

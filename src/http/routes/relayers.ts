@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { RelayersService } from '../../services/services.ts';
-import { callerOf } from '../caller.ts';
+import { accessOf, callerOf } from '../caller.ts';
 import { success, successPage } from '../envelope.ts';
 import { assertNoBody, bodyOf } from '../json-body.ts';
 import { pageQuerySchema, pageRequest } from '../paging.ts';
@@ -15,7 +15,7 @@ export function relayerRoutes(app: FastifyInstance, relayers: RelayersService): 
 
   routes.get('/relayers', { schema: { querystring: pageQuerySchema } }, async (request) => {
     const page = pageRequest(request.query);
-    return successPage(await relayers.list(page), page);
+    return successPage(await relayers.list(page, accessOf(request).idsOf('relayers')), page);
   });
 
   routes.post('/relayers', async (request, reply) =>

@@ -51,8 +51,9 @@ export class PluginViews {
   }
 
   /** By id. */
-  async list({ page, perPage }: PageRequest): Promise<Page<WireObject>> {
-    const plugins = this.deps.plugins();
+  async list({ page, perPage }: PageRequest, among?: readonly string[]): Promise<Page<WireObject>> {
+    const all = this.deps.plugins();
+    const plugins = among === undefined ? all : all.filter(({ entry }) => among.includes(entry.id));
     const shown = plugins.slice((page - 1) * perPage, page * perPage);
     return { items: await Promise.all(shown.map((plugin) => this.view(plugin))), total: plugins.length };
   }

@@ -76,7 +76,8 @@ export class SignerDirectory {
     const { read, tools } = this.#deps;
     const config = await read.signerConfig(id, stamp);
     if (config === undefined) throw new AppError('SIGNER_NOT_FOUND', { id });
-    return await openSigner(this.kinds, { id, type, config }, { ...tools, secrets: ownSecret });
+    const secrets = ownSecrets(tools.secrets, this.kinds.get(type)?.variables ?? []);
+    return await openSigner(this.kinds, { id, type, config }, { ...tools, secrets });
   }
 
   /** Whoever signs with it now ends first. */
@@ -88,8 +89,11 @@ export class SignerDirectory {
   }
 }
 
-/** A client has no variables: what it names would be those of the service. */
-const ownSecret: SignerTools['secrets'] = ({ type, value }) => {
-  if (type === 'plain') return value;
-  throw new Error('a secret of a signer that a client made is never in the environment');
-};
+/** A client has no variables: what it names would be those of the service. Only what a kind looks for by itself is there. */
+function ownSecrets(secrets: SignerTools['secrets'], ofKind: readonly string[]): SignerTools['secrets'] {
+  return (secret) => {
+    if (secret.type === 'plain') return secret.value;
+    if (ofKind.includes(secret.value)) return secrets(secret);
+    throw new Error('a secret of a signer that a client made is never in the environment');
+  };
+}

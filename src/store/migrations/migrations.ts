@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { ColumnTypes } from '../column-types.ts';
 import type { Tables } from '../schema.ts';
+import { apiKeys } from './api-keys.ts';
 import { audit } from './audit.ts';
 import { baseline } from './baseline.ts';
 import { networks } from './networks.ts';
@@ -20,4 +21,5 @@ export const migrations: readonly Migration[] = [
   { name: 'networks', up: networks },
   { name: 'signers', up: signers },
   { name: 'plugin settings', up: pluginSettings },
+  { name: 'API keys', up: apiKeys },
 ];

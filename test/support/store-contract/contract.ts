@@ -1,5 +1,6 @@
 import type { Test } from 'tap';
 import type { Store } from '../../../src/store/store.ts';
+import { apiKeysContract } from './api-keys.ts';
 import { attemptsContract } from './attempts.ts';
 import { auditContract } from './audit-records.ts';
 import { bodiesContract } from './bodies.ts';
@@ -36,6 +37,7 @@ export function storeContract(t: Test, open: (t: Test) => Promise<Store>): void 
   networksContract(t, open);
   signersContract(t, open);
   pluginSettingsContract(t, open);
+  apiKeysContract(t, open);
   auditContract(t, open);
   settingsLockContract(t, open);
   outboxContract(t, open);

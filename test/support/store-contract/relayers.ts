@@ -66,6 +66,12 @@ export function relayersContract(t: Test, open: (t: Test) => Promise<Store>): vo
       byBytes.slice(3, 6),
     );
     t.equal(second.total, ids.length);
+    t.strictSame(
+      (await store.read.relayers({ page: 1, perPage: 2 }, ['b', 'a', 'nobody', 'B'])).items.map(({ id }) => id),
+      ['b', 'a'],
+    );
+    t.match(await store.read.relayers({ page: 2, perPage: 2 }, ['b', 'a', 'B']), { items: [{ id: 'B' }], total: 3 });
+    t.strictSame(await store.read.relayers({ page: 1, perPage: 9 }, []), { items: [], total: 0 });
     t.strictSame(await store.read.relayers({ page: 1, perPage: 0 }), { items: [], total: ids.length });
     t.strictSame(await store.read.relayers({ page: Number.MAX_SAFE_INTEGER, perPage: 500 }), {
       items: [],

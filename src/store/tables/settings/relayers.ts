@@ -106,10 +106,15 @@ export function relayerReads(connection: Connection): Pick<Reader, 'relayer' | '
       return row && read(row);
     },
 
-    async relayers(page) {
+    async relayers(page, among) {
       const { limit, offset } = pageBounds(page);
-      const rows = await pageOf(limit, offset);
-      return { items: rows.map(read), total: totalOf(await count()) };
+      if (among === undefined) {
+        const rows = await pageOf(limit, offset);
+        return { items: rows.map(read), total: totalOf(await count()) };
+      }
+      if (among.length === 0) return { items: [], total: 0 };
+      const rows = await newestFirst.where('id', 'in', among).execute();
+      return { items: rows.slice(offset, offset + limit).map(read), total: rows.length };
     },
 
     async allRelayers() {

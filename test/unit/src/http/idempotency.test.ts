@@ -16,6 +16,16 @@ const SEND = '/api/v1/relayers/r1/transactions';
 const CALL = '/api/v1/plugins/echo/call';
 const keyed = (key: string) => ({ 'idempotency-key': key });
 
+t.test('what is shown once is kept nowhere: its repeat is told so', async (t) => {
+  const { post, store, services } = await startHttp(t);
+  const made = await post('/api/v1/api-keys', '{"id":"k"}', { 'idempotency-key': 'secret' });
+  t.match([made.status, made.json], [201, { data: { key: 'a fresh key' } }]);
+  const again = await post('/api/v1/api-keys', '{"id":"k"}', { 'idempotency-key': 'secret' });
+  t.match([again.status, again.json], [409, { error: /answered with status 201; the answer is not kept/ }]);
+  t.equal(services.apiKeys.accesses.length, 1);
+  t.ok(store);
+});
+
 t.test('a repeat gets the first answer, and nothing runs again', async (t) => {
   const { post, services } = await startHttp(t);
   const first = await post(SEND, '{"to":"0x1","value":1}', keyed('k-1'));

@@ -5,6 +5,7 @@ t.test('all services share one store and one view of the relayers', async (t) =>
   const world = await EngineWorld.open(t);
   const services = world.services();
   t.strictSame(Object.keys(services).toSorted(), [
+    'apiKeys',
     'audit',
     'effects',
     'fetch',

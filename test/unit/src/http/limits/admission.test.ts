@@ -1,6 +1,9 @@
+import { createHash } from 'node:crypto';
 import { fastify } from 'fastify';
 import t, { type Test } from 'tap';
+import { FULL_ACCESS } from '../../../../../src/domain/access.ts';
 import { systemClock } from '../../../../../src/domain/clock.ts';
+import type { ClientKey } from '../../../../../src/http/auth.ts';
 import { admitRequests } from '../../../../../src/http/limits/admission.ts';
 import { Drain } from '../../../../../src/http/limits/drain.ts';
 
@@ -11,8 +14,9 @@ function start(t: Test, allowed = true) {
   const app = fastify();
   const drain = new Drain();
   const subjects: string[] = [];
+  const clientKeys = new Map<string, ClientKey>();
   admitRequests(app, {
-    apiKey: { id: 'default', key: KEY },
+    keys: { master: { id: 'default', key: KEY }, withHash: (hash) => clientKeys.get(hash) },
     drain,
     limiter: {
       take(subject) {
@@ -28,7 +32,7 @@ function start(t: Test, allowed = true) {
   app.get('/probe', { config: { isPublic: true, isProbe: true } }, () => 'alive');
   app.setErrorHandler((error: Error & { code: string }, _request, reply) => reply.code(499).send(error.code));
   t.teardown(() => app.close());
-  return { app, drain, subjects };
+  return { app, drain, subjects, clientKeys };
 }
 
 t.test('who asks is known before how often', async (t) => {
@@ -38,6 +42,22 @@ t.test('who asks is known before how often', async (t) => {
   t.equal((await app.inject('/public')).body, '<>');
   t.equal((await app.inject('/nowhere')).body, 'UNAUTHORIZED', 'a stranger learns of no route');
   t.strictSame(subjects, ['key default', 'address 127.0.0.1', 'address 127.0.0.1', 'address 127.0.0.1']);
+});
+
+t.test('a key is used by pages of its origins only, and by what is no page', async (t) => {
+  const { app, clientKeys } = start(t);
+  const digest = createHash('sha256').update('of a client').digest('hex');
+  const key = { id: 'k1', access: FULL_ACCESS, rate: null, allowedOrigins: ['https://app.example'], expiresAt: null };
+  clientKeys.set(digest, key);
+  const ask = async (origin?: string) => {
+    const headers = { authorization: 'Bearer of a client', ...(origin !== undefined && { origin }) };
+    return (await app.inject({ url: '/private', headers })).body;
+  };
+  t.equal(await ask(), 'k1');
+  t.equal(await ask('https://app.example'), 'k1');
+  t.equal(await ask('https://other.example'), 'ORIGIN_NOT_ALLOWED');
+  clientKeys.set(digest, { ...key, allowedOrigins: ['*'] });
+  t.equal(await ask('https://other.example'), 'k1');
 });
 
 t.test('too many are refused before anything else is decided, probes excepted', async (t) => {

@@ -48,6 +48,13 @@ t.test('keys are counted in the store', async (t) => {
   t.strictSame(locally, []);
 });
 
+t.test('a key with a rate of its own has its own bucket, here and there', async (t) => {
+  const { limiter, buckets } = start();
+  const rate = { perSecond: 10, burst: 2 };
+  t.match(await limiter.take('key own', rate), { limit: 2, remaining: 2 });
+  t.match(buckets.asked, [{ subject: 'key own', size: { tokenUs: 100_000, fullUs: 200_000 } }]);
+});
+
 t.test('addresses never reach it', (t) => {
   const { limiter, buckets, locally } = start();
   t.equal(limiter.take('address 203.0.113.9'), verdict);

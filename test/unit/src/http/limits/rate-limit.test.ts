@@ -49,9 +49,11 @@ t.test(
     const app = fastify();
     t.teardown(() => app.close());
     app.decorateRequest('keyId', '');
-    const authenticate = createAuthenticator({ id: 'default', key: API_KEY });
+    app.decorateRequest('identity', null);
+    const keys = { master: { id: 'default', key: API_KEY }, withHash: () => undefined };
+    const authenticate = createAuthenticator(keys, () => 0);
     app.addHook('onRequest', async (request) => {
-      request.keyId = authenticate(request.raw.rawHeaders) ?? '';
+      request.keyId = authenticate(request.raw.rawHeaders)?.id ?? '';
     });
     limitRate(app, buckets);
     app.get('/', () => 'served');

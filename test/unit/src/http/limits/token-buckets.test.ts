@@ -8,6 +8,18 @@ class HandClock {
   elapsed = (): number => this.now;
 }
 
+t.test('a key may have a rate of its own', (t) => {
+  let now = 0;
+  const buckets = new TokenBuckets({ perSecond: 1, burst: 5 }, { elapsed: () => now });
+  const slow = { perSecond: 0.5, burst: 1 };
+  t.match(buckets.take('key slow', slow), { allowed: true, limit: 1, remaining: 0, resetSeconds: 2 });
+  t.match(buckets.take('key slow', slow), { allowed: false, retryAfterSeconds: 2 });
+  t.match(buckets.take('key other'), { allowed: true, limit: 5, remaining: 4 });
+  now = 2_000;
+  t.match(buckets.take('key slow', slow), { allowed: true });
+  t.end();
+});
+
 t.test('a full bucket gives its burst, then one token for each that comes back', (t) => {
   const clock = new HandClock();
   const buckets = new TokenBuckets({ perSecond: 2, burst: 3 }, clock);

@@ -77,6 +77,7 @@ t.test('a route without a description, or the other way round, is an error that 
 
 /** What the test below looks at. */
 interface Described {
+  'x-permission'?: string;
   parameters: { name: string; in: string; schema: unknown }[];
   security?: unknown[];
   responses: Record<string, { content: Record<string, { schema: unknown }> }>;
@@ -96,7 +97,8 @@ t.test('paths, parameters and failures of an operation', async (t) => {
     description: 'In upper or lower case',
     schema: { type: 'string', enum: ['pending', 'sent', 'submitted', 'mined', 'confirmed'] },
   });
-  t.strictSame(Object.keys(list?.responses ?? {}), ['200', '400', '401', '404', '429', '500', '503', '504']);
+  t.strictSame(Object.keys(list?.responses ?? {}), ['200', '400', '401', '403', '404', '429', '500', '503', '504']);
+  t.equal(list?.['x-permission'], 'relayers:{id}:read');
   t.strictSame(paths['/api/v1/health']?.['get']?.security, [], 'the probe needs no key');
   const plugin = paths['/plugins/{id}/call/{route}']?.['post'];
   t.match(plugin?.responses['500']?.content['application/json']?.schema, {

@@ -15,6 +15,8 @@ const IN_PLUGINS: readonly ErrorCode[] = ['GRANT_EXCEEDED', 'BUDGET_SPENT', 'FET
 /** Rows that every operation may end with. */
 const EVERYWHERE: readonly ErrorCode[] = [
   'UNAUTHORIZED',
+  'NOT_PERMITTED',
+  'ORIGIN_NOT_ALLOWED',
   'TOO_MANY_REQUESTS',
   'INTERNAL',
   'UNAVAILABLE',

@@ -66,6 +66,12 @@ function viewsOf(plugins: ShownPlugin[], more: Partial<PluginViewsDeps> = {}) {
   });
 }
 
+t.test('a list may be of some only', async (t) => {
+  const views = viewsOf(['a', 'b', 'c'].map((id) => shown({ id })));
+  const { items, total } = await views.list({ page: 1, perPage: 1 }, ['c', 'b', 'nobody']);
+  t.strictSame([items.map(({ id }) => id), total], [['b'], 2]);
+});
+
 t.test('a plugin that serves: its entry, what it may, what it wants, what it used', async (t) => {
   const views = viewsOf([
     shown({

@@ -1,13 +1,24 @@
 import t, { type Test } from 'tap';
+import { z } from 'zod';
 import { createLog } from '../../../../../src/observability/log.ts';
 import { SignerDirectory } from '../../../../../src/services/settings/signer-directory.ts';
 import { createSignerKinds } from '../../../../../src/signers/registry.ts';
-import type { Signer } from '../../../../../src/signers/signer.ts';
+import type { Signer, SignerKind } from '../../../../../src/signers/signer.ts';
 import { FakeSigner } from '../../../../support/fake-signer.ts';
 import { signerTools } from '../../../../support/signer-tools.ts';
 import { storeFor } from '../../../../support/store.ts';
 
 const [ONE, TWO] = ['01'.repeat(32), '02'.repeat(32)];
+
+/** Of a kind that looks for credentials of the machine by itself. */
+const AMBIENT: SignerKind = {
+  ...{ type: 'ambient', curves: ['secp256k1'], configSchema: z.unknown(), limitMs: null, variables: ['OWN'] },
+  async create(_id, _config, { secrets }) {
+    if (secrets({ type: 'env', value: 'OWN' }) !== 'of the service') throw new Error('it is not there');
+    secrets({ type: 'env', value: 'API_KEY' });
+    return new FakeSigner();
+  },
+};
 
 async function stage(t: Test) {
   const store = await storeFor(t);
@@ -15,7 +26,7 @@ async function stage(t: Test) {
   const directory = new SignerDirectory({
     declared: { ring: { signer: () => declared }, entries: [{ id: 'file', type: 'local', config: {} }] },
     read: store.read,
-    kinds: createSignerKinds(),
+    kinds: new Map([...createSignerKinds(), ['ambient', AMBIENT]]),
     tools: signerTools('of the service'),
     log: createLog('silent'),
   });
@@ -23,7 +34,7 @@ async function stage(t: Test) {
   const make = (id: string, key: string, stamp: string, config: object = { key: { type: 'plain', value: key } }) =>
     store.write((writer) => writer.insertSigner({ id, type: 'plain', stamp, shown: {} }, config as never));
   const remove = (id: string) => store.write((writer) => writer.deleteSigner(id));
-  return { directory, declared, make, remove };
+  return { store, directory, declared, make, remove };
 }
 
 const keyOf = async (signer: Signer) => Buffer.from(await signer.publicKey('ed25519')).toString('hex');
@@ -61,6 +72,13 @@ t.test('one that cannot be opened is tried anew', async (t) => {
   await remove('mine');
   await make('mine', ONE, 'b');
   t.equal((await directory.signer('mine')).id, 'mine');
+});
+
+t.test('a kind finds what it looks for by itself, and nothing else of the environment', async (t) => {
+  const { directory, store } = await stage(t);
+  const signer = { id: 'mine', type: 'ambient', stamp: 'a', shown: {} };
+  await store.write((writer) => writer.insertSigner(signer, {}));
+  await t.rejects(directory.signer('mine'), { message: /never in the environment/ });
 });
 
 t.test('what a signer can sign for is what its kind can', async (t) => {

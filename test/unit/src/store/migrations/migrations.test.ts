@@ -10,6 +10,7 @@ t.test('all steps lead from an empty database to the tables of the schema', asyn
   t.strictSame(
     tables.map(({ name }) => name),
     [
+      'api_keys',
       'attempts',
       'audit_records',
       'budgets',

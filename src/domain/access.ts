@@ -1,0 +1,116 @@
+import { z } from 'zod';
+
+/** What can be done with what. Each deed lets its key read what it is done to. */
+const DEEDS = {
+  relayers: ['read', 'send', 'sign', 'rpc', 'write'],
+  plugins: ['read', 'call', 'write'],
+  notifications: ['read', 'write'],
+  signers: ['read', 'write'],
+  networks: ['read', 'write'],
+  'api-keys': ['read', 'write'],
+  audit: ['read'],
+  metrics: ['read'],
+} as const;
+
+export type AccessResource = keyof typeof DEEDS;
+
+/** Of these a permission may name one. */
+const WITH_IDS: ReadonlySet<AccessResource> = new Set(['relayers', 'plugins']);
+
+/** What a request needs: a deed, done to one resource of a kind, or to the kind as a whole. */
+export interface Need {
+  resource: AccessResource;
+  deed: string;
+}
+
+/** A permission taken apart; `*` stands for any. */
+interface Permission {
+  resource: AccessResource | '*';
+  id: string;
+  deed: string;
+}
+
+function readPermission(text: string): Permission | undefined {
+  if (text === '*') return { resource: '*', id: '*', deed: '*' };
+  const parts = text.split(':');
+  const [name = '', second = '', third] = parts;
+  if (!Object.hasOwn(DEEDS, name) || parts.length > 3) return undefined;
+  const resource = name as AccessResource;
+  if (third !== undefined && !WITH_IDS.has(resource)) return undefined;
+  const [id, deed] = third === undefined ? ['*', second] : [second, third];
+  const isDeed = deed === '*' || (DEEDS[resource] as readonly string[]).includes(deed);
+  return isDeed && id !== '' ? { resource, id, deed } : undefined;
+}
+
+/** One permission of an API key, for instance `relayers:sepolia-1:send`, `plugins:*:call`, `metrics:read` or `*`. */
+export const permissionSchema = z
+  .string()
+  .max(200, 'must have at most 200 characters')
+  .refine((text) => readPermission(text) !== undefined, {
+    error: () => {
+      const forms = Object.entries(DEEDS).map(([name, deeds]) => {
+        const place = WITH_IDS.has(name as AccessResource) ? `${name}:<id>` : name;
+        return `${place}:${deeds.join('|')}`;
+      });
+      return `is no permission; there are *, ${forms.join(', ')}, with * for any id or deed`;
+    },
+  });
+
+/** What an API key may do. What it may do nothing to does not exist for it. */
+export class Access {
+  readonly #permissions: readonly Permission[];
+
+  /** @param permissions of {@link permissionSchema}; others are passed over */
+  constructor(permissions: readonly string[]) {
+    this.#permissions = permissions.flatMap((text) => readPermission(text) ?? []);
+  }
+
+  /** Whether the deed may be done to one resource; without an id to any, and to those that are yet to be. */
+  may({ resource, deed }: Need, id = '*'): boolean {
+    return this.#permissions.some((one) => covers(one, { resource, id, deed }));
+  }
+
+  /** Whether one resource exists for the key; without an id, whether any of its kind may. */
+  sees(resource: AccessResource, id?: string): boolean {
+    return this.#permissions.some(
+      (one) =>
+        (one.resource === '*' || one.resource === resource) && (id === undefined || one.id === '*' || one.id === id),
+    );
+  }
+
+  /** The ids of a kind that exist for the key; undefined when all do. */
+  idsOf(resource: AccessResource): string[] | undefined {
+    const ids = this.#permissions
+      .filter((one) => one.resource === '*' || one.resource === resource)
+      .map(({ id }) => id);
+    return ids.includes('*') ? undefined : [...new Set(ids)];
+  }
+
+  /** The first of some permissions that goes beyond this access: nobody grants what they do not have. */
+  lacks(permissions: readonly string[]): string | undefined {
+    return permissions.find((text) => {
+      const wanted = readPermission(text);
+      return (
+        wanted === undefined || !expanded(wanted).every((one) => this.#permissions.some((own) => covers(own, one)))
+      );
+    });
+  }
+}
+
+/** The access of the key of the environment. */
+export const FULL_ACCESS = new Access(['*']);
+
+function covers(own: Permission, { resource, id, deed }: Permission): boolean {
+  if (own.resource !== '*' && own.resource !== resource) return false;
+  if (own.id !== '*' && own.id !== id) return false;
+  return own.deed === '*' || own.deed === deed || deed === 'read';
+}
+
+/** A permission for any kind or deed, as those for each. */
+function expanded(permission: Permission): Permission[] {
+  const { resource, id, deed } = permission;
+  const resources = resource === '*' ? (Object.keys(DEEDS) as AccessResource[]) : [resource];
+  return resources.flatMap((name) =>
+    (deed === '*' ? DEEDS[name] : [deed]).map((one) => ({ resource: name, id, deed: one })),
+  );
+}

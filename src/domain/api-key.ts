@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { permissionSchema } from './access.ts';
+import type { Timestamp } from './transaction/transaction.ts';
+
+/** How often a key may ask. */
+export interface KeyRate {
+  perSecond: number;
+  burst: number;
+}
+
+/** An API key. The key itself is nowhere: only a hash of it is kept. */
+export interface ApiKey {
+  id: string;
+  name: string;
+  createdAt: Timestamp;
+  permissions: string[];
+  /** Origins of pages that may use it; `*` for any. What is no page has none. */
+  allowedOrigins: string[];
+  /** Null: that of the service. */
+  rate: KeyRate | null;
+  /** Null: it does not end by itself. */
+  expiresAt: Timestamp | null;
+}
+
+/** The id of the key that the environment gives. */
+export const MASTER_KEY_ID = 'default';
+
+const MOST_PERMISSIONS = 200;
+
+const rateSchema = z.strictObject({
+  requests_per_second: z.int().min(1).max(1_000_000),
+  burst: z.int().min(1).max(1_000_000),
+});
+
+const originSchema = z
+  .string()
+  .max(300, 'must have at most 300 characters')
+  .refine(
+    (text) => text === '*' || URL.parse(text)?.origin === text,
+    'must be an origin such as https://app.example, or *',
+  );
+
+/** The body that makes an API key. */
+export const apiKeyCreateSchema = z.strictObject({
+  name: z.string().min(1, 'must not be empty').max(256, 'must have at most 256 characters'),
+  permissions: z
+    .array(permissionSchema)
+    .min(1, 'name at least one')
+    .max(MOST_PERMISSIONS, `must have at most ${MOST_PERMISSIONS} entries`),
+  allowed_origins: z.array(originSchema).min(1).max(100).nullish(),
+  expires_at: z.iso.datetime({ offset: true, error: 'must be a time such as 2027-01-31T00:00:00Z' }).nullish(),
+  rate_limit: rateSchema.nullish(),
+});

@@ -1,0 +1,25 @@
+import type { FastifyRequest } from 'fastify';
+import type { Access } from '../../domain/access.ts';
+import { AppError } from '../../domain/errors.ts';
+
+/**
+ * Why the key of a request may not do what that asks for; undefined when it may. What a key may do nothing to does not
+ * exist for it, and is answered as what is not there.
+ */
+export function refusalByNeed(request: FastifyRequest, access: Access): AppError | undefined {
+  const { need } = request.routeOptions.config;
+  if (need === undefined) return undefined;
+  const { id } = request.params as { id?: string };
+  const { resource, deed } = need;
+  const isOne = id !== undefined && (resource === 'relayers' || resource === 'plugins');
+  // A list that has nothing for the key is empty.
+  if (need.isList === true || access.may(need, isOne ? id : undefined)) return undefined;
+  if (!access.sees(resource, isOne ? id : undefined)) return notThere(request, isOne ? resource : undefined, id ?? '');
+  return new AppError('NOT_PERMITTED', { deed, resource: isOne ? `${resource}:${id}` : resource });
+}
+
+function notThere(request: FastifyRequest, resource: 'relayers' | 'plugins' | undefined, id: string): AppError {
+  if (resource === 'relayers') return new AppError('RELAYER_NOT_FOUND', { id });
+  if (resource === 'plugins') return new AppError('PLUGIN_NOT_FOUND', { id });
+  return new AppError('ROUTE_NOT_FOUND', { method: request.method, path: request.url.split('?', 1)[0] ?? '' });
+}

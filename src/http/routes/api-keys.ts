@@ -1,0 +1,36 @@
+import type { FastifyInstance } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { ApiKeysService } from '../../services/settings/api-keys.ts';
+import { accessOf, callerOf } from '../caller.ts';
+import { success, successPage } from '../envelope.ts';
+import { assertNoBody, bodyOf } from '../json-body.ts';
+import { pageQuerySchema, pageRequest } from '../paging.ts';
+
+const params = z.object({ id: z.string() });
+
+/** The keys of callers. A key itself is shown once, by the answer that makes it. */
+export function apiKeyRoutes(app: FastifyInstance, apiKeys: ApiKeysService): void {
+  const routes = app.withTypeProvider<ZodTypeProvider>();
+
+  routes.get('/api-keys', { schema: { querystring: pageQuerySchema } }, async (request) => {
+    const page = pageRequest(request.query);
+    return successPage(await apiKeys.list(page), page);
+  });
+
+  routes.post('/api-keys', { config: { answersSecret: true } }, async (request, reply) =>
+    reply.code(201).send(success(await apiKeys.create(bodyOf(request), callerOf(request), accessOf(request)))),
+  );
+
+  routes.get('/api-keys/:id', { schema: { params } }, async (request) => success(await apiKeys.get(request.params.id)));
+
+  routes.get('/api-keys/:id/permissions', { schema: { params } }, async (request) =>
+    success(await apiKeys.permissions(request.params.id)),
+  );
+
+  routes.delete('/api-keys/:id', { schema: { params } }, async (request) => {
+    assertNoBody(request);
+    await apiKeys.revoke(request.params.id, callerOf(request));
+    return success('API key deleted successfully');
+  });
+}

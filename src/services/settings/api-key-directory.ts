@@ -1,0 +1,28 @@
+import { Access } from '../../domain/access.ts';
+import type { ApiKey } from '../../domain/api-key.ts';
+import type { Reader } from '../../store/store.ts';
+
+/** An API key with what it may do. */
+export interface ActiveKey extends ApiKey {
+  readonly access: Access;
+}
+
+/** The keys that clients made, as they are now, by their hashes. */
+export class ApiKeyDirectory {
+  readonly #read: Pick<Reader, 'apiKeyHashes'>;
+  #keys: ReadonlyMap<string, ActiveKey> = new Map();
+
+  constructor(read: Pick<Reader, 'apiKeyHashes'>) {
+    this.#read = read;
+  }
+
+  /** The key with a hash, whether or not its time is over. */
+  withHash(hash: string): ActiveKey | undefined {
+    return this.#keys.get(hash);
+  }
+
+  async reload(): Promise<void> {
+    const keys = await this.#read.apiKeyHashes();
+    this.#keys = new Map([...keys].map(([hash, key]) => [hash, { ...key, access: new Access(key.permissions) }]));
+  }
+}

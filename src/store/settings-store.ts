@@ -1,0 +1,88 @@
+import type { KeyObject } from 'node:crypto';
+import type { ApiKey } from '../domain/api-key.ts';
+import type { AuditedChange, AuditFilter, AuditRecord } from '../domain/audit.ts';
+import type { Caller } from '../domain/caller.ts';
+import type { JsonObject } from '../domain/json/json.ts';
+import type { StoredNetwork } from '../domain/network.ts';
+import type { NetworkType } from '../domain/network-type.ts';
+import type { Notification } from '../domain/notification.ts';
+import type { Page, PageRequest } from '../domain/page.ts';
+import type { StoredPlugin } from '../domain/plugin-settings.ts';
+import type { Relayer } from '../domain/relayer.ts';
+import type { StoredSigner } from '../domain/signer.ts';
+
+/** Reads of what clients can change. */
+export interface SettingsReader {
+  relayer(id: string): Promise<Relayer | undefined>;
+  /** Newest first, ties by id; `among`: of those with these ids. */
+  relayers(page: PageRequest, among?: readonly string[]): Promise<Page<Relayer>>;
+  allRelayers(): Promise<Relayer[]>;
+
+  notification(id: string): Promise<Notification | undefined>;
+  /** Newest first, ties by id. */
+  notifications(page: PageRequest): Promise<Page<Notification>>;
+  allNotifications(): Promise<Notification[]>;
+  /** The bytes that a notification's deliveries are signed with; null when they are not. */
+  signingKey(notificationId: string): Promise<KeyObject | null>;
+
+  storedNetwork(type: NetworkType, name: string): Promise<StoredNetwork | undefined>;
+  /** Newest first, ties by type and name. */
+  storedNetworks(): Promise<StoredNetwork[]>;
+
+  storedSigner(id: string): Promise<StoredSigner | undefined>;
+  /** Newest first, ties by id. */
+  storedSigners(page: PageRequest): Promise<Page<StoredSigner>>;
+  allSigners(): Promise<StoredSigner[]>;
+  /** With its secrets, of this making of it only. */
+  signerConfig(id: string, stamp: string): Promise<JsonObject | undefined>;
+
+  storedPlugin(id: string): Promise<StoredPlugin | undefined>;
+  /** By id. */
+  storedPlugins(): Promise<StoredPlugin[]>;
+
+  apiKey(id: string): Promise<ApiKey | undefined>;
+  /** Newest first, ties by id. */
+  apiKeys(page: PageRequest): Promise<Page<ApiKey>>;
+  /** All, by their hashes. */
+  apiKeyHashes(): Promise<Map<string, ApiKey>>;
+
+  /** Rises with each change of settings; 0 before the first. */
+  latestAuditRecord(): Promise<number>;
+  /** Changes of settings, the latest first. */
+  auditRecords(page: PageRequest, filter: AuditFilter): Promise<Page<AuditRecord>>;
+}
+
+/** Writes of the same. */
+export interface SettingsWriter extends SettingsReader {
+  /**
+   * Has all other changes of settings, and what refers to a relayer, wait for this commit. To be asked for before
+   * anything else of a body, so that what it reads is what they have left.
+   */
+  lockSettings(): Promise<void>;
+  /** Whether there is such a relayer; it is not deleted before the commit. */
+  holdRelayer(id: string): Promise<boolean>;
+  putNetwork(network: StoredNetwork): Promise<void>;
+  /** True when there was one. */
+  deleteNetwork(type: NetworkType, name: string): Promise<boolean>;
+  /** @throws DuplicateRecord */
+  insertSigner(signer: StoredSigner, config: JsonObject): Promise<void>;
+  /** True when there was one. */
+  deleteSigner(id: string): Promise<boolean>;
+  putPlugin(plugin: StoredPlugin): Promise<void>;
+  deletePlugin(id: string): Promise<void>;
+  insertApiKey(key: Omit<ApiKey, 'createdAt'>, hash: string): Promise<void>;
+  /** True when there was one. */
+  deleteApiKey(id: string): Promise<boolean>;
+  insertAuditRecord(record: AuditedChange & Pick<Caller, 'keyId' | 'requestId'>): Promise<void>;
+
+  putRelayer(relayer: Relayer): Promise<void>;
+  /** True when there was one. */
+  deleteRelayer(id: string): Promise<boolean>;
+
+  /** Makes or changes a notification; its signing key stays. */
+  putNotification(notification: Omit<Notification, 'hasSigningKey'>): Promise<void>;
+  /** Null removes it. */
+  putSigningKey(notificationId: string, key: string | null): Promise<void>;
+  /** Its waiting events end as dropped. True when there was one. */
+  deleteNotification(id: string): Promise<boolean>;
+}

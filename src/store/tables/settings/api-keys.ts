@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import type { ApiKey } from '../../../domain/api-key.ts';
+import type { Connection } from '../../connection.ts';
+import type { Reader, Writer } from '../../store.ts';
+import { pageBounds, totalOf } from '../lists/paging.ts';
+import { jsonText, readRecord, storableText, timestampSchema } from '../stored-record.ts';
+
+const rowSchema = z
+  .object({
+    id: z.string(),
+    created_at: timestampSchema,
+    name: z.string(),
+    permissions: jsonText(z.array(z.string())),
+    allowed_origins: jsonText(z.array(z.string())),
+    rate: jsonText(z.strictObject({ perSecond: z.number(), burst: z.number() })).nullable(),
+    expires_at: timestampSchema.nullable(),
+  })
+  .transform(
+    (row): ApiKey => ({
+      id: row.id,
+      name: row.name,
+      createdAt: row.created_at,
+      permissions: row.permissions,
+      allowedOrigins: row.allowed_origins,
+      rate: row.rate,
+      expiresAt: row.expires_at,
+    }),
+  );
+
+const SHOWN = ['id', 'created_at', 'name', 'permissions', 'allowed_origins', 'rate', 'expires_at'] as const;
+
+/** Reads of the table `api_keys`. */
+export function apiKeyReads({ db }: Connection): Pick<Reader, 'apiKey' | 'apiKeys' | 'apiKeyHashes'> {
+  const newestFirst = db.selectFrom('api_keys').orderBy('created_at', 'desc').orderBy('id', 'desc');
+  return {
+    async apiKey(id) {
+      const row = await db.selectFrom('api_keys').select(SHOWN).where('id', '=', id).executeTakeFirst();
+      return row && readRecord(rowSchema, 'api_keys', id, row);
+    },
+
+    async apiKeys(page) {
+      const { limit, offset } = pageBounds(page);
+      const rows = await newestFirst.select(SHOWN).limit(limit).offset(offset).execute();
+      const total = await db
+        .selectFrom('api_keys')
+        .select((on) => on.fn.countAll<number>().as('total'))
+        .execute();
+      return { items: rows.map((row) => readRecord(rowSchema, 'api_keys', row.id, row)), total: totalOf(total) };
+    },
+
+    async apiKeyHashes() {
+      const rows = await newestFirst.selectAll().execute();
+      return new Map(rows.map(({ hash, ...row }) => [hash, readRecord(rowSchema, 'api_keys', row.id, row)]));
+    },
+  };
+}
+
+/** Writes of the table `api_keys`. */
+export function apiKeyWrites({ db, now }: Connection): Pick<Writer, 'insertApiKey' | 'deleteApiKey'> {
+  return {
+    async insertApiKey({ id, name, permissions, allowedOrigins, rate, expiresAt }, hash) {
+      await db
+        .insertInto('api_keys')
+        .values({
+          ...{ id, created_at: now(), name: storableText(name), hash },
+          permissions: JSON.stringify(permissions),
+          allowed_origins: JSON.stringify(allowedOrigins),
+          rate: rate && JSON.stringify(rate),
+          expires_at: expiresAt,
+        })
+        .execute();
+    },
+
+    async deleteApiKey(id) {
+      const { numDeletedRows } = await db.deleteFrom('api_keys').where('id', '=', id).executeTakeFirstOrThrow();
+      return numDeletedRows === 1n;
+    },
+  };
+}

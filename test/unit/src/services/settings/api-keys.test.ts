@@ -1,0 +1,102 @@
+import { randomBytes } from 'node:crypto';
+import t, { type Test } from 'tap';
+import { Access, FULL_ACCESS } from '../../../../../src/domain/access.ts';
+import { createApiKeysService, hashOfKey } from '../../../../../src/services/settings/api-keys.ts';
+import { OPERATOR, operatorOnce } from '../../../../support/caller.ts';
+import { keyedEffect } from '../../../../support/keyed-effect.ts';
+import { storeFor } from '../../../../support/store.ts';
+
+const BODY = { name: 'Payments', permissions: ['relayers:a:send'] };
+const PAGE = { page: 1, perPage: 10 };
+
+async function stage(t: Test) {
+  const store = await storeFor(t);
+  const told: string[] = [];
+  const service = createApiKeysService({
+    ...{ store, randomBytes, startedAt: 0, newId: () => crypto.randomUUID() },
+    feed: { changed: async (kind) => void told.push(kind) },
+  });
+  const create = (body: unknown, by = OPERATOR, access = FULL_ACCESS) => service.create(body, by, access);
+  return { store, service, create, told };
+}
+
+t.test('a key is shown once, and only its hash is kept', async (t) => {
+  const { store, service, create, told } = await stage(t);
+  const { key, ...view } = await create({
+    ...BODY,
+    allowed_origins: ['https://app.example'],
+    expires_at: '2999-01-01T00:00:00Z',
+    rate_limit: { requests_per_second: 5, burst: 10 },
+  });
+  t.match(key, /^iso_[\w-]{43}$/);
+  t.match(view, {
+    name: 'Payments',
+    allowed_origins: ['https://app.example'],
+    permissions: ['relayers:a:send'],
+    rate_limit: { requests_per_second: 5, burst: 10 },
+    expires_at: '2999-01-01T00:00:00.000+00:00',
+  });
+  t.strictSame(told, ['api_key']);
+  const id = String(view['id']);
+  t.strictSame(await service.get(id), view);
+  t.strictSame(await service.permissions(id), ['relayers:a:send']);
+  t.match((await store.read.apiKeyHashes()).get(hashOfKey(String(key))), { id });
+  const audit = await store.read.auditRecords(PAGE, { resource: 'api_key' });
+  t.match(audit.items, [{ action: 'create', resourceId: id, before: null, after: { name: 'Payments' } }]);
+  t.notMatch(JSON.stringify([audit, await service.list(PAGE)]), String(key));
+});
+
+t.test('that of the environment is the last of the list, and stays', async (t) => {
+  const { service, create } = await stage(t);
+  const only = { id: 'default', name: 'default', permissions: ['*'], allowed_origins: ['*'], expires_at: null };
+  t.match(await service.list(PAGE), { items: [only], total: 1 });
+  for (let n = 0; n < 3; n += 1) await create(BODY);
+  const ids: unknown[] = [];
+  for (const page of [1, 2, 3]) {
+    const { items, total } = await service.list({ page, perPage: 2 });
+    t.equal(total, 4);
+    ids.push(...items.map(({ id }) => id));
+  }
+  t.equal(ids.length, 4);
+  t.equal(ids.at(-1), 'default');
+  t.match(await service.get('default'), only);
+  t.strictSame(await service.permissions('default'), ['*']);
+  await t.rejects(service.revoke('default', OPERATOR), { code: 'INVALID_REQUEST' });
+});
+
+t.test('nobody grants what they do not have, and nothing is granted in the past', async (t) => {
+  const { create, store } = await stage(t);
+  const some = new Access(['api-keys:write', 'relayers:a:*']);
+  t.match(await create(BODY, OPERATOR, some), { permissions: ['relayers:a:send'] });
+  await t.rejects(create({ ...BODY, permissions: ['relayers:a:send', 'signers:read'] }, OPERATOR, some), {
+    code: 'PERMISSION_NOT_HELD',
+    status: 403,
+    message: 'The API key cannot grant signers:read, which it does not have itself',
+  });
+  await t.rejects(create({ ...BODY, expires_at: '2001-01-01T00:00:00Z' }), { message: 'expires_at: is in the past' });
+  await t.rejects(create({ ...BODY, permission: [] }), { message: /^unknown field `permission`, did you mean/ });
+  t.equal((await store.read.apiKeyHashes()).size, 1);
+});
+
+t.test('a revoked key is gone', async (t) => {
+  const { service, create, store, told } = await stage(t);
+  const id = String((await create(BODY))['id']);
+  await service.revoke(id, OPERATOR);
+  t.equal((await store.read.apiKeyHashes()).size, 0);
+  t.strictSame(told, ['api_key', 'api_key']);
+  const asked: Promise<unknown>[] = [service.get(id), service.permissions(id), service.revoke(id, OPERATOR)];
+  for (const ask of asked) {
+    await t.rejects(ask, { code: 'API_KEY_NOT_FOUND', message: `Api key with id ${id} not found` });
+  }
+});
+
+t.test('under one name one key is made, and nobody is given it twice', async (t) => {
+  const { service, create, store } = await stage(t);
+  const effect = await keyedEffect(store);
+  const made = await create(BODY, operatorOnce(effect));
+  await t.rejects(create(BODY, operatorOnce(effect)), { code: 'ANSWER_NOT_KEPT' });
+  t.equal((await store.read.apiKeyHashes()).size, 1);
+  const revoke = operatorOnce({ ...effect, occurrence: 1 });
+  await service.revoke(String(made['id']), revoke);
+  await service.revoke(String(made['id']), revoke);
+});
