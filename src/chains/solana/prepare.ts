@@ -73,6 +73,9 @@ export async function judge(rpc: RpcClient, transaction: string, account: Accoun
 const REFUSED = 'Solana transaction validation error: ';
 const SHORT = 'Insufficient balance: ';
 
+/** Behind logs that are cut off a program could call any other. */
+const UNSEEN = 'Policy violation: It logs more than nodes show, so the programs that it calls cannot be checked';
+
 async function prepareOnce(
   read: ReadOne,
   { request }: Pick<Transaction, 'request'>,
@@ -97,7 +100,8 @@ async function prepareOnce(
     balance(read, account.address),
     rentPaid(read, message, keys),
   ]);
-  const called = tried.programs.filter((program) => program !== COMPUTE_BUDGET_PROGRAM);
+  if (tried.programs === null && policy.allowedPrograms !== null) return refused(UNSEEN);
+  const called = (tried.programs ?? []).filter((program) => program !== COMPUTE_BUDGET_PROGRAM);
   const guarded = { message: draft.asked, size, lookedUp: looked.addresses, called };
   const violation =
     policyViolation(guarded, account.address, policy, guardOf(policy)) ??

@@ -145,8 +145,16 @@ export interface Simulation {
   logs: string[];
   /** In compute units. */
   used: bigint | null;
-  /** Every program that was called, by an instruction or by another program. */
-  programs: string[];
+  /** Every program that was called, by an instruction or by another program; null where the logs were cut off. */
+  programs: string[] | null;
+}
+
+/** What stands in the place of all further lines, after 10,000 bytes (agave, `LogCollector`). */
+const CUT_OFF = 'Log truncated';
+
+function calledIn(line: string): string[] {
+  const [, program] = /^Program (\S+) invoke \[\d+\]$/.exec(line) ?? [];
+  return program === undefined ? [] : [program];
 }
 
 /** Tries a transaction whose signatures need not be there yet, under its own blockhash or the node's latest. */
@@ -166,7 +174,7 @@ export function simulate(
       error: transactionError(err),
       logs: lines,
       used: unitsConsumed == null ? null : integer(unitsConsumed),
-      programs: [...new Set(lines.flatMap((line) => /^Program (\S+) invoke \[\d+\]$/.exec(line)?.[1] ?? []))],
+      programs: lines.includes(CUT_OFF) ? null : [...new Set(lines.flatMap(calledIn))],
     };
   });
 }

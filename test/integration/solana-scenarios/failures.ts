@@ -113,7 +113,10 @@ export const FAILURES: Readonly<Record<string, Failure>> = {
   22: {
     what: 'a transaction moves what the relayer owns',
     shown: {
-      [MONEY]: 'what the relayer itself would lose is refused wherever it signs',
+      [MONEY]: [
+        'what the relayer itself would lose is refused wherever it signs',
+        'programs that are called behind logs which are cut off count as forbidden',
+      ],
       [DRAIN]: 'what passes the guard takes nothing but the fee, whoever signs it as well',
     },
   },
@@ -227,6 +230,47 @@ export const FAILURES: Readonly<Record<string, Failure>> = {
   55: {
     what: 'a node answers with nonsense',
     shown: { [NODES]: 'answers of no use are no answers' },
+  },
+  36: {
+    what: 'a relayer that is made half-way stays behind',
+    shown: { 'unit/src/services/settings/relayer-create': 'what it refers to has to be there' },
+  },
+  40: {
+    what: 'malformed bytes end in a panic',
+    shown: {
+      'unit/src/chains/solana/message/transaction': [
+        'a transaction with any one byte changed is read as what it is, or malformed',
+        'a part of a transaction is malformed, and so is more than one',
+        'as many signatures as signers',
+        'base64 has one form',
+        'a transaction fits into a packet',
+        'version 1 is refused by its name, however large it is',
+      ],
+    },
+  },
+  37: {
+    what: 'a token without decimals is refused until the next start',
+    why: 'decimals are read from the mint each time',
+    shown: { [GASLESS]: 'what is enabled, and which tokens fees can be paid in' },
+  },
+  49: {
+    what: 'what was accepted is stranded when a queue is down',
+    why: 'there is no queue: what is accepted is found in the store',
+    shown: { [ONCE]: 'whenever the process dies, what it signed is what its successor offers' },
+  },
+  50: {
+    what: 'a relayer is deleted while its transactions are under way',
+    shown: { 'unit/src/services/settings/relayer-delete': 'a relayer goes when nothing of it is under way' },
+  },
+  52: {
+    what: 'the signer is down',
+    shown: {
+      'unit/src/engine/lane/attempts/sign-pending': 'a signer that is down fails nothing and takes no sequence',
+    },
+  },
+  54: {
+    what: 'hundreds are under way at a restart',
+    shown: { [ONCE]: 'whenever the process dies, what it signed is what its successor offers' },
   },
   cancel: {
     what: 'a cancel that ends a transaction which lands all the same',

@@ -110,6 +110,20 @@ t.test('many at once never take the account below its minimum', async (t) => {
   });
 });
 
+t.test('programs that are called behind logs which are cut off count as forbidden', async (t) => {
+  const allowed_programs = [memo('').program_id];
+  const scenario = await SolanaScenario.open(t, scene, { policies: { allowed_programs } });
+  await scenario.start();
+  const loud = { ...memo('x'.repeat(500)) };
+  const quiet = await scenario.send({ instructions: [loud] });
+  await scenario.untilStatus(quiet, 'confirmed', { mining: true });
+  const cut = { context: { slot: 1 }, value: { err: null, logs: ['Log truncated'], unitsConsumed: 5 } };
+  await svm.fault({ methods: ['simulateTransaction'], times: 1, act: { kind: 'result', result: cut } });
+  const id = await scenario.send({ instructions: [loud] });
+  await scenario.untilStatus(id, 'failed');
+  t.match((await scenario.get(id)).statusReason, /the programs that it calls cannot be checked/);
+});
+
 t.test('prices are counted in their own unit, and never beyond the cap', async (t) => {
   await svm.setPrioritizationFee(5_000_000);
   t.teardown(() => svm.setPrioritizationFee(0));
