@@ -1,6 +1,6 @@
 import { arrange, type Instruction, placesIn } from './compile.ts';
 import { nonceOf } from './durable-nonce.ts';
-import { isSigner, isWritable, type Message } from './message.ts';
+import { isSigner, isWritable, type Message, type TableLookup } from './message.ts';
 
 /** How a message is to differ. */
 export interface Recomposition {
@@ -8,26 +8,45 @@ export interface Recomposition {
   blockhash: string;
   /** Come first, but for the advance of a durable nonce, which has no effect anywhere else. */
   before: readonly Instruction[];
+  /** The accounts that the message's lookup tables name, in their order. */
+  lookedUp: readonly string[];
+}
+
+/** An account that a lookup table names. */
+interface Entry {
+  table: string;
+  index: number;
+  key: string;
+  isWritable: boolean;
 }
 
 /**
  * A message that does the same for another payer. The accounts of its instructions keep their rights, also those that
- * its lookup tables name; what no instruction names takes part no longer.
+ * its lookup tables name; what no instruction names takes part no longer. The runtime loads no account twice, so what the
+ * payer or the new instructions name is taken out of the tables.
  */
-export function recompose(message: Message, { payer, blockhash, before }: Recomposition): Message {
-  const { version, keys, instructions, lookups } = message;
-  // Of those out of lookup tables, the tables tell.
+export function recompose(message: Message, { payer, blockhash, before, lookedUp }: Recomposition): Message {
+  const { version, keys, instructions } = message;
+  const named = new Set([
+    payer,
+    ...before.flatMap(({ program, accounts }) => [program, ...accounts.map(({ key }) => key)]),
+  ]);
+  const entries = entriesOf(message, lookedUp);
+  const left = entries.filter(({ key }) => !named.has(key));
   const known = instructions.map(
     ({ program, accounts, data }): Instruction => ({
       program: keys[program] ?? '',
-      accounts: accounts.flatMap((place) => accountAt(message, place) ?? []),
+      accounts: accounts.flatMap((place) => accountAt(message, entries, named, place) ?? []),
       data,
     }),
   );
   const arrangement = arrange(payer, [...before, ...known]);
-  const shift = arrangement.keys.length - keys.length;
   const places = new Map(arrangement.keys.map((key, place) => [key, place]));
-  const placeOf = (place: number): number => places.get(keys[place] ?? '') ?? place + shift;
+  const placeOf = (place: number): number => {
+    const entry = entries[place - keys.length];
+    const own = places.get(entry?.key ?? keys[place] ?? '');
+    return own ?? arrangement.keys.length + left.findIndex((one) => one === entry);
+  };
   const moved = instructions.map(({ program, accounts, data }) => ({
     program: placeOf(program),
     accounts: accounts.map(placeOf),
@@ -39,12 +58,38 @@ export function recompose(message: Message, { payer, blockhash, before }: Recomp
     ...arrangement,
     blockhash,
     instructions: [...moved.slice(0, start), ...before.map(placesIn(arrangement)), ...moved.slice(start)],
-    lookups,
+    lookups: lookupsOf(message, left),
   };
 }
 
-function accountAt(message: Message, place: number): Instruction['accounts'][number] | undefined {
+/** As the runtime counts them: those of all tables that may be written, then the others. */
+function entriesOf({ lookups }: Message, lookedUp: readonly string[]): Entry[] {
+  const places = [true, false].flatMap((isWritable) =>
+    lookups.flatMap(({ table, writable, readonly }) =>
+      (isWritable ? writable : readonly).map((index) => ({ table, index, isWritable })),
+    ),
+  );
+  return places.map((entry, at) => ({ ...entry, key: lookedUp[at] ?? '' }));
+}
+
+function lookupsOf({ lookups }: Message, left: readonly Entry[]): TableLookup[] {
+  const indexes = (table: string, writable: boolean) =>
+    left.filter((entry) => entry.table === table && entry.isWritable === writable).map(({ index }) => index);
+  return lookups
+    .map(({ table }) => ({ table, writable: indexes(table, true), readonly: indexes(table, false) }))
+    .filter(({ writable, readonly }) => writable.length + readonly.length > 0);
+}
+
+/** Undefined for what stays in a lookup table, which tells of it. */
+function accountAt(
+  message: Message,
+  entries: readonly Entry[],
+  named: ReadonlySet<string>,
+  place: number,
+): Instruction['accounts'][number] | undefined {
   const key = message.keys[place];
-  if (key === undefined) return undefined;
-  return { key, isSigner: isSigner(message, place), isWritable: isWritable(message, place) };
+  if (key !== undefined) return { key, isSigner: isSigner(message, place), isWritable: isWritable(message, place) };
+  const entry = entries[place - message.keys.length];
+  if (entry === undefined || !named.has(entry.key)) return undefined;
+  return { key: entry.key, isSigner: false, isWritable: entry.isWritable };
 }

@@ -53,7 +53,10 @@ export async function buildPrepared(
   const nonce = nonceOf(message);
   const latest = nonce === undefined ? await latestBlockhash(read) : undefined;
   const blockhash = latest?.blockhash ?? message.blockhash;
-  const compose = (before: readonly Instruction[]) => recompose(message, { payer: account.address, blockhash, before });
+  const looked = await lookUp(read, message);
+  if (looked.kind === 'fault') throw new Refusal('validation', looked.reason);
+  const recomposition = { payer: account.address, blockhash, lookedUp: looked.addresses };
+  const compose = (before: readonly Instruction[]) => recompose(message, { ...recomposition, before });
   const [user = ''] = message.keys;
   const priced = await withFee(read, { compose, asset, user, spent: 0n, relayer: account.address, policy, prices });
   return { ...priced, lastValidBlockHeight: latest?.lastValidBlockHeight ?? null };

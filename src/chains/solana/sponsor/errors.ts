@@ -42,6 +42,11 @@ export class Refusal extends OwnRefusal {
 /** What the market refuses for what was asked of it. */
 const UNTRADED: ReadonlySet<string | undefined> = new Set(['TOKEN_NOT_TRADABLE', 'COULD_NOT_FIND_ANY_ROUTE']);
 
+/** Whether a market has no price because nobody trades the token, or so little of it. */
+export function isUntraded(error: unknown): boolean {
+  return error instanceof MarketFailure && UNTRADED.has(error.code);
+}
+
 /**
  * Runs what a gasless method does, and gives its failures the class that they have there.
  * @param trouble the class of a node's
@@ -90,7 +95,7 @@ export async function inPlainWords<T>(use: () => Promise<T>): Promise<T> {
     if (!(error instanceof Refusal)) throw error;
     const { cause, detail } = error;
     if (cause instanceof AppError || cause instanceof RpcError) throw cause;
-    if (cause instanceof MarketFailure && !UNTRADED.has(cause.code)) {
+    if (cause instanceof MarketFailure && !isUntraded(cause)) {
       throw new AppError('UNAVAILABLE', { reason: `The market told no price: ${messageOf(cause)}` }, { cause });
     }
     throw invalidRequest(detail, error);

@@ -10,7 +10,7 @@ import { associatedAccount } from '../tokens/associated.ts';
 import { netOf, readMint } from '../tokens/mint.ts';
 import { readLamports } from '../tokens/transfer.ts';
 import { assertWithin, type Building } from './build.ts';
-import { Refusal } from './errors.ts';
+import { isUntraded, Refusal } from './errors.ts';
 import { priceOf } from './fee.ts';
 import { worth } from './price.ts';
 
@@ -56,9 +56,25 @@ async function creditOf(
   let credit = lamports;
   for (const [mint, amount] of tokens) {
     if (credit >= price) break;
-    if (amount > 0n) credit += (amount * price) / (await worth(prices, mint, price, policy));
+    const needed = amount > 0n ? await worthOf(prices, mint, price, policy) : null;
+    if (needed !== null) credit += (amount * price) / needed;
   }
   return credit;
+}
+
+/** Null for what nobody trades, which pays nothing. */
+async function worthOf(
+  prices: Building['prices'],
+  mint: string,
+  price: bigint,
+  policy: SolanaPolicy,
+): Promise<bigint | null> {
+  try {
+    return await worth(prices, mint, price, policy);
+  } catch (error) {
+    if (isUntraded(error)) return null;
+    throw error;
+  }
 }
 
 /** All that goes to the relayer, less what its own accounts give. What programs move among themselves does not count. */

@@ -48,7 +48,7 @@ t.test('the instructions stay what they are, behind those that are put before th
     const compiled = isLegacy ? draft.compileToLegacyMessage() : draft.compileToV0Message(tables);
     const before = decodeMessage(compiled.serialize());
     looked += before.lookups.length;
-    const after = recompose(before, { payer: RELAYER, blockhash: BLOCKHASH, before: [EXTRA] });
+    const after = recompose(before, { payer: RELAYER, blockhash: BLOCKHASH, before: [EXTRA], lookedUp: [] });
     t.strictSame(decodeMessage(encodeMessage(after)), after, 'it is a message');
     t.equal(after.keys[0], RELAYER);
     t.equal(after.blockhash, BLOCKHASH);
@@ -68,7 +68,7 @@ t.test('the instructions stay what they are, behind those that are put before th
 t.test('who only paid takes part no longer', async (t) => {
   const memo = { ...EXTRA, accounts: [{ key: OTHER, isSigner: false, isWritable: true }] };
   const before = compileLegacy({ payer: keypair(1).publicKey.toBase58(), blockhash: BLOCKHASH, instructions: [memo] });
-  const after = recompose(before, { payer: RELAYER, blockhash: BLOCKHASH, before: [] });
+  const after = recompose(before, { payer: RELAYER, blockhash: BLOCKHASH, before: [], lookedUp: [] });
   t.equal(after.signers, 1);
   t.strictSame(after.keys, [RELAYER, OTHER, PROGRAM]);
 });
@@ -81,10 +81,43 @@ t.test('the advance of a durable nonce stays first', async (t) => {
   ];
   const draft = new TransactionMessage({ payerKey: authority, recentBlockhash: BLOCKHASH, instructions });
   const before = decodeMessage(draft.compileToLegacyMessage().serialize());
-  const after = recompose(before, { payer: RELAYER, blockhash: before.blockhash, before: [EXTRA] });
+  const after = recompose(before, { payer: RELAYER, blockhash: before.blockhash, before: [EXTRA], lookedUp: [] });
   t.match(nonceOf(after), { account: nonce.toBase58(), value: BLOCKHASH });
   t.strictSame(
     after.instructions.map(({ program }) => after.keys[program]),
     [SystemProgram.programId.toBase58(), PROGRAM, SystemProgram.programId.toBase58()],
   );
+});
+
+t.test('what the new instructions name is taken out of the lookup tables', async (t) => {
+  let taken = 0;
+  const property = fc.property(messagePlan, fc.nat(), ({ payer, blockhash, instructions, tables }, pick) => {
+    const draft = new TransactionMessage({ payerKey: payer, recentBlockhash: blockhash, instructions });
+    const before = decodeMessage(draft.compileToV0Message(tables).serialize());
+    const addressOf = (table: string) => (entry: number) =>
+      tables.find(({ key }) => key.toBase58() === table)?.state.addresses[entry]?.toBase58() ?? '';
+    const lookedUp = ({ lookups }: Message) => [
+      ...lookups.flatMap(({ table, writable }) => writable.map(addressOf(table))),
+      ...lookups.flatMap(({ table, readonly }) => readonly.map(addressOf(table))),
+    ];
+    const all = lookedUp(before);
+    const shared = all[pick % Math.max(1, all.length)];
+    if (shared === undefined) return;
+    taken += 1;
+    const extra = { ...EXTRA, accounts: [{ key: shared, isSigner: false, isWritable: false }] };
+    const after = recompose(before, { payer: RELAYER, blockhash: BLOCKHASH, before: [extra], lookedUp: all });
+    t.strictSame(decodeMessage(encodeMessage(after)), after, 'it is a message');
+    t.ok(after.keys.includes(shared));
+    t.strictSame(lookedUp(after).toSorted(), all.filter((key) => key !== shared).toSorted());
+    const rights = (message: Message) => {
+      const keys = [...message.keys, ...lookedUp(message)];
+      return message.instructions.map(({ program, accounts }) => ({
+        program: keys[program],
+        accounts: accounts.map((place) => [keys[place], isWritable(message, place)]),
+      }));
+    };
+    t.strictSame(rights(after).slice(1), rights(before), 'whatever was named is named still, with the same rights');
+  });
+  fc.assert(property, { numRuns: runsOf(300) });
+  t.ok(taken > 0, 'some shared an account');
 });

@@ -4,6 +4,8 @@ import t, { type Test } from 'tap';
 import { decodeTransaction } from '../../../../../../src/chains/solana/message/transaction.ts';
 import { assertPaid } from '../../../../../../src/chains/solana/sponsor/payment.ts';
 import type { JsonObject } from '../../../../../../src/domain/json/json.ts';
+import { type MarketClient, MarketFailure } from '../../../../../../src/egress/market-client.ts';
+import { NO_MARKET } from '../../../../../support/no-market.ts';
 import { keyOf, openSolana } from '../../../../../support/solana-node.ts';
 import { built, RELAYER, relayerAccount } from '../../../../../support/solana-relayer.ts';
 import {
@@ -32,12 +34,13 @@ async function check(
     signers = [USER],
     policies = {},
     accounts = TOKENS,
-  }: { signers?: (typeof USER)[]; policies?: JsonObject; accounts?: typeof TOKENS } = {},
+    market = DOUBLE_MARKET,
+  }: { signers?: (typeof USER)[]; policies?: JsonObject; accounts?: typeof TOKENS; market?: MarketClient } = {},
 ): Promise<void> {
   const { rpc } = await openSolana(t, { accounts, fee: 10_000 });
   const account = relayerAccount({ fee_payment_strategy: 'user', ...policies });
   const transaction = decodeTransaction(built(instructions, { signers }));
-  const prices = { market: DOUBLE_MARKET, genesis: 'a chain' };
+  const prices = { market, genesis: 'a chain' };
   await rpc.onOne((read) => assertPaid(read, transaction, { account, prices }));
 }
 
@@ -50,6 +53,10 @@ t.test('all that goes to the relayer counts, in SOL and in tokens', async (t) =>
   await t.rejects(check(t, [payTo(relayerAddress, 19_999n)]), UNPAID);
   await t.rejects(check(t, [lamports(5_000), payTo(relayerAddress, 9_999n)]), UNPAID);
   await t.rejects(check(t, [], { signers: [] }), UNPAID);
+  await t.resolves(
+    check(t, [lamports(10_000), payTo(relayerAddress, 1n)], { market: NO_MARKET }),
+    'it is asked no more',
+  );
 });
 
 t.test('a token account is the relayer’s by its owner, or as the one that the transaction makes', async (t) => {
@@ -84,4 +91,12 @@ t.test('what the relayer has signed has its price, and other bounds hold', async
   await t.rejects(check(t, [payTo(relayerAddress, 20_000n)], { policies }), tooMuch);
   await t.rejects(check(t, [payTo(relayerAddress, 20_000n)], { policies, signers: [RELAYER, USER] }), tooMuch);
   await t.rejects(check(t, [lamports(10_000)], { policies: { max_allowed_fee_lamports: 9_999 } }), { code: -32_013 });
+});
+
+t.test('what nobody trades pays nothing, and a market in trouble is no reason to guess', async (t) => {
+  const refusing = (failure: MarketFailure) => ({ ...NO_MARKET, get: () => Promise.reject(failure) });
+  const untraded = refusing(new MarketFailure('not tradable', { code: 'TOKEN_NOT_TRADABLE' }));
+  await t.rejects(check(t, [payTo(relayerAddress, 20_000n)], { market: untraded }), UNPAID);
+  const trouble = new MarketFailure('gone');
+  await t.rejects(check(t, [payTo(relayerAddress, 20_000n)], { market: refusing(trouble) }), trouble);
 });
