@@ -7,7 +7,16 @@ import {
   createCloseAccountInstruction,
   createTransferCheckedInstruction,
 } from '@solana/spl-token';
-import { Keypair, NonceAccount, type PublicKey, SystemProgram, Transaction } from '@solana/web3.js';
+import {
+  AddressLookupTableProgram,
+  Keypair,
+  NonceAccount,
+  type PublicKey,
+  SystemProgram,
+  Transaction,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js';
 import t, { type Test } from 'tap';
 import { gaslessStage } from '../support/gasless-stage.ts';
 import { anyone, transfer } from '../support/svm-scene.ts';
@@ -400,6 +409,58 @@ t.test('under a durable nonce the fee is paid behind its advance', async (t) => 
   const { result: sent } = await rpc('signAndSendTransaction', { transaction: signedBy(wallet, result.transaction) });
   await tickUntil(sent.id, 'confirmed');
   t.equal(await connection.getBalance(to), 2_000_000);
+});
+
+t.test('what a user’s lookup table names can be paid with', async (t) => {
+  await policies();
+  const [wallet, to, key] = [await user(), anyone(), Keypair.generate().publicKey];
+  await usd.give(to, 1n);
+  const meta = Buffer.alloc(56);
+  meta.writeUInt32LE(1);
+  meta.writeBigUInt64LE(2n ** 64n - 1n, 4);
+  const addresses = [usd.mint, usd.accountOf(to), usd.accountOf(relayer)];
+  const data = Buffer.concat([meta, ...addresses.map((address) => address.toBuffer())]);
+  await svm.setAccount(key.toBase58(), {
+    lamports: 10_000_000n,
+    data,
+    owner: AddressLookupTableProgram.programId.toBase58(),
+  });
+  await svm.tick(2);
+  const table = (await connection.getAddressLookupTable(key)).value;
+  if (table === null) throw new Error('there is a table');
+  const { blockhash } = await connection.getLatestBlockhash();
+  const instructions = [pay(wallet, to, 1_000n)];
+  const message = new TransactionMessage({ payerKey: wallet.publicKey, recentBlockhash: blockhash, instructions });
+  const draft0 = new VersionedTransaction(message.compileToV0Message([table]));
+  t.equal(draft0.message.addressTableLookups.length, 1);
+  const base64 = Buffer.from(draft0.serialize()).toString('base64');
+  const { result } = await rpc('prepareTransaction', { transaction: base64, fee_token: USD });
+  const prepared = VersionedTransaction.deserialize(Buffer.from(result.transaction, 'base64'));
+  prepared.sign([wallet]);
+  const transaction = Buffer.from(prepared.serialize()).toString('base64');
+  const { result: sent } = await rpc('signAndSendTransaction', { transaction });
+  await tickUntil(sent.id, 'confirmed');
+  t.equal(await usd.held(to), 1_001n);
+});
+
+t.test('a plugin calls the same methods, those that sign or send with a grant for that', async (t) => {
+  await policies();
+  const { wallet, to, asked } = await payment();
+  const call = async (plugin: string, method: string, params: object) =>
+    (await stage.service.call(plugin, { method, params })).body;
+  t.match(await call('asks', 'feeEstimate', asked), { data: { id: 3, result: { estimated_fee: '0.002' } } });
+  t.match(await call('asks', 'prepareTransaction', asked), {
+    success: false,
+    error: /has no grant to sign with relayer local-1/,
+  });
+  const { data } = await call('acts', 'prepareTransaction', asked);
+  t.match(data, { result: { method: 'prepareTransaction', fee_in_spl: String(PRICE) } });
+  const transaction = signedBy(wallet, data.result.transaction);
+  const refused = await call('asks', 'signAndSendTransaction', { transaction });
+  t.match(refused, { success: false, error: /has no grant to send through relayer local-1/ });
+  const { data: sent } = await call('acts', 'signAndSendTransaction', { transaction });
+  await tickUntil(sent.result.id, 'confirmed');
+  t.equal(await usd.held(to), 1_001n);
 });
 
 t.test('the relayer pays rent once, and only where it is paid back: who closes an account gains nothing', async (t) => {

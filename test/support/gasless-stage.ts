@@ -41,7 +41,18 @@ export interface GaslessStage extends SolanaStage {
 /** Starts all of it; it ends with the test. */
 export async function gaslessStage(t: Test): Promise<GaslessStage> {
   const jupiter = await startJupiter(t);
-  const stage = await solanaStage(t, { fee_payment_strategy: 'user' }, { env: { JUPITER_API_URL: jupiter.url } });
+  const stage = await solanaStage(
+    t,
+    { fee_payment_strategy: 'user' },
+    {
+      env: { JUPITER_API_URL: jupiter.url },
+      plugins: [
+        { id: 'asks', path: 'calls.ts', permissions: { relayers: { 'local-1': ['rpc'] } } },
+        { id: 'acts', path: 'calls.ts', permissions: { relayers: { 'local-1': ['rpc', 'sign', 'send'] } } },
+      ],
+      pluginFiles: { 'calls.ts': CALLS },
+    },
+  );
   const { connection, service } = stage;
   const sdk = new RelayersApi(new Configuration({ basePath: service.url, accessToken: service.apiKey }));
   const usd = await makeToken(stage, { decimals: 6 });
@@ -78,6 +89,11 @@ export async function gaslessStage(t: Test): Promise<GaslessStage> {
     },
   };
 }
+
+/** A plugin that makes the JSON-RPC call that it is given. */
+const CALLS = `export async function handler({ api, params }) {
+  return api.useRelayer('local-1').rpc({ jsonrpc: '2.0', id: 3, ...params });
+}`;
 
 const UNSET = {
   ...{ allowed_programs: null, allowed_accounts: null, disallowed_accounts: null, allowed_tokens: null },
