@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { Asset, AuthRequiredFlag, AuthRevocableFlag, Keypair, Operation, type xdr } from '@stellar/stellar-sdk';
 import t from 'tap';
+import { openMarket } from '../support/stellar-market.ts';
 import { codeOf, LUMEN, startStellarScene } from '../support/stellar-scene.ts';
 
 const scene = await startStellarScene();
@@ -17,19 +18,11 @@ const done = async (source: Keypair, ...operations: xdr.Operation[]) =>
 
 const pay = (to: Keypair, amount: string, asset = Asset.native()) =>
   Operation.payment({ destination: to.publicKey(), amount, asset });
-const usdOf = (issuer: Keypair) => new Asset('USD', issuer.publicKey());
 const holding = async (owner: Keypair, asset: Asset) => (await server.getTrustline(owner.publicKey(), asset)).balance;
 
-/** An issuer, and holders of so much of what it issues. */
-async function market(...amounts: string[]): Promise<{ issuer: Keypair; usd: Asset; holders: Keypair[] }> {
-  const issuer = await funded();
-  const usd = usdOf(issuer);
-  const holders = await Promise.all(amounts.map(() => funded()));
-  for (const [index, holder] of holders.entries()) {
-    await land(await signed(holder, [Operation.changeTrust({ asset: usd })]));
-    if (amounts[index] !== '0') await land(await signed(issuer, [pay(holder, amounts[index] ?? '', usd)]));
-  }
-  return { issuer, usd, holders };
+async function market(...amounts: string[]) {
+  const { issuer, asset, holders } = await openMarket(scene, 'USD', ...amounts);
+  return { issuer, usd: asset, holders };
 }
 
 t.test('an account is made with a reserve, merged, and never falls back behind itself', async (t) => {

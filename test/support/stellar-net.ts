@@ -49,9 +49,10 @@ export interface StellarNet extends StellarEndpoint {
 export interface StellarEndpoint {
   /** Of Soroban RPC. */
   readonly url: string;
+  readonly horizonUrl: string;
   /** One call, past all faults but those of the endpoint. @throws Error with the node's text */
   rpc(method: string, params?: object): Promise<unknown>;
-  /** How often a method was called. */
+  /** How often a method was called, or a route of Horizon by its name behind `horizon.`. */
   calls(method: string): Promise<number>;
   /** The hashes of all transactions that were offered here, in the order of arrival, whatever became of them. */
   offers(): Promise<string[]>;
@@ -99,9 +100,10 @@ export async function startStellar(options: StellarOptions = {}): Promise<Stella
 }
 
 async function endpointAt(control: Counterpart<Command>, endpoint: number, behind: number): Promise<StellarEndpoint> {
-  const { url } = (await control.ask({ kind: 'open', behind })) as Addresses;
+  const { url, horizonUrl } = (await control.ask({ kind: 'open', behind })) as Addresses;
   return {
     url,
+    horizonUrl,
     rpc: (method, params) => call(url, method, params),
     async calls(method) {
       const counts = (await control.ask({ kind: 'calls', endpoint })) as Map<string, number>;

@@ -70,4 +70,5 @@ export type Command =
 /** Where one node is reached. */
 export interface Addresses {
   url: string;
+  horizonUrl: string;
 }

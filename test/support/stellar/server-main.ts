@@ -1,6 +1,7 @@
 /** The process of a counterpart for Stellar: it judges in its own time, and no test waits for its arithmetic. */
 import { answerCommands } from '../counterpart-commands.ts';
 import { type Addresses, type Command, type OnChain, STELLAR_DEFAULTS, type StellarOptions } from './control.ts';
+import { HorizonServer } from './horizon/horizon-server.ts';
 import { Faults } from './http/faults.ts';
 import { archive, makeAssetContract, makeContract } from './node/arrangement.ts';
 import type { Landed } from './node/closed-ledger.ts';
@@ -46,7 +47,8 @@ async function open(behind: number): Promise<Addresses> {
   const [faults, calls] = [new Faults(), new Map<string, number>()];
   endpoints.push({ view, faults, calls });
   const count = (name: string) => calls.set(name, (calls.get(name) ?? 0) + 1);
-  return { url: await new RpcServer(view, faults, count).listen() };
+  const [rpc, horizon] = [new RpcServer(view, faults, count), new HorizonServer(view, faults, count)];
+  return { url: await rpc.listen(), horizonUrl: await horizon.listen() };
 }
 
 function perform(command: Command): unknown {

@@ -15,7 +15,7 @@ export interface Fault {
 }
 
 export type FaultAct =
-  /** A JSON-RPC error; the call is not performed. */
+  /** A JSON-RPC error, or a problem of Horizon with this status and type; the call is not performed. */
   | { kind: 'error'; code: number; message: string; data?: unknown }
   /** The call is not performed. */
   | { kind: 'result'; result: unknown }

@@ -27,6 +27,7 @@ export class Network implements Surroundings {
   readonly #held = new Map<string, number>();
   #drops = 0;
   #delay = 0;
+  #closing = Promise.withResolvers<void>();
 
   constructor(rules: NetworkRules) {
     this.#rules = rules;
@@ -83,7 +84,14 @@ export class Network implements Surroundings {
     const waiting = this.#validator.candidates(closeTime);
     const closed = this.ledger.close(this.#phases(waiting), closeTime);
     for (const node of [this.#validator, ...this.#nodes]) node.observe();
+    this.#closing.resolve();
+    this.#closing = Promise.withResolvers<void>();
     return closed;
+  }
+
+  /** Resolves when the next ledger has closed. */
+  nextLedger(): Promise<void> {
+    return this.#closing.promise;
   }
 
   #phases(waiting: readonly Frame[]): Phase[] {

@@ -1,0 +1,72 @@
+import type { AssetName, OfferEntry } from '../ledger/entry.ts';
+
+/** Horizon's usual most assets on a path, and most paths for one asset. */
+const MOST_HOPS = 3;
+const MOST_PATHS = 5;
+
+export interface Found {
+  /** From where the search began to where it ended. */
+  readonly assets: readonly AssetName[];
+  readonly amount: bigint;
+}
+
+export interface Search {
+  readonly start: AssetName;
+  readonly amount: bigint;
+  /** The offers of each market that leads on from an asset, the cheapest first. */
+  readonly markets: (asset: AssetName) => ReadonlyMap<AssetName, readonly OfferEntry[]>;
+  /** What an amount comes to in a market; undefined where it does not go through. */
+  readonly quote: (offers: readonly OfferEntry[], amount: bigint) => bigint | undefined;
+  readonly isEnd: (asset: AssetName) => boolean;
+  readonly isPossible: (asset: AssetName, amount: bigint) => boolean;
+  readonly isBetter: (amount: bigint, than: bigint) => boolean;
+}
+
+/** Horizon's search: from hop to hop only the best way to each asset is followed, and each that was best once is told. */
+export function searchPaths(search: Search): Found[] {
+  const { start, amount, isEnd, isPossible } = search;
+  const beginning = { assets: [start], amount };
+  const found: Found[] = isEnd(start) && isPossible(start, amount) ? [beginning] : [];
+  let best = new Map<AssetName, Found>([[start, beginning]]);
+  for (let hop = 1; hop <= MOST_HOPS; hop += 1) {
+    const next = new Map(best);
+    for (const way of best.values()) {
+      for (const step of stepsFrom(search, way, hop === MOST_HOPS)) {
+        const asset = endOf(step);
+        const known = next.get(asset);
+        if (known !== undefined && !search.isBetter(step.amount, known.amount)) continue;
+        next.set(asset, step);
+        if (isEnd(asset) && isPossible(asset, step.amount)) found.push(step);
+      }
+    }
+    best = next;
+  }
+  return sorted(found, search.isBetter);
+}
+
+function* stepsFrom({ markets, quote, isEnd }: Search, way: Found, isLast: boolean): Iterable<Found> {
+  for (const [asset, offers] of markets(endOf(way))) {
+    if ((isLast && !isEnd(asset)) || way.assets.includes(asset)) continue;
+    const amount = quote(offers, way.amount);
+    if (amount !== undefined && amount > 0n) yield { assets: [...way.assets, asset], amount };
+  }
+}
+
+export function endOf({ assets }: Found): AssetName {
+  const end = assets.at(-1);
+  if (end === undefined) throw new Error('A way begins with an asset.');
+  return end;
+}
+
+/** By where they end, then the best, then the shortest. */
+function sorted(found: readonly Found[], isBetter: Search['isBetter']): Found[] {
+  const groups = Map.groupBy(found, endOf);
+  return [...groups.keys()].sort().flatMap((asset) =>
+    (groups.get(asset) ?? [])
+      .sort((one, other) => {
+        if (one.amount === other.amount) return one.assets.length - other.assets.length;
+        return isBetter(one.amount, other.amount) ? -1 : 1;
+      })
+      .slice(0, MOST_PATHS),
+  );
+}
