@@ -162,3 +162,43 @@ t.test('a router swaps at its price', async (t) => {
   t.equal(codeOf(await land(await prepared(owner, swap(100n)))), 'txSuccess');
   t.equal(await asked(native, 'balance', address(router)), LUMEN - 100n);
 });
+
+t.test('what contracts tell is found by who told it and of what', async (t) => {
+  const [from, to] = [await funded(), await funded()];
+  const start = (await server.getLatestLedger()).sequence;
+  const first = await prepared(from, transfer(from.publicKey(), to.publicKey(), 3n));
+  await land(first);
+  await land(await prepared(from, transfer(from.publicKey(), to.publicKey(), 4n)));
+  const [name, payer] = [symbol('transfer').toXdr('base64'), address(from).toXdr('base64')];
+  const asked = (topics: string[][], limit = 100) =>
+    server.getEvents({ startLedger: start, filters: [{ type: 'contract', contractIds: [native], topics }], limit });
+  const all = await asked([[name, payer, '**']]);
+  t.same(
+    all.events.map(({ value }) => scValToNative(value)),
+    [3n, 4n],
+  );
+  t.match(all.events[0], {
+    txHash: Buffer.from(first.hash()).toString('hex'),
+    operationIndex: 0,
+    transactionIndex: 1,
+    inSuccessfulContractCall: true,
+    ledger: start + 1,
+  });
+  t.same((await asked([[name, payer, '*']])).events, [], 'a transfer has four topics');
+  t.equal((await asked([[name, payer, '*', '*']])).events.length, 2);
+  const fees = await asked([[symbol('fee').toXdr('base64'), payer]]);
+  t.equal(fees.events.length, 4, 'two fees, and what was given back of each');
+  const page = await asked([[name, payer, '**']], 1);
+  const next = await server.getEvents({
+    filters: [{ contractIds: [native], topics: [[name, '**']] }],
+    cursor: page.cursor,
+  });
+  t.same(
+    next.events.map(({ value }) => scValToNative(value)),
+    [4n],
+  );
+  t.same((await server.getEvents({ filters: [], cursor: next.cursor })).events, []);
+  await t.rejects(server.getEvents({ filters: [], startLedger: start + 100 }), { code: -32600 });
+  await t.rejects(asked([['**', name]]), { message: /only allowed as the last segment/ });
+  await t.rejects(server.getEvents({ filters: [], startLedger: start, limit: 10_001 }), { code: -32602 });
+});

@@ -1,6 +1,7 @@
 import { BrokenAnswer, FaultError, type Faults } from '../http/faults.ts';
 import { type Answer, type Asked, LoopbackServer } from '../http/loopback-server.ts';
 import { chainMethods } from './chain-methods.ts';
+import { eventMethods } from './event-methods.ts';
 import { historyMethods } from './history-methods.ts';
 import type { Methods } from './method.ts';
 import { fieldsOf } from './params.ts';
@@ -9,7 +10,13 @@ import { simulationMethods } from './simulation-methods.ts';
 import { transactionMethods } from './transaction-methods.ts';
 import type { View } from './view.ts';
 
-const METHODS: Methods = { ...chainMethods, ...transactionMethods, ...simulationMethods, ...historyMethods };
+const METHODS: Methods = {
+  ...chainMethods,
+  ...transactionMethods,
+  ...simulationMethods,
+  ...historyMethods,
+  ...eventMethods,
+};
 
 /** Of a request, as stellar-rpc takes it. */
 const MOST_BYTES = 512 * 1024;
