@@ -55,11 +55,14 @@ const DRIVERS =
   '^src/(store/(sqlite/(sqlite|checkpoints|wal-file)|postgres/postgres)|egress/(http-client|fetch/plugin-http)|plugin-host/processes/pool)\\.ts$';
 
 /** What is said across the wall. */
-const PROTOCOL = '^sandbox/(protocol|capability-contract)\\.ts$';
+const PROTOCOL = '^sandbox/(protocol|capability-contract|guest-modules)\\.ts$';
 /** Calls are kept by their numbers, and frames are read, on both sides of the wall. */
 const BOTH_SIDES = '^sandbox/(call-table|frames)\\.ts$';
 /** How the system confines a process: that of a plugin, and the bundler's. */
 const CONFINEMENT = '^sandbox/confinement/';
+
+/** What Node's larger modules are made of in the guest. */
+const NODE_PACKAGES = npm('(readable-stream|node-inspect-extracted|unenv|@pkgjs/parseargs)');
 
 /** Here the name resolves to the public package; for a plugin the compiler and the host resolve it to our own module. */
 const PLUGIN_SDK = npm('@openzeppelin/relayer-sdk');
@@ -176,7 +179,7 @@ export default {
       'guest-stands-alone',
       'guest code runs in a bare isolate: it knows the guest folder and the protocol',
       { path: '^sandbox/guest/' },
-      { pathNot: ['^sandbox/guest/', PROTOCOL, npm('(buffer|web-streams-polyfill)')] },
+      { pathNot: ['^sandbox/guest/', PROTOCOL, npm('(buffer|web-streams-polyfill)'), NODE_PACKAGES] },
     ),
     forbid(
       'guest-takes-types-from-the-protocol',
@@ -206,6 +209,7 @@ export default {
       npm('web-streams-polyfill'),
       '^sandbox/guest/(globals/streams|web-packages\\.d)\\.ts$',
     ),
+    owner('node-packages', NODE_PACKAGES, '^sandbox/guest/parts/'),
     owner('isolated-vm', npm('isolated-vm'), '^sandbox/process/isolate\\.ts$'),
     owner('piscina', npm('piscina'), '^src/plugin-host/processes/pool\\.ts$'),
     owner('prom-client', npm('prom-client'), '^(src|test/unit/src)/observability/'),

@@ -117,6 +117,12 @@ interface Performance {
 }
 declare var performance: Performance;
 
+/** V8's own. */
+interface ErrorConstructor {
+  captureStackTrace(target: object, without?: (...args: never[]) => unknown): void;
+  stackTraceLimit: number;
+}
+
 declare function atob(data: string): string;
 declare function btoa(data: string): string;
 declare function structuredClone<T>(value: T): T;

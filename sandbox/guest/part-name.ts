@@ -1,2 +1,5 @@
 /** The parts of the runtime that an isolate loads when its plugin first asks for one of their names. */
-export type PartName = 'dom' | 'text' | 'url' | 'web' | 'streams' | 'buffer' | 'subtle';
+export type PartName = 'dom' | 'text' | 'url' | 'web' | 'streams' | 'buffer' | 'subtle' | 'modules' | LargeModule;
+
+/** Those that are modules of Node's, or the larger pieces of some. */
+export type LargeModule = 'arguments' | 'assert' | 'events' | 'inspect' | 'legacy-url' | 'stream';

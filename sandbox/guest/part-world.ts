@@ -3,6 +3,7 @@ import type { RequestWorld } from './globals/fetch/request.ts';
 import type { StreamClasses } from './globals/streams.ts';
 import type { CryptoQuestion } from './host-function.ts';
 import type { HostLink } from './host-link.ts';
+import type { LargeModule } from './part-name.ts';
 
 /** What the runtime gives to its parts: they are scripts of their own and share no class with it but these. */
 export interface PartWorld {
@@ -23,6 +24,10 @@ export interface PartWorld {
   random(bytes: number): string;
   /** Base64, or undefined when the question is refused. */
   compute(question: CryptoQuestion): string | undefined;
+  /** The plugin's global object. */
+  readonly global: Record<string, unknown>;
+  /** What a part that is a module of Node's has made. */
+  large(name: LargeModule): Record<string, unknown>;
   streams(): StreamClasses;
   loadedStreams(): StreamClasses | undefined;
 }

@@ -74,6 +74,7 @@ const broken: Readonly<Record<string, readonly (readonly [from: string, to: stri
   'driver-stays-outside': [['sandbox/driver/c.ts', 'sandbox/process/bridge.ts']],
   'only-owner-imports-buffer': [['sandbox/guest/e.ts', 'buffer/index.js']],
   'only-owner-imports-web-streams-polyfill': [['sandbox/guest/f.ts', 'web-streams-polyfill']],
+  'only-owner-imports-node-packages': [['sandbox/guest/node/g.ts', 'unenv']],
   'only-owner-imports-isolated-vm': [
     ['sandbox/process/c.ts', 'isolated-vm'],
     ['src/plugin-host/e.ts', 'isolated-vm'],
@@ -131,6 +132,7 @@ const kept: readonly (readonly [from: string, to: string])[] = [
   ['src/domain/z.ts', 'zod'],
   ['sandbox/guest/globals/buffer.ts', 'buffer/index.js'],
   ['sandbox/guest/globals/streams.ts', 'web-streams-polyfill'],
+  ['sandbox/guest/parts/z.ts', 'readable-stream'],
   ['sandbox/process/isolate.ts', 'isolated-vm'],
   ['sandbox/process/z.ts', 'node:net'],
   ['test/e2e/z.test.ts', 'src/compose.ts'],
@@ -189,6 +191,8 @@ function project(imports: readonly (readonly [from: string, to: string])[]): Fol
     'ethers',
     'buffer',
     'web-streams-polyfill',
+    'readable-stream',
+    'unenv',
   ];
   const packages = [
     ...dependencies,

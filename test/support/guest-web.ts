@@ -18,6 +18,8 @@ export function partWorld(ask: AskForFetch = () => Promise.reject(new TypeError(
       const answer = answerCryptoQuestion(JSON.stringify(question));
       return answer === '' ? undefined : answer.slice(1);
     },
+    global: {},
+    large: () => ({}),
     streams: () => {
       streams ??= createStreamClasses();
       return streams;

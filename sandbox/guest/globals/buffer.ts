@@ -34,6 +34,8 @@ export function createBufferClass(): typeof Buffer {
       return Reflect.apply(original.write, this, [text, ...rest.map((given) => (isUrlSafe(given) ? 'base64' : given))]);
     },
   };
+  // The bundler has more than one of that name.
+  Object.defineProperty(Buffer, 'name', { value: 'Buffer', configurable: true });
   define(Buffer, methods);
   define(Buffer.prototype, prototype);
   return Buffer;

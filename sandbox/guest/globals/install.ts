@@ -70,6 +70,9 @@ export function installGlobals(global: object, parts: WorldParts): World {
   };
 }
 
+/** By it the bundler's modules ask for Node's. */
+const MODULE = Symbol.for('isolayer.module');
+
 function installParts(global: object, { link, end, calls, load }: WorldParts, setTimer: PartWorld['setTimer']): void {
   const parts: LazyParts = new LazyParts(load, () => ({
     classes: {
@@ -95,10 +98,14 @@ function installParts(global: object, { link, end, calls, load }: WorldParts, se
     },
     random: (bytes) => link.random(bytes),
     compute: (question) => link.crypto(question),
+    global: global as Record<string, unknown>,
+    large: (name) => parts.get(name),
     streams: () => parts.get('streams') as unknown as StreamClasses,
     loadedStreams: () => parts.peek('streams') as StreamClasses | undefined,
   }));
-  for (const part of Object.keys(PART_GLOBALS) as PartName[]) {
+  const module = (name: unknown) => (parts.get('modules')['module'] as (name: string) => unknown)(toText(name));
+  defineProperty(global, MODULE, { value: module, writable: true, enumerable: false, configurable: true });
+  for (const part of Object.keys(PART_GLOBALS) as (keyof typeof PART_GLOBALS)[]) {
     defineLazily(global, PART_GLOBALS[part], (name) => {
       const value = parts.get(part)[name];
       if (name === 'crypto') defineLazily(value as object, ['subtle'], () => parts.get('subtle')['subtle']);

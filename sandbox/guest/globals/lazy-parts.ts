@@ -2,7 +2,7 @@ import { SafeMap } from '../intrinsics/primordials.ts';
 import type { PartName } from '../part-name.ts';
 import type { Part, PartWorld } from '../part-world.ts';
 
-/** The names of each part, as they appear on the global object. */
+/** The names of each part that has any, as they appear on the global object. */
 export const PART_GLOBALS = {
   dom: [
     'DOMException',
@@ -37,7 +37,7 @@ export const PART_GLOBALS = {
   ],
   buffer: ['Buffer'],
   subtle: ['CryptoKey', 'SubtleCrypto'],
-} as const satisfies Record<PartName, readonly string[]>;
+} as const satisfies Partial<Record<PartName, readonly string[]>>;
 
 /** The parts of the runtime that most plugins do not need: each is loaded once, by the first look at one of its names. */
 export class LazyParts {

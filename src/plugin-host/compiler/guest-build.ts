@@ -13,12 +13,17 @@ import {
 import { CHILD_BUILD } from './child-program.ts';
 import { GUEST_SYNTAX } from './guest-syntax.ts';
 import { importWall } from './import-wall.ts';
+import { partImports, providedCall } from './resolution/guest-modules.ts';
+
+const CONTEXTS = 'async_hooks';
 
 /** What a build came to. */
 export type BuildEnd =
   | { kind: 'built'; code: Uint8Array; map: Uint8Array | null }
   | { kind: 'oversized'; bytes: number }
   | ({ kind: 'failed' } & BuildProblems);
+
+type OnRead = (file: string, state: string) => void;
 
 /** Bundles for a bare V8 isolate: no Node, packages by their browser variants. */
 const FOR_THE_GUEST: BuildOptions = {
@@ -37,23 +42,35 @@ const FOR_THE_GUEST: BuildOptions = {
 const NOTHING = new Uint8Array();
 
 /**
+ * For a bundle with `AsyncLocalStorage`: an `await` calls nothing that could keep a context, the promises of a generator
+ * do. The module is asked for before the world is sealed, for it changes what promises do.
+ */
+const KEEPS_CONTEXTS: BuildOptions = {
+  supported: { 'async-await': false, 'async-generator': false, 'for-await': false },
+  footer: { js: `${providedCall(CONTEXTS)};` },
+};
+
+/**
  * Builds with esbuild in this process and its own.
  * @param onRead told of each file that is read, before the bundler sees its text
  * @throws what esbuild throws where it does not say what is wrong with the files
  */
-export async function performBuild(job: BuildJob, onRead: (file: string, state: string) => void): Promise<BuildEnd> {
+export async function performBuild(job: BuildJob, onRead: OnRead): Promise<BuildEnd> {
   const outfile = job.kind === 'plugin' ? join(job.root, 'bundle.js') : join(job.base, 'runtime.js');
   const given = new Set<string>();
   const noted = (file: string, state: string) => {
     given.add(file);
     onRead(file, state);
   };
+  const modules = new Set<string>();
+  const options = () => ({
+    ...(job.kind === 'child' ? CHILD_BUILD : FOR_THE_GUEST),
+    outfile,
+    ...optionsOf(job, noted, (name) => modules.add(name)),
+  });
   try {
-    const { outputFiles } = await build({
-      ...(job.kind === 'child' ? CHILD_BUILD : FOR_THE_GUEST),
-      outfile,
-      ...optionsOf(job, noted),
-    });
+    const first = await build(options());
+    const { outputFiles } = modules.has(CONTEXTS) ? await build({ ...options(), ...KEEPS_CONTEXTS }) : first;
     const contents = (path: string) => outputFiles?.find((file) => file.path === path)?.contents ?? NOTHING;
     const code = contents(outfile);
     if (code.length > BUNDLE_BYTES) return { kind: 'oversized', bytes: code.length };
@@ -66,10 +83,10 @@ export async function performBuild(job: BuildJob, onRead: (file: string, state: 
   }
 }
 
-function optionsOf(job: BuildJob, onRead: (file: string, state: string) => void): BuildOptions {
+function optionsOf(job: BuildJob, onRead: OnRead, onModule: (name: string) => void): BuildOptions {
   switch (job.kind) {
     case 'plugin':
-      return ofPlugin(job, onRead);
+      return ofPlugin(job, onRead, onModule);
     case 'runtime':
       return ofRuntime(job);
     case 'child':
@@ -79,14 +96,18 @@ function optionsOf(job: BuildJob, onRead: (file: string, state: string) => void)
   }
 }
 
-function ofPlugin({ root, modulesDir, file }: PluginJob, onRead: (file: string, state: string) => void): BuildOptions {
+function ofPlugin(
+  { root, modulesDir, file }: PluginJob,
+  onRead: OnRead,
+  onModule: (name: string) => void,
+): BuildOptions {
   return {
     absWorkingDir: root,
     entryPoints: [file],
     globalName: '__isolayer_plugin__',
     sourcemap: 'external',
     sourcesContent: false,
-    plugins: [importWall({ root, modulesDir }, onRead)],
+    plugins: [importWall({ root, modulesDir }, onRead, { onModule })],
   };
 }
 
@@ -102,5 +123,6 @@ function ofRuntime({ base, file, exported }: RuntimeJob): BuildOptions {
     // Strict from its first word, so that no function of the runtime can be asked for its caller.
     banner: { js: '(function () { "use strict"; const module = { exports: {} }, exports = module.exports;' },
     footer: { js: `return module.exports.${exported}; })()` },
+    plugins: [partImports(join(base, 'sandbox/guest/node/plain-intrinsics.ts'))],
   };
 }

@@ -1,8 +1,7 @@
-import { readdirSync, realpathSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { isBuiltin } from 'node:module';
 import { basename, dirname, join, normalize, parse, relative, resolve as resolvePath, sep } from 'node:path';
-import type { Plugin } from 'esbuild';
+import type { OnResolveArgs, Plugin } from 'esbuild';
 import { isInside } from '../catalog/plugin-file.ts';
 import { MOST_FILES } from './bundler/worker-messages.ts';
 import { fileState, LEADS_OUT, readSource } from './files-read.ts';
@@ -11,7 +10,9 @@ import { guestLoader, unknownKind } from './guest-syntax.ts';
 import { isReadByBundler, isWithin, leadsAway, packageFiles } from './package-files.ts';
 import { throwingPatterns } from './package-patterns.ts';
 import { packageFolders, targetOf } from './readable-files.ts';
+import { ABSENT, absentText, insteadOf } from './resolution/absent-modules.ts';
 import { BrowserField } from './resolution/browser-field.ts';
+import { isProvided, nodeModule, PROVIDED, providedText } from './resolution/guest-modules.ts';
 import { sourceTexts } from './resolution/source-texts.ts';
 import { TsconfigPaths } from './resolution/tsconfig-paths.ts';
 
@@ -19,11 +20,12 @@ import { TsconfigPaths } from './resolution/tsconfig-paths.ts';
 export interface ImportPlaces {
   /** The plugins folder, without symbolic links. */
   root: string;
-  /** `sandbox/guest/modules`: one file for each specifier that the guest world brings itself. */
+  /** `sandbox/guest/modules`, where the module lies that stands in for the public SDK. */
   modulesDir: string;
 }
 
 const SDK = /^@openzeppelin\/relayer-sdk(\/.*)?$/;
+const SDK_FILE = 'relayer-sdk.ts';
 
 /** All files of one bundle together. */
 const BUILD_BYTES = 64 * 1_048_576;
@@ -59,18 +61,18 @@ const EMPTY = 'empty';
 /**
  * The imports a plugin may make: files of the plugins folder, packages of `node_modules` there or in a folder above
  * it, and the modules of the guest world. Everything else ends the build, also where a symbolic link leads out.
- * @param onRead told of each file that is read, and its state, before the bundler sees its text
+ * @param onRead told of each file that is read, and its state, before the bundler sees its text; `onModule` is told of
+ * each module of Node's that the guest makes
  */
 export function importWall(
   places: ImportPlaces,
   onRead: (file: string, state: string) => void,
-  mostFiles = MOST_FILES,
+  { mostFiles = MOST_FILES, onModule = () => {} }: { mostFiles?: number; onModule?: (name: string) => void } = {},
 ): Plugin {
   const { root } = places;
   const modulesDir = realpathSync(places.modulesDir);
   const guestDir = dirname(modulesDir);
   const packages = packagesOf(root);
-  const provided = providedModules(modulesDir);
   const allowed = (file: string) => isWithin([root, guestDir, ...packages], file);
 
   /** As imports spell them, before a link is followed. */
@@ -104,6 +106,14 @@ export function importWall(
           if (state !== undefined) onRead(file, state);
         }
       };
+      /** What a package names instead of a module of Node's, for browsers. */
+      const mapped = async ({ path, importer, namespace, resolveDir, kind }: OnResolveArgs) => {
+        if (!isOfPackage(importer) || path.startsWith('node:')) return undefined;
+        const found = await build.resolve(path, { importer, namespace, resolveDir, kind, pluginData: NESTED });
+        // A package that happens to have the module's name is none: Node would not find it either.
+        const isInstead = found.errors.length === 0 && !found.path.includes(`${sep}node_modules${sep}${path}${sep}`);
+        return isInstead ? { path: found.path, sideEffects: found.sideEffects } : undefined;
+      };
       build.onResolve({ filter: /./ }, async (args) => {
         if (args.pluginData === NESTED) return undefined;
         if (DATA_URL.test(args.path) && !HARMLESS_DATA.test(args.path)) return { errors: [{ text: DATA_REFUSED }] };
@@ -111,8 +121,11 @@ export function importWall(
         if (isOfPackage(importer) && (await browser.disablesModule(importer, args.path))) {
           return { path: args.path, namespace: EMPTY };
         }
-        const module = SDK.test(args.path) ? provided.get('@openzeppelin/relayer-sdk') : provided.get(args.path);
-        if (module !== undefined) return { path: module };
+        if (SDK.test(args.path)) return { path: join(modulesDir, SDK_FILE) };
+        const module = nodeModule(args.path);
+        if (module !== undefined && (isProvided(module) || isOfPackage(importer))) {
+          return (await mapped(args)) ?? { path: module, namespace: isProvided(module) ? PROVIDED : ABSENT };
+        }
         if (kind !== 'entry-point' && isInside(root, importer) && !isOfPackage(importer)) {
           for (const path of await paths.candidates(args.path, importer)) {
             if (leadsOut(path, resolveDir, inside) || (await refusedFile(path, resolveDir)) !== undefined) continue;
@@ -150,6 +163,11 @@ export function importWall(
       let left = BUILD_BYTES;
       let files = 0;
       build.onLoad({ filter: /./, namespace: EMPTY }, () => ({ contents: '', loader: 'empty' }));
+      build.onLoad({ filter: /./, namespace: PROVIDED }, ({ path }) => {
+        onModule(path);
+        return { contents: providedText(path), loader: 'js' };
+      });
+      build.onLoad({ filter: /./, namespace: ABSENT }, ({ path }) => ({ contents: absentText(path), loader: 'js' }));
       build.onLoad({ filter: /^\// }, async ({ path }) => {
         if (await browser.disablesFile(path)) return { contents: '', loader: 'empty' };
         const source = await readSource(path, allowed, mayBeShared);
@@ -177,9 +195,10 @@ export function importWall(
 
 /** What to tell the author when an import cannot be resolved. */
 export function unresolvedReason(specifier: string): string {
-  return isBuiltin(specifier)
-    ? `Cannot import "${specifier}": it is a module of Node.js, and a plugin runs without Node.js`
-    : `Could not resolve "${specifier}"`;
+  const module = nodeModule(specifier);
+  return module === undefined
+    ? `Could not resolve "${specifier}"`
+    : `Cannot import "${specifier}", a module of Node.js. ${insteadOf(module)}`;
 }
 
 /**
@@ -244,20 +263,4 @@ function packagesOf(root: string): string[] {
   const [own, ...above] = packageFolders(root).map(targetOf);
   const others = above.filter((folder) => folder !== undefined);
   return own !== undefined && isWithin([root, ...others], own) ? [own, ...others] : others;
-}
-
-/** Specifier to file: `relayer-sdk.ts` is the public SDK, a file named like a Node module stands in for it. */
-function providedModules(modulesDir: string): Map<string, string> {
-  const modules = new Map<string, string>();
-  for (const file of readdirSync(modulesDir)) {
-    if (!file.endsWith('.ts')) continue;
-    const name = basename(file, '.ts');
-    const path = join(modulesDir, file);
-    if (name === 'relayer-sdk') modules.set('@openzeppelin/relayer-sdk', path);
-    else if (isBuiltin(name)) {
-      modules.set(name, path);
-      modules.set(`node:${name}`, path);
-    }
-  }
-  return modules;
 }

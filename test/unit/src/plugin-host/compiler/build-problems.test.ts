@@ -28,7 +28,7 @@ t.test('an import of Node says why it is not there', async (t) => {
     [message('Could not resolve "node:fs"'), message('Could not resolve "left-pad"')],
     given,
   ).problems;
-  t.match(node?.text, /Cannot import "node:fs": it is a module of Node\.js/);
+  t.match(node?.text, /Cannot import "node:fs", a module of Node\.js\. There are no files/);
   t.match(missing?.text, /Could not resolve "left-pad"/);
 });
 

@@ -162,7 +162,7 @@ t.test('packages are resolved as Node and browsers’ bundlers do', async (t) =>
   );
   folder.write(
     'node_modules/browsers/package.json',
-    '{"main":"m.js","browser":{"./server":false,"fs":false,"dual":false,"./n.js":"./b.js"}}',
+    '{"main":"m.js","browser":{"./server":false,"fs":false,"dual":false,"./n.js":"./b.js","http":"./b.js","url":"./b.js"}}',
   );
   for (const name of ['dual', 'exported']) {
     folder.write(`node_modules/${name}/c.js`, "module.exports = class { kind = 'commonjs' };");
@@ -172,7 +172,7 @@ t.test('packages are resolved as Node and browsers’ bundlers do', async (t) =>
   folder.write('node_modules/browsers/b.js', "module.exports = 'browser'");
   folder.write(
     'node_modules/browsers/m.js',
-    "module.exports = [require('./server.js'), require('./server'), require('fs'), require('dual'), require('./n.js')];",
+    "module.exports = [require('./server.js'), require('./server'), require('fs'), require('dual'), require('./n.js'), require('http'), require('url')];",
   );
   folder.write('mapped/tsconfig.json', '{"compilerOptions":{"paths":{"@/*":["./src/*"],"~out":["../../out.ts"]}}}');
   folder.write('mapped/src/value.ts', "export const value = 'mapped';");
@@ -193,7 +193,7 @@ t.test('packages are resolved as Node and browsers’ bundlers do', async (t) =>
   t.strictSame(await run('imported.ts', `import E from 'exported'; export const handler = () => new E().kind;`), 'esm');
   t.strictSame(
     await run('browsers.ts', `import all from 'browsers'; export const handler = () => all;`),
-    [{}, {}, {}, {}, 'browser'],
+    [{}, {}, {}, {}, 'browser', 'browser', 'browser'],
     'what a package does without in browsers is empty',
   );
   t.equal(

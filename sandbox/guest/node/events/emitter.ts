@@ -1,0 +1,238 @@
+import { checkFunction, nodeError, outOfRange, wrongType } from '../node-error.ts';
+
+/** Node's EventEmitter (https://nodejs.org/api/events.html), by what it does and not by how. */
+export interface Emitter {
+  on(name: EventName, listener: Listener): this;
+  once(name: EventName, listener: Listener): this;
+  off(name: EventName, listener: Listener): this;
+  emit(name: EventName, ...args: unknown[]): boolean;
+  listeners(name: EventName): Listener[];
+  removeListener(name: EventName, listener: Listener): this;
+  getMaxListeners(): number;
+  setMaxListeners(most: number): this;
+  [key: string | symbol]: unknown;
+}
+
+export type EventName = string | symbol;
+export type Listener = (...args: unknown[]) => unknown;
+/** A listener that is called once carries the one that was given. */
+type Registered = Listener & { listener?: Listener };
+
+export const errorMonitor = Symbol('events.errorMonitor');
+export const captureRejectionSymbol = Symbol.for('nodejs.rejection');
+export const settings = { defaultMaxListeners: 10, captureRejections: false };
+
+const captures = Symbol('kCapture');
+const warned = Symbol('warned');
+type Lists = Record<EventName, Registered[]>;
+
+/** The lists lie where Node has them, for code that looks there; objects that never called the constructor get theirs late. */
+function listsOf(emitter: Emitter): Lists {
+  if (!isOwn(emitter)) init(emitter);
+  return emitter['_events'] as Lists;
+}
+
+function isOwn(emitter: Emitter): boolean {
+  const lists = emitter['_events'];
+  return lists !== undefined && lists !== (Object.getPrototypeOf(emitter) as Emitter | null)?.['_events'];
+}
+
+function init(emitter: Emitter): void {
+  emitter['_events'] = { __proto__: null };
+  emitter['_eventsCount'] = 0;
+}
+
+function setList(emitter: Emitter, name: EventName, list: Registered[]): void {
+  const lists = listsOf(emitter);
+  if (list.length > 0) lists[name] = list;
+  else Reflect.deleteProperty(lists, name);
+  emitter['_eventsCount'] = Reflect.ownKeys(lists).length;
+}
+
+/** A function and no class: older code calls it on an object of its own. */
+export function EventEmitter(this: unknown, options?: { captureRejections?: unknown }): void {
+  const emitter = this as Emitter;
+  if (!isOwn(emitter)) init(emitter);
+  emitter['_maxListeners'] ??= undefined;
+  const given = options?.captureRejections;
+  if (given !== undefined && typeof given !== 'boolean') {
+    throw wrongType('options.captureRejections', 'of type boolean', given);
+  }
+  hide(emitter, captures, given ?? settings.captureRejections);
+}
+
+function hide(emitter: Emitter, key: symbol, value: unknown): void {
+  Object.defineProperty(emitter, key, { value, writable: true, enumerable: false, configurable: true });
+}
+
+function add(emitter: Emitter, name: EventName, listener: unknown, isFirst: boolean): Emitter {
+  checkFunction(listener, 'listener');
+  // Before it is added, so that a listener of this event sees who comes.
+  if (listsOf(emitter)['newListener'] !== undefined) {
+    emitter.emit('newListener', name, (listener as Registered).listener ?? listener);
+  }
+  const list = listsOf(emitter)[name] ?? [];
+  // A list that somebody goes through is never changed.
+  const next = isFirst ? [listener, ...list] : [...list, listener];
+  setList(emitter, name, next);
+  warnOfMany(emitter, name, next.length);
+  return emitter;
+}
+
+/** A leak shows by listeners without number; said once for each event. */
+function warnOfMany(emitter: Emitter, name: EventName, count: number): void {
+  const most = emitter.getMaxListeners();
+  const before = emitter[warned] as Set<EventName> | undefined;
+  if (most <= 0 || count <= most || before?.has(name) === true) return;
+  hide(emitter, warned, new Set(before).add(name));
+  const kind = (emitter.constructor as { name?: string } | undefined)?.name ?? 'EventEmitter';
+  // oxlint-disable-next-line no-console -- the plugin's own console
+  console.warn(
+    `MaxListenersExceededWarning: Possible EventEmitter memory leak detected. ${count} ${String(name)} listeners added to [${kind}]. MaxListeners is ${most}. Use emitter.setMaxListeners() to increase limit`,
+  );
+}
+
+function onceOnly(emitter: Emitter, name: EventName, listener: unknown): Registered {
+  checkFunction(listener, 'listener');
+  let fired = false;
+  const wrapper: Registered = function (this: unknown, ...args: unknown[]) {
+    if (fired) return undefined;
+    fired = true;
+    emitter.removeListener(name, wrapper);
+    return Reflect.apply(listener, emitter, args);
+  };
+  wrapper.listener = listener;
+  return wrapper;
+}
+
+function emit(emitter: Emitter, name: EventName, args: unknown[]): boolean {
+  const lists = listsOf(emitter);
+  if (name === 'error') {
+    if (lists[errorMonitor] !== undefined) emitter.emit(errorMonitor, ...args);
+    if (lists['error'] === undefined) throw unhandled(args[0]);
+  }
+  const list = lists[name];
+  if (list === undefined) return false;
+  for (const listener of list) {
+    const result = Reflect.apply(listener, emitter, args);
+    if (emitter[captures] === true && result !== undefined && result !== null) capture(emitter, name, args, result);
+  }
+  return true;
+}
+
+/** What nobody listens for is thrown; what is no error, within one. */
+function unhandled(given: unknown): unknown {
+  if (given instanceof Error) return given;
+  const text = typeof given === 'string' ? `'${given}'` : String(given);
+  const error = nodeError('ERR_UNHANDLED_ERROR', `Unhandled error. (${text})`);
+  return Object.assign(error, { context: given });
+}
+
+/** A rejection of an async listener becomes an error of the emitter. */
+function capture(emitter: Emitter, name: EventName, args: unknown[], result: unknown): void {
+  const { then } = result as { then?: unknown };
+  if (typeof then !== 'function') return;
+  const onRejected = (error: unknown) =>
+    process.nextTick(() => {
+      const handler = emitter[captureRejectionSymbol];
+      if (typeof handler === 'function') Reflect.apply(handler, emitter, [error, name, ...args]);
+      else {
+        const before = emitter[captures];
+        emitter[captures] = false;
+        try {
+          emitter.emit('error', error);
+        } finally {
+          emitter[captures] = before;
+        }
+      }
+    });
+  Reflect.apply(then, result, [undefined, onRejected]);
+}
+
+function remove(emitter: Emitter, name: EventName, listener: unknown): Emitter {
+  checkFunction(listener, 'listener');
+  const list = listsOf(emitter)[name] ?? [];
+  const index = list.findLastIndex((one) => one === listener || one.listener === listener);
+  if (index < 0) return emitter;
+  setList(emitter, name, list.toSpliced(index, 1));
+  if (listsOf(emitter)['removeListener'] !== undefined) {
+    emitter.emit('removeListener', name, listener);
+  }
+  return emitter;
+}
+
+function removeAll(emitter: Emitter, names: readonly EventName[]): Emitter {
+  const lists = listsOf(emitter);
+  if (lists['removeListener'] === undefined) {
+    if (names.length === 0) init(emitter);
+    for (const name of names) setList(emitter, name, []);
+    return emitter;
+  }
+  const others = Reflect.ownKeys(lists).filter((name) => name !== 'removeListener');
+  for (const name of names.length > 0 ? names : [...others, 'removeListener']) {
+    for (const listener of (lists[name] ?? []).toReversed()) remove(emitter, name, listener);
+  }
+  return emitter;
+}
+
+const methods = {
+  addListener(this: Emitter, name: EventName, listener: unknown) {
+    return add(this, name, listener, false);
+  },
+  on(this: Emitter, name: EventName, listener: unknown) {
+    return add(this, name, listener, false);
+  },
+  prependListener(this: Emitter, name: EventName, listener: unknown) {
+    return add(this, name, listener, true);
+  },
+  once(this: Emitter, name: EventName, listener: unknown) {
+    return this.on(name, onceOnly(this, name, listener));
+  },
+  prependOnceListener(this: Emitter, name: EventName, listener: unknown) {
+    return add(this, name, onceOnly(this, name, listener), true);
+  },
+  removeListener(this: Emitter, name: EventName, listener: unknown) {
+    return remove(this, name, listener);
+  },
+  off(this: Emitter, name: EventName, listener: unknown) {
+    return remove(this, name, listener);
+  },
+  removeAllListeners(this: Emitter, ...names: EventName[]) {
+    return removeAll(this, names[0] === undefined ? [] : names.slice(0, 1));
+  },
+  emit(this: Emitter, name: EventName, ...args: unknown[]) {
+    return emit(this, name, args);
+  },
+  listeners(this: Emitter, name: EventName) {
+    return (listsOf(this)[name] ?? []).map((one) => one.listener ?? one);
+  },
+  rawListeners(this: Emitter, name: EventName) {
+    return [...(listsOf(this)[name] ?? [])];
+  },
+  listenerCount(this: Emitter, name: EventName, listener?: unknown) {
+    const list = listsOf(this)[name] ?? [];
+    if (listener === undefined || listener === null) return list.length;
+    return list.filter((one) => one === listener || one.listener === listener).length;
+  },
+  eventNames(this: Emitter) {
+    return Reflect.ownKeys(listsOf(this));
+  },
+  setMaxListeners(this: Emitter, most: unknown) {
+    if (typeof most !== 'number') throw wrongType('setMaxListeners', 'of type number', most);
+    if (!(most >= 0)) throw outOfRange('setMaxListeners', '>= 0', most);
+    this['_maxListeners'] = most;
+    return this;
+  },
+  getMaxListeners(this: Emitter) {
+    return (this['_maxListeners'] as number | undefined) ?? settings.defaultMaxListeners;
+  },
+};
+
+for (const [name, value] of Object.entries({
+  ...methods,
+  _events: undefined,
+  _eventsCount: 0,
+  _maxListeners: undefined,
+})) {
+  Object.defineProperty(EventEmitter.prototype, name, { value, writable: true, enumerable: true, configurable: true });
+}

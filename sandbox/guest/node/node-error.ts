@@ -1,0 +1,104 @@
+/** Errors as Node's own modules throw them: with a `code`, which the stack shows behind the name. */
+export type NodeError = Error & { code: string };
+
+type ErrorClass = new (message: string) => Error;
+
+/** Makes an error of a class with one of Node's codes (https://nodejs.org/api/errors.html#nodejs-error-codes). */
+export function nodeError(code: string, message: string, Kind: ErrorClass = Error): NodeError {
+  const error = new Kind(message) as NodeError;
+  Error.captureStackTrace(error, nodeError);
+  const { name } = error;
+  // The stack is made of the name that an error has when it is first asked for.
+  Object.defineProperty(error, 'name', { value: `${name} [${code}]`, configurable: true, writable: true });
+  void error.stack;
+  Reflect.deleteProperty(error, 'name');
+  error.code = code;
+  return error;
+}
+
+/** As Node complains of an argument of another type than it takes. */
+export function wrongType(name: string, expected: string, given: unknown): NodeError {
+  return nodeError(
+    'ERR_INVALID_ARG_TYPE',
+    `The ${named(name)} must be ${expected}. Received ${received(given)}`,
+    TypeError,
+  );
+}
+
+/** As Node complains of a number that is too small, too large or broken. */
+export function outOfRange(name: string, range: string, given: unknown): NodeError {
+  return nodeError(
+    'ERR_OUT_OF_RANGE',
+    `The value of "${name}" is out of range. It must be ${range}. Received ${shownNumber(given)}`,
+    RangeError,
+  );
+}
+
+/** As Node complains of an argument of a type that it takes and a value that it does not. */
+export function wrongValue(name: string, given: unknown, reason = 'is invalid'): NodeError {
+  const what = name.includes('.') ? 'property' : 'argument';
+  return nodeError('ERR_INVALID_ARG_VALUE', `The ${what} '${name}' ${reason}. Received ${literal(given)}`, TypeError);
+}
+
+/** A value as text, by what it makes of itself. */
+export function textOf(value: unknown): string {
+  return String(value);
+}
+
+/** @throws NodeError where a value is no text */
+export function checkString(value: unknown, name: string): asserts value is string {
+  if (typeof value !== 'string') throw wrongType(name, 'of type string', value);
+}
+
+/** @throws NodeError where a value is no function */
+export function checkFunction(value: unknown, name: string): asserts value is (...args: unknown[]) => unknown {
+  if (typeof value !== 'function') throw wrongType(name, 'of type function', value);
+}
+
+/** @throws NodeError where a value is no object */
+export function checkObject(value: unknown, name: string): asserts value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw wrongType(name, 'of type object', value);
+}
+
+/** @throws NodeError where a value is no whole number from `least` to `most` */
+export function checkInteger(
+  value: unknown,
+  name: string,
+  least: number = Number.MIN_SAFE_INTEGER,
+  most: number = Number.MAX_SAFE_INTEGER,
+): asserts value is number {
+  if (typeof value !== 'number') throw wrongType(name, 'of type number', value);
+  if (!Number.isInteger(value)) throw outOfRange(name, 'an integer', value);
+  if (value < least || value > most) throw outOfRange(name, `>= ${least} && <= ${most}`, value);
+}
+
+function named(name: string): string {
+  if (name.endsWith(' argument')) return name;
+  return `"${name}" ${name.includes('.') ? 'property' : 'argument'}`;
+}
+
+/** How Node describes a value that it did not expect. */
+export function received(value: unknown): string {
+  if (value === undefined || value === null) return String(value);
+  if (typeof value === 'function') return value.name === '' ? 'function ' : `function ${value.name}`;
+  if (typeof value === 'object') {
+    const { name } = (value.constructor as { name?: unknown } | undefined) ?? {};
+    return typeof name === 'string' && name !== '' ? `an instance of ${name}` : '[Object: null prototype] {}';
+  }
+  const text = literal(value);
+  return `type ${typeof value} (${text.length > 28 ? `${text.slice(0, 25)}...` : text})`;
+}
+
+function literal(value: unknown): string {
+  if (typeof value === 'string') return `'${value}'`;
+  return typeof value === 'bigint' ? `${value}n` : String(value);
+}
+
+/** Long whole numbers are grouped. */
+function shownNumber(value: unknown): string {
+  const text = literal(value);
+  const isLong =
+    (typeof value === 'number' && Number.isInteger(value) && Math.abs(value) > 2 ** 32) || typeof value === 'bigint';
+  return isLong ? text.replace(/(?<=\d)(?=(\d{3})+n?$)/g, '_') : text;
+}

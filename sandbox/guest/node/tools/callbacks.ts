@@ -1,0 +1,92 @@
+import { checkFunction, nodeError, textOf, wrongType } from '../node-error.ts';
+
+type AnyFunction = (...args: unknown[]) => unknown;
+type Callback = (error: unknown, ...values: unknown[]) => unknown;
+
+const custom = Symbol.for('nodejs.util.promisify.custom');
+
+/** A function that returns a promise, of one that takes a callback as its last argument. */
+export function promisify(original: unknown): AnyFunction {
+  checkFunction(original, 'original');
+  const own = (original as { [custom]?: unknown })[custom];
+  if (own !== undefined) {
+    checkFunction(own, 'util.promisify.custom');
+    return Object.defineProperty(own, custom, { value: own, writable: false, configurable: true });
+  }
+  function promised(this: unknown, ...args: unknown[]): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const done: Callback = (error, value) => {
+        // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- whatever the callback was told
+        if (error) reject(error);
+        else resolve(value);
+      };
+      Reflect.apply(original as AnyFunction, this, [...args, done]);
+    });
+  }
+  Object.setPrototypeOf(promised, Object.getPrototypeOf(original) as object);
+  Object.defineProperty(promised, custom, { value: promised, writable: false, configurable: true });
+  return Object.defineProperties(promised, Object.getOwnPropertyDescriptors(original));
+}
+promisify.custom = custom;
+
+/** A function that takes a callback, of one that returns a promise. */
+export function callbackify(original: unknown): AnyFunction {
+  checkFunction(original, 'original');
+  function called(this: unknown, ...args: unknown[]): void {
+    const callback = args.pop();
+    checkFunction(callback, 'last argument');
+    const tell = (error: unknown, value?: unknown) =>
+      process.nextTick(() => Reflect.apply(callback, this, error === null ? [null, value] : [error]));
+    (Reflect.apply(original as AnyFunction, this, args) as Promise<unknown>).then(
+      (value) => tell(null, value),
+      (error: unknown) => tell(error || falsyRejection(error)),
+    );
+  }
+  const { length } = original as { length: number };
+  Object.setPrototypeOf(called, Object.getPrototypeOf(original) as object);
+  const properties = Object.getOwnPropertyDescriptors(original) as Record<string, PropertyDescriptor>;
+  if (typeof length === 'number') properties['length'] = { value: length + 1, configurable: true };
+  properties['name'] = { value: `${original.name}Callbackified`, configurable: true };
+  return Object.defineProperties(called, properties);
+}
+
+function falsyRejection(reason: unknown): Error {
+  return Object.assign(nodeError('ERR_FALSY_VALUE_REJECTION', 'Promise was rejected with falsy value'), { reason });
+}
+
+const deprecations = new Set<unknown>();
+
+/** Once for each code. */
+function warn(text: string, code: unknown): void {
+  // oxlint-disable-next-line no-console -- the plugin's own console
+  if (!deprecations.has(code)) console.warn(text);
+  deprecations.add(code);
+}
+
+/** A function that says once, when it is called, that it should not be. */
+export function deprecate(original: unknown, message: unknown, code?: unknown): AnyFunction {
+  if (code !== undefined && typeof code !== 'string') throw wrongType('code', 'of type string', code);
+  checkFunction(original, 'fn');
+  const prefix = code === undefined ? '' : `[${textOf(code)}] `;
+  const warning = `${prefix}DeprecationWarning: ${textOf(message)}`;
+  let warned = false;
+  function deprecated(this: unknown, ...args: unknown[]): unknown {
+    if (!warned) warn(warning, code ?? warning);
+    warned = true;
+    return new.target
+      ? Reflect.construct(original as AnyFunction, args, new.target)
+      : Reflect.apply(original as AnyFunction, this, args);
+  }
+  Object.setPrototypeOf(deprecated, original);
+  if (original.prototype) deprecated.prototype = original.prototype as object;
+  return deprecated;
+}
+
+/** Has a constructor's objects inherit another's, as it was done before there were classes. */
+export function inherits(child: unknown, parent: unknown): void {
+  checkFunction(child, 'ctor');
+  checkFunction(parent, 'superCtor');
+  if (parent.prototype === undefined) throw wrongType('superCtor.prototype', 'of type object', parent.prototype);
+  Object.defineProperty(child, 'super_', { value: parent, writable: true, configurable: true });
+  Object.setPrototypeOf(child.prototype as object, parent.prototype as object);
+}

@@ -1,0 +1,7 @@
+import { createModuleTable } from '../node/module-table.ts';
+import type { PartWorld } from '../part-world.ts';
+
+/** Node's modules: the smaller ones, and where the others are. */
+export function part({ global, large }: PartWorld): Record<string, unknown> {
+  return { module: createModuleTable(global, large) };
+}

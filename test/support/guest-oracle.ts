@@ -1,0 +1,80 @@
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import type { Test } from 'tap';
+import type { Limits } from '../../sandbox/protocol.ts';
+import { performBuild } from '../../src/plugin-host/compiler/guest-build.ts';
+import type { GuestWorld } from './guest-isolate.ts';
+import { PluginFolder } from './plugin-host.ts';
+import { SANDBOX_DIR } from './sandbox.ts';
+
+/** A name, and the body of an async function that returns what is to be compared; `require` is in its scope. */
+export type Cases = Readonly<Record<string, string>>;
+
+/** Turns any result into text, alike on both sides. Plain JavaScript, since it is a part of the plugin as well. */
+const SHOWN = `
+const shown = (value, depth = 0) => {
+  if (depth > 6) return '…';
+  const each = (values) => [...values].map((one) => shown(one, depth + 1)).join(', ');
+  if (typeof value === 'bigint') return value + 'n';
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (typeof value === 'function') return 'function ' + value.name;
+  if (typeof value === 'symbol' || typeof value !== 'object' || value === null) return Object.is(value, -0) ? '-0' : String(value);
+  if (value instanceof Error) return value.name + '(' + (value.code ?? '') + '): ' + value.message;
+  if (value instanceof Date) return 'Date ' + value.toISOString();
+  if (value instanceof ArrayBuffer) return 'ArrayBuffer ' + Buffer.from(value).toString('hex');
+  if (ArrayBuffer.isView(value)) return value.constructor.name + ' ' + Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('hex');
+  if (value instanceof Map) return 'Map {' + each(value) + '}';
+  if (value instanceof Set) return 'Set {' + each(value) + '}';
+  if (Array.isArray(value)) return '[' + each(value) + ']';
+  return '{' + Object.keys(value).map((key) => key + ': ' + shown(value[key], depth + 1)).join(', ') + '}';
+};
+const outcome = async (attempt) => {
+  try { return shown(await attempt()); } catch (error) { return 'threw ' + shown(error); }
+};`;
+
+/** Measures of speed are not what is compared here. */
+const LIMITS: Partial<Limits> = { memory_mb: 256, slice_ms: 30_000, cpu_ms: 30_000, result_bytes: 4 * 1_048_576 };
+
+const AsyncFunction = (async () => {}).constructor as new (
+  ...args: string[]
+) => (require: NodeJS.Require) => Promise<Record<string, string>>;
+
+function source(cases: Cases): string {
+  const entries = Object.entries(cases).map(
+    ([name, body]) => `  results[${JSON.stringify(name)}] = await outcome(async () => { ${body} });`,
+  );
+  return `${SHOWN}\nconst run = async () => {\n  const results = {};\n${entries.join('\n')}\n  return results;\n};`;
+}
+
+/** A plugin's script as the service compiles it. */
+export async function compiled(text: string, file = 'tested.js', folder = new PluginFolder()): Promise<string> {
+  try {
+    folder.write(file, text);
+    const modulesDir = join(SANDBOX_DIR, 'guest', 'modules');
+    const job = { kind: 'plugin', root: folder.path, modulesDir, file: join(folder.path, file) } as const;
+    const built = await performBuild(job, () => {});
+    if (built.kind !== 'built') throw new Error(JSON.stringify(built));
+    return Buffer.from(built.code).toString();
+  } finally {
+    folder.remove();
+  }
+}
+
+/** What the cases come to in a real isolate. */
+export async function inGuest(world: GuestWorld, cases: Cases): Promise<Record<string, string>> {
+  const script = await compiled(`${source(cases)}\nmodule.exports = { handler: (context) => run() };`);
+  const { outcome } = world.call(script, { limits: LIMITS });
+  if (outcome?.kind !== 'returned') throw new Error(`did not return: ${JSON.stringify(outcome)}`);
+  return JSON.parse(outcome.json) as Record<string, string>;
+}
+
+/** What they come to in Node itself. */
+export function inNode(cases: Cases): Promise<Record<string, string>> {
+  return new AsyncFunction('require', `${source(cases)}\nreturn run();`)(createRequire(import.meta.url));
+}
+
+/** Does the same in a plugin and in Node, whose results are the measure. */
+export async function compareWithNode(t: Test, world: GuestWorld, cases: Cases): Promise<void> {
+  const [guest, node] = await Promise.all([inGuest(world, cases), inNode(cases)]);
+  for (const name of Object.keys(cases)) t.equal(guest[name], node[name], name);
+}
