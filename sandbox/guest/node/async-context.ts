@@ -53,7 +53,7 @@ function wrapFirstArgument(owner: Record<string, unknown>, name: string): void {
 }
 
 /** Values that follow what a call starts (https://nodejs.org/api/async_context.html#class-asynclocalstorage). */
-export class AsyncLocalStorage {
+class AsyncLocalStorage {
   readonly #default: unknown;
   readonly name: string;
 
@@ -108,7 +108,7 @@ export class AsyncLocalStorage {
 }
 
 /** What a library makes for each thing of its own that calls back later. */
-export class AsyncResource {
+class AsyncResource {
   readonly type: string;
   readonly #context = current;
 

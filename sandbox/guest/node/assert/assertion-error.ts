@@ -13,7 +13,7 @@ const MOST_LINES = 200;
 /** So long may two values be together to stand beside each other. */
 const SHORT = 12;
 
-export const WORDS: Readonly<Record<string, string>> = {
+const WORDS: Readonly<Record<string, string>> = {
   deepStrictEqual: 'Expected values to be strictly deep-equal:',
   partialDeepStrictEqual: 'Expected values to be partially and strictly deep-equal:',
   strictEqual: 'Expected values to be strictly equal:',
