@@ -1,4 +1,4 @@
-import type { AppError } from '../domain/errors.ts';
+import type { AppError, ErrorCode } from '../domain/errors.ts';
 import type { Wire } from '../domain/json/json.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
 
@@ -23,8 +23,11 @@ export interface Failure {
   data: null;
   error: string;
   message: string;
-  /** With 429 only, as the reference's clients know it: the status, and the seconds to wait. */
-  code?: number;
+  /** The row of the error table, for programs: it never changes its meaning. */
+  code: ErrorCode;
+  /** Whether the same request may succeed later without being changed. */
+  retryable: boolean;
+  /** With 429 only, as the reference's clients know it: the seconds to wait. */
   after?: number;
 }
 
@@ -39,7 +42,7 @@ export function successPage(page: Page<Wire>, asked: PageRequest): Success {
 }
 
 export function failure(error: AppError): Failure {
-  const body: Failure = { success: false, data: null, error: error.message, message: error.publicMessage };
-  const { status: code, retryAfterSeconds: after } = error;
-  return error.code === 'TOO_MANY_REQUESTS' && after !== undefined ? { ...body, code, after } : body;
+  const { code, retryable, message: reason, publicMessage: message, retryAfterSeconds: after } = error;
+  const body: Failure = { success: false, data: null, error: reason, message, code, retryable };
+  return code === 'TOO_MANY_REQUESTS' && after !== undefined ? { ...body, after } : body;
 }

@@ -43,6 +43,17 @@ export function retryAfterOf(error: AppError): number | undefined {
   return error.status === 429 || error.status === 503 ? RETRY_AFTER_SECONDS : undefined;
 }
 
+const CHALLENGE = 'Bearer realm="Isolayer"';
+
+/** The `www-authenticate` of a 401 (RFC 6750, section 3): with an advice to who sent something that is not accepted. */
+export function challengeOf(authorization: string | undefined): string {
+  if (authorization === undefined) return CHALLENGE;
+  const advice = /^Bearer [^\s]+$/.test(authorization)
+    ? 'The key is not known, has ended or was revoked'
+    : 'Send the API key as: Authorization: Bearer <API key>';
+  return `${CHALLENGE}, error="invalid_token", error_description="${advice}"`;
+}
+
 /** zod's provider writes the place as a JSON pointer. */
 function nameOf(instancePath: string): string {
   return instancePath.replace(/^\//, '').replaceAll('/', '.') || 'request';

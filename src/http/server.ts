@@ -14,7 +14,7 @@ import { ANSWER_HEADERS } from './answer-headers.ts';
 import type { AcceptedKeys } from './auth.ts';
 import { answerClientError } from './client-errors.ts';
 import { failure } from './envelope.ts';
-import { retryAfterOf, toAppError } from './errors.ts';
+import { challengeOf, retryAfterOf, toAppError } from './errors.ts';
 import type { HttpMetrics } from './http-metrics.ts';
 import { honourIdempotencyKeys } from './idempotency.ts';
 import { acceptJson } from './json-body.ts';
@@ -181,6 +181,7 @@ function answerFailure(
   reply.headers({ ...ANSWER_HEADERS, 'x-request-id': requestId });
   const retryAfter = retryAfterOf(error);
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
+  if (error.code === 'UNAUTHORIZED') reply.header('www-authenticate', challengeOf(request.headers.authorization));
   // Fastify closes after a body that it refused, and the caller who is still sending would see a reset instead of
   // the answer. Node discards the rest, for as long as a request may take to arrive.
   reply.removeHeader('connection');

@@ -100,6 +100,13 @@ t.test('every operation, once', async (t) => {
   const unsent = { to: RECEIVER, value: 1, nonce: 0, gas_limit: 21_000, gas_price: 1 };
   await ask('POST /api/v1/relayers/:id/sign-transaction', `${relayer}/sign-transaction`, unsent);
 
+  for (const deed of ['quote', 'build']) {
+    const path = `${relayer}/transactions/sponsored/${deed}`;
+    // This family spares nobody the fee; those that do have tests of their own.
+    t.equal((await service.request('POST', path, { transaction: 'AA==', fee_token: 'x' })).status, 400, deed);
+    left.delete(`POST /api/v1/relayers/:id/transactions/sponsored/${deed}`);
+  }
+
   const hook = { id: 'hook', url: 'https://hooks.example/hook' };
   await ask('POST /api/v1/notifications', '/api/v1/notifications', hook);
   await ask('GET /api/v1/notifications', '/api/v1/notifications');

@@ -182,7 +182,8 @@ t.test('what Stellar cannot do yet says so, and no endpoint hears of it', async 
   ] as const) {
     const answer = await service.request(method, `${relayers}/stellar-1/${path}`, body);
     const text = `${what} is not available yet for stellar relayers`;
-    t.strictSame(answer, { status: 501, body: { success: false, data: null, error: text, message: text } }, path);
+    const failed = { success: false, data: null, error: text, message: text };
+    t.strictSame(answer, { status: 501, body: { ...failed, code: 'NOT_AVAILABLE_YET', retryable: false } }, path);
   }
   const list = await service.request('GET', `${relayers}/stellar-1/transactions`);
   t.match(list, { status: 200, body: { data: [], pagination: { total_items: 0 } } });

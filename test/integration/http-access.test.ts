@@ -35,7 +35,10 @@ t.test('without one good key everything but the probes is 401, in the envelope',
   for (const headers of attempts) {
     const { status, body } = await get(port, '/api/v1/relayers', ...headers);
     t.equal(status, 401, headers.join(' | ').replaceAll(API_KEY, 'KEY'));
-    t.equal(body, '{"success":false,"data":null,"error":"Unauthorized","message":"Unauthorized"}');
+    t.equal(
+      body,
+      '{"success":false,"data":null,"error":"Unauthorized","message":"Unauthorized","code":"UNAUTHORIZED","retryable":false}',
+    );
   }
   for (const path of PROTECTED) t.equal((await get(port, path)).status, 401, path);
   for (const path of PROTECTED) t.equal((await get(port, path, good)).status, 200, path);
@@ -83,6 +86,8 @@ t.test('unknown paths tell strangers nothing and friends that they are unknown',
     data: null,
     error: 'No such route: GET /nowhere/at/all',
     message: 'No such route: GET /nowhere/at/all',
+    code: 'ROUTE_NOT_FOUND',
+    retryable: false,
   });
   for (const path of ['/api/v1/health/../relayers', '/api/v1/relayers/../relayers/r1', '/plugins/echo/callfoo']) {
     t.equal((await get(port, path, `authorization: Bearer ${API_KEY}`)).status, 404, path);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
 
 /** The shapes of answers. Nothing is validated by them on the way out: a test holds real answers against them. */
 
@@ -30,7 +31,10 @@ export const failureSchema = z.object({
   data: z.null(),
   error: z.string().meta({ description: 'The specific reason: which field, why' }),
   message: z.string().meta({ description: 'The fixed text of the kind of failure' }),
-  code: z.int().optional().meta({ description: 'With 429 only: the status' }),
+  code: z
+    .enum(Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]])
+    .meta({ description: 'The kind of failure, for programs: it never changes its meaning' }),
+  retryable: z.boolean().meta({ description: 'Whether the same request may succeed later without being changed' }),
   after: z.int().optional().meta({ description: 'With 429 only: seconds to wait' }),
 });
 

@@ -34,6 +34,8 @@ t.test('each way of not being a request has its status, in the envelope', async 
     data: null,
     error: 'The request is not valid HTTP',
     message: 'Bad Request',
+    code: 'INVALID_REQUEST',
+    retryable: false,
   });
 });
 

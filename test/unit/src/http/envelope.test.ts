@@ -23,10 +23,15 @@ t.test('a failure has the fixed text beside the reason', (t) => {
     data: null,
     error: 'page: must be a number',
     message: 'Bad Request',
+    code: 'INVALID_REQUEST',
+    retryable: false,
   });
   t.match(failure(new AppError('RELAYER_NOT_FOUND', { id: 'r' })), {
     error: 'Relayer with ID r not found',
     message: 'Relayer with ID r not found',
+    code: 'RELAYER_NOT_FOUND',
   });
+  t.match(failure(new AppError('RELAYER_PAUSED', {})), { code: 'RELAYER_PAUSED', retryable: true });
+  t.match(failure(new AppError('TOO_MANY_REQUESTS', {}, { retryAfterSeconds: 7 })), { retryable: true, after: 7 });
   t.end();
 });

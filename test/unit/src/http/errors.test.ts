@@ -1,7 +1,7 @@
 import t from 'tap';
 import { AppError, invalidRequest } from '../../../../src/domain/errors.ts';
 import { JsonTextError } from '../../../../src/domain/json/json-text.ts';
-import { retryAfterOf, toAppError } from '../../../../src/http/errors.ts';
+import { challengeOf, retryAfterOf, toAppError } from '../../../../src/http/errors.ts';
 
 const context = { contentType: 'text/csv', bodyLimit: 10 };
 const coded = (code: string) => Object.assign(new Error('from the framework'), { code });
@@ -36,6 +36,15 @@ t.test('what has no row is an internal fault that shows nothing of itself', (t) 
     t.equal(error.status, 500);
     t.equal(error.message, 'Internal Server Error');
     t.equal(error.cause, thrown);
+  }
+  t.end();
+});
+
+t.test('a challenge says what to send to who sent something else', (t) => {
+  t.equal(challengeOf(undefined), 'Bearer realm="Isolayer"');
+  t.match(challengeOf('Bearer iso_x'), /error="invalid_token", error_description="The key is not known/);
+  for (const other of ['iso_x', 'bearer x', 'Basic x', 'Bearer ', 'Bearer a b']) {
+    t.match(challengeOf(other), /error_description="Send the API key as: Authorization: Bearer <API key>"$/, other);
   }
   t.end();
 });

@@ -73,10 +73,19 @@ t.test('an unexpected fault shows nothing of itself and is logged with the reque
     data: null,
     error: 'Internal Server Error',
     message: 'Internal Server Error',
+    code: 'INTERNAL',
+    retryable: false,
   });
   const line = lines.find((one) => one.includes('secret internals')) ?? '';
   t.match(line, /"requestId":"req-7"/);
   t.notMatch(lines.join(''), API_KEY);
+});
+
+t.test('a 401 says how to ask', async (t) => {
+  const { call } = await startHttp(t);
+  const answer = await call('/api/v1/relayers', { headers: { authorization: 'Basic x' } });
+  t.equal(answer.status, 401);
+  t.match(answer.headers.get('www-authenticate'), /^Bearer realm="Isolayer", error="invalid_token"/);
 });
 
 t.test('repeated and trailing slashes are as good as one', async (t) => {

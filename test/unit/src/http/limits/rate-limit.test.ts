@@ -26,7 +26,8 @@ t.test('each answer says what is left, and too many are told when to come back',
     data: null,
     error: 'Too Many Requests',
     message: 'Too Many Requests',
-    code: 429,
+    code: 'TOO_MANY_REQUESTS',
+    retryable: true,
     after: 2,
   });
   t.equal(services.relayers.asked.length, 2, 'what is refused costs nothing further');

@@ -22,6 +22,8 @@ t.test('a bad page is named', async (t) => {
     data: null,
     error: 'page: must be a whole number, 0 or more',
     message: 'Bad Request',
+    code: 'INVALID_REQUEST',
+    retryable: false,
   });
   t.match((await call('/api/v1/relayers?page=1&page=2')).json, { error: 'page: must be given once' });
 });
