@@ -5,9 +5,9 @@ import type { Transaction } from '../../domain/transaction/transaction.ts';
 import type { ReadOne, RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { Observation, ObservedEntry } from '../client.ts';
 import { answersInTime, isBorneOut, type Opinion } from '../quorum.ts';
-import { assertReach, deadAmong, type Sought } from './death.ts';
 import { reasonOf } from './errors.ts';
 import { programsOf } from './guard/policies.ts';
+import { assertReach, deadAmong, type Sought } from './inclusion/death.ts';
 import { decodeMessage } from './message/message.ts';
 import {
   firstAvailableBlock,

@@ -1,5 +1,5 @@
 // What the chain shows decides the state that clients see and whether money moves again, so each lie and each lag of a
-// node that could turn it is tried here. What makes an attempt dead is tried in death.test.ts.
+// node that could turn it is tried here. What makes an attempt dead is tried in inclusion/death.test.ts.
 import t, { type Test } from 'tap';
 import type { ObservedEntry } from '../../../../../src/chains/client.ts';
 import { observe } from '../../../../../src/chains/solana/confirm.ts';

@@ -2,14 +2,14 @@
 // memory is tried that could make one look dead.
 import { PublicKey } from '@solana/web3.js';
 import t, { type Test } from 'tap';
-import { assertReach, deadAmong } from '../../../../../src/chains/solana/death.ts';
-import { SYSTEM_PROGRAM } from '../../../../../src/chains/solana/programs.ts';
-import { standing } from '../../../../../src/chains/solana/provider.ts';
-import { readFields } from '../../../../../src/chains/solana/schema.ts';
-import type { Attempt } from '../../../../../src/domain/transaction/attempt.ts';
-import type { DoubleHandler } from '../../../../support/rpc-double.ts';
-import { keyOf, type NodeAccount, type NodeWorld, openSolana } from '../../../../support/solana-node.ts';
-import { fieldsOf, storedAttempt } from '../../../../support/solana-relayer.ts';
+import { assertReach, deadAmong } from '../../../../../../src/chains/solana/inclusion/death.ts';
+import { SYSTEM_PROGRAM } from '../../../../../../src/chains/solana/programs.ts';
+import { standing } from '../../../../../../src/chains/solana/provider.ts';
+import { readFields } from '../../../../../../src/chains/solana/schema.ts';
+import type { Attempt } from '../../../../../../src/domain/transaction/attempt.ts';
+import type { DoubleHandler } from '../../../../../support/rpc-double.ts';
+import { keyOf, type NodeAccount, type NodeWorld, openSolana } from '../../../../../support/solana-node.ts';
+import { fieldsOf, storedAttempt } from '../../../../../support/solana-relayer.ts';
 
 const SIGNATURE = 'sig';
 

@@ -1,11 +1,11 @@
-import { amountOf } from '../../domain/amount.ts';
-import type { Attempt } from '../../domain/transaction/attempt.ts';
-import { EndpointUnfit, type ReadOne, type RpcClient } from '../../egress/rpc/rpc-client.ts';
-import { answersInTime, type Opinion, proofOf } from '../quorum.ts';
-import { decodeMessage } from './message/message.ts';
-import { type NonceState, nonceState } from './message/nonce-account.ts';
-import { firstAvailableBlock, isBlockhashValid, type Standing, signatureStatuses, standing } from './provider.ts';
-import type { SolanaFields } from './schema.ts';
+import { amountOf } from '../../../domain/amount.ts';
+import type { Attempt } from '../../../domain/transaction/attempt.ts';
+import { EndpointUnfit, type ReadOne, type RpcClient } from '../../../egress/rpc/rpc-client.ts';
+import { answersInTime, type Opinion, proofOf } from '../../quorum.ts';
+import { decodeMessage } from '../message/message.ts';
+import { type NonceState, nonceState } from '../message/nonce-account.ts';
+import { firstAvailableBlock, isBlockhashValid, type Standing, signatureStatuses, standing } from '../provider.ts';
+import type { SolanaFields } from '../schema.ts';
 
 /** One attempt that is looked for. */
 export interface Sought {
