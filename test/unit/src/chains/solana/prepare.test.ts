@@ -1,0 +1,211 @@
+// What is let through here is signed and paid for, so each refusal and each wait has its case, and each lie of one of two.
+import { ACCOUNT_SIZE, createTransferInstruction, TOKEN_PROGRAM_ID } from '@solana/spl-token';
+import {
+  AddressLookupTableAccount,
+  PublicKey,
+  SystemProgram,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js';
+import t, { type Test } from 'tap';
+import { decodeTransaction } from '../../../../../src/chains/solana/message/transaction.ts';
+import { judge, prepare } from '../../../../../src/chains/solana/prepare.ts';
+import { ADDRESS_LOOKUP_TABLE_PROGRAM } from '../../../../../src/chains/solana/programs.ts';
+import type { JsonObject } from '../../../../../src/domain/json/json.ts';
+import type { DoubleHandler } from '../../../../support/rpc-double.ts';
+import { keypair } from '../../../../support/solana-messages.ts';
+import { keyOf, type NodeWorld, openSolana } from '../../../../support/solana-node.ts';
+import { built, memo, onWire, RELAYER, relayerAccount } from '../../../../support/solana-relayer.ts';
+
+const USER = keypair(32);
+const LATEST = keyOf(6);
+const REQUEST = { instructions: [onWire(memo('hello'))] };
+/** A client's own bytes, which cost what the node says. */
+const GIVEN = { transaction: built([memo('hello', USER)], { signers: [USER] }) };
+
+type Nodes = (NodeWorld | DoubleHandler)[];
+
+async function prepared(t: Test, request: JsonObject, nodes: Nodes = [{}], policies: JsonObject = {}, committed = 0n) {
+  const { rpc } = await openSolana(
+    t,
+    ...nodes.map((node) => (typeof node === 'function' ? node : { latest: LATEST, ...node })),
+  );
+  return prepare(rpc, { request }, relayerAccount(policies), { committed });
+}
+
+t.test('instructions become a message with its limits and its cost', async (t) => {
+  const ready = await prepared(t, REQUEST, [{ fee: 5_000 }]);
+  t.match(ready, {
+    ...{ kind: 'ready', cost: 5_000n, anchor: { kind: 'none' } },
+    fields: { signatures: [''], last_valid_block_height: 1_048, slot: 998, fee: 5_000 },
+  });
+  t.notOk(ready.kind === 'ready' && 'rent' in ready.fields);
+});
+
+t.test('a client’s transaction keeps its bytes and the others’ signatures', async (t) => {
+  const { messageBytes, signatures } = decodeTransaction(GIVEN.transaction);
+  t.match(await prepared(t, GIVEN), {
+    kind: 'ready',
+    fields: { message: messageBytes.toString('base64'), signatures: ['', signatures[1]?.toString('base64')] },
+  });
+});
+
+t.test('under a durable nonce the nonce is what is consumed', async (t) => {
+  const NONCE = keyOf(51);
+  const advance = SystemProgram.nonceAdvance({ noncePubkey: new PublicKey(NONCE), authorizedPubkey: USER.publicKey });
+  const data = Buffer.alloc(80);
+  data.writeUInt32LE(1, 4);
+  data.fill(7, 40, 72);
+  const node = { accounts: { [NONCE]: { owner: '1'.repeat(32), data } } };
+  t.match(await prepared(t, { transaction: built([advance, memo('a')], { signers: [USER] }) }, [node]), {
+    ...{ kind: 'ready', anchor: { kind: 'text', text: `${NONCE}:${keyOf(7)}` } },
+    fields: { last_valid_block_height: null, nonce_account: NONCE },
+  });
+});
+
+const INVALID = 'Solana transaction validation error: ';
+const failing = (err: unknown, logs: string[] = []): NodeWorld => ({ simulation: { err, logs, unitsConsumed: 0 } });
+
+t.test('what a trial shows is refused, waited for, or let through', async (t) => {
+  const where = 'Simulation failed: Instruction 1 (program MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr) failed: ';
+  const cases: [unknown, object][] = [
+    ['AlreadyProcessed', { kind: 'ready' }],
+    ['BlockhashNotFound', { kind: 'parked', retryInMs: 1_000, cause: undefined }],
+    ['InsufficientFundsForFee', { kind: 'parked', cause: 'balance', retryInMs: 10_000 }],
+    ['AccountNotFound', { kind: 'parked', cause: 'balance' }],
+    [{ InsufficientFundsForRent: { account_index: 0 } }, { kind: 'parked', cause: 'balance' }],
+    [{ InsufficientFundsForRent: { account_index: 1 } }, { kind: 'refused', reason: /InsufficientFundsForRent/ }],
+    [{ InstructionError: [0, 'InvalidArgument'] }, { kind: 'refused', reason: `${INVALID}${where}InvalidArgument` }],
+    [
+      { InstructionError: [0, { Custom: 6_000 }] },
+      { kind: 'refused', reason: `${INVALID}${where}Closed (6000): We are closed` },
+    ],
+    [
+      'ProgramAccountNotFound',
+      { kind: 'refused', reason: /^Solana transaction validation error: Simulation failed: / },
+    ],
+  ];
+  const errors = [{ code: 6_000, name: 'Closed', msg: 'We are closed' }];
+  for (const request of [REQUEST, GIVEN]) {
+    for (const [err, decided] of cases) {
+      t.match(await prepared(t, { ...request, errors }, [failing(err)]), decided, JSON.stringify(err));
+    }
+  }
+});
+
+t.test('policies hold once more with what only the chain tells', async (t) => {
+  const inner = { simulation: { logs: [`Program ${keyOf(9)} invoke [2]`] } };
+  const budget = { simulation: { logs: ['Program ComputeBudget111111111111111111111111111111 invoke [1]'] } };
+  const only = { allowed_programs: ['MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr'] };
+  t.match(await prepared(t, REQUEST, [inner], only), {
+    ...{ kind: 'refused', reason: `${INVALID}Policy violation: Program ${keyOf(9)} not allowed` },
+  });
+  t.match(await prepared(t, REQUEST, [budget], only), { kind: 'ready' }, 'what the relayer adds is not the client’s');
+  t.match(await prepared(t, REQUEST, [{}], { max_tx_data_size: 100 }), {
+    ...{ kind: 'refused', reason: /Policy violation: Transaction size \d+ exceeds maximum allowed 100$/ },
+  });
+  const source = Buffer.alloc(ACCOUNT_SIZE);
+  source.fill(3, 0, 32).writeUInt8(1, 108);
+  const accounts = { [keyOf(41)]: { owner: TOKEN_PROGRAM_ID.toBase58(), data: source } };
+  const move = createTransferInstruction(new PublicKey(keyOf(41)), new PublicKey(keyOf(42)), USER.publicKey, 5n);
+  const request = { transaction: built([move], { signers: [USER] }) };
+  t.match(await prepared(t, request, [{ accounts }], { allowed_tokens: [{ mint: keyOf(4) }] }), {
+    ...{ kind: 'refused', reason: `${INVALID}Policy violation: Token ${keyOf(3)} not allowed for transfers` },
+  });
+  t.match(await prepared(t, request, [{ accounts }], { allowed_tokens: [{ mint: keyOf(3) }] }), { kind: 'ready' });
+});
+
+t.test('accounts out of lookup tables are held against the policies', async (t) => {
+  const [TABLE, STRANGER] = [keyOf(43), new PublicKey(keyOf(44))];
+  const state = { deactivationSlot: 0n, lastExtendedSlot: 0, lastExtendedSlotStartIndex: 0, addresses: [STRANGER] };
+  const table = new AddressLookupTableAccount({ key: new PublicKey(TABLE), state });
+  const named = memo('a');
+  named.keys.push({ pubkey: STRANGER, isSigner: false, isWritable: true });
+  const message = new TransactionMessage({
+    ...{ payerKey: RELAYER.publicKey, recentBlockhash: keyOf(7), instructions: [named] },
+  }).compileToV0Message([table]);
+  const transaction = Buffer.from(new VersionedTransaction(message).serialize()).toString('base64');
+  const data = Buffer.concat([Buffer.alloc(56), STRANGER.toBuffer()]);
+  const node = { accounts: { [TABLE]: { owner: ADDRESS_LOOKUP_TABLE_PROGRAM, data } } };
+  t.match(await prepared(t, { transaction }, [node]), { kind: 'ready' });
+  t.match(await prepared(t, { transaction }, [node], { disallowed_accounts: [keyOf(44)] }), {
+    ...{ kind: 'refused', reason: `${INVALID}Policy violation: Account ${keyOf(44)} is explicitly disallowed` },
+  });
+  t.match(await prepared(t, { transaction }), {
+    kind: 'refused',
+    reason: `${INVALID}Lookup table ${TABLE} does not exist`,
+  });
+});
+
+t.test('no fee beyond the cap, to the lamport', async (t) => {
+  t.match(await prepared(t, GIVEN, [{ fee: 10_000 }], { max_allowed_fee_lamports: 10_000 }), { kind: 'ready' });
+  t.match(await prepared(t, GIVEN, [{ fee: 10_001 }], { max_allowed_fee_lamports: 10_000 }), {
+    kind: 'refused',
+    reason: `${INVALID}Policy violation: Fee amount 10001 exceeds max allowed fee amount 10000`,
+  });
+  t.match(
+    await prepared(t, GIVEN, [{ fee: null }]),
+    { kind: 'ready', cost: 10_000n },
+    'the formula where nobody tells',
+  );
+});
+
+t.test('the account pays, keeps its minimum, and bears what is under way', async (t) => {
+  const cases: [number, JsonObject, bigint, string?][] = [
+    [10_005_000, {}, 0n],
+    [10_004_999, {}, 0n, 'Required: 10005000, Available: 10004999, Fee: 5000, Min balance: 10000000'],
+    [5_000, { min_balance: 0 }, 0n],
+    [4_999, { min_balance: 0 }, 0n, 'Required: 5000, Available: 4999, Fee: 5000, Min balance: 0'],
+    [10_000, { min_balance: 0 }, 5_000n],
+    [9_999, { min_balance: 0 }, 5_000n, 'Required: 10000, Available: 9999, Fee: 5000, Min balance: 0, Under way: 5000'],
+  ];
+  for (const [balance, policies, committed, short] of cases) {
+    const decided = await prepared(t, GIVEN, [{ balance, fee: 5_000 }], policies, committed);
+    const reason = `Insufficient balance: Insufficient relayer balance. ${short}`;
+    const wanted = { kind: 'parked', cause: 'balance', reason, retryInMs: 10_000 };
+    if (short === undefined) t.match(decided, { kind: 'ready' });
+    else t.strictSame(decided, wanted);
+  }
+});
+
+t.test('one of two that is wrong stands in nobody’s way', async (t) => {
+  const wrong: Nodes = [
+    failing('BlockhashNotFound'),
+    failing({ InstructionError: [0, 'InvalidArgument'] }),
+    { valid: [] },
+    { balance: 0 },
+    { fee: 10 ** 9 },
+    { instead: { simulateTransaction: { error: { code: -32_005, message: 'Node is behind by 9 slots' } } } },
+    () => 'hang-up',
+    () => ({ result: null }),
+  ];
+  for (const node of wrong) {
+    const policies = { max_allowed_fee_lamports: 10_000 };
+    t.match(await prepared(t, GIVEN, [node, {}], policies), { kind: 'ready', cost: 5_000n });
+    if (typeof node !== 'function') t.match(await prepared(t, GIVEN, [{}, node], policies), { kind: 'ready' });
+  }
+  t.match(await prepared(t, GIVEN, [{ balance: 0 }, () => 'hang-up']), { kind: 'parked', cause: 'balance' });
+  t.match(await prepared(t, GIVEN, [{ valid: [] }, { valid: [] }]), { kind: 'refused', end: 'expired' });
+  await t.rejects(prepared(t, GIVEN, [() => 'hang-up']), { name: 'RpcError' });
+});
+
+t.test('what is signed for somebody else passes the same, as it is or not at all', async (t) => {
+  const said = async (request: { transaction: string }, node: NodeWorld, policies: JsonObject = {}) => {
+    const { rpc } = await openSolana(t, { latest: LATEST, ...node });
+    return judge(rpc, request.transaction, relayerAccount(policies));
+  };
+  const alone = { transaction: built([memo('a')]) };
+  t.equal(await said(alone, {}), undefined);
+  t.equal(await said({ transaction: built([memo('a', USER)]) }, {}), undefined, 'others sign after it');
+  t.match(await said(alone, { valid: [] }), {
+    ...{ kind: 'validation', reason: `Blockhash ${keyOf(7)} is no longer valid` },
+  });
+  t.match(await said(GIVEN, { valid: [] }), { kind: 'validation', reason: /^Blockhash expired/ });
+  t.match(await said(alone, {}, { max_allowed_fee_lamports: 1 }), {
+    kind: 'validation',
+    reason: /^Solana transaction validation error: Policy violation: Fee amount/,
+    detail: /^Policy violation: Fee amount/,
+  });
+  t.match(await said(alone, { balance: 0 }), { kind: 'funds', detail: /^Insufficient relayer balance/ });
+  t.match(await said(alone, failing('BlockhashNotFound')), { kind: 'provider', reason: /^BlockhashNotFound/ });
+});
