@@ -14,11 +14,15 @@ export function metricRoutes(app: FastifyInstance, metrics: Exposition): void {
   app.get('/debug/metrics/scrape', (_request, reply) => sendAll(reply, metrics));
 }
 
-/** The metrics on their own port, for Prometheus: everything at `/metrics`, and at the reference's path. */
+/**
+ * The metrics on their own port: everything at `/metrics`, and at the reference's path. Whoever asks for JSON there is one
+ * of its clients, which expects the names; Prometheus never does.
+ */
 export function scrapeRoutes(app: FastifyInstance, metrics: Exposition): void {
-  for (const url of ['/metrics', '/debug/metrics/scrape']) {
-    app.get(url, (_request, reply) => sendAll(reply, metrics));
-  }
+  app.get('/metrics', (request, reply) =>
+    request.headers.accept?.includes('application/json') === true ? metrics.names() : sendAll(reply, metrics),
+  );
+  app.get('/debug/metrics/scrape', (_request, reply) => sendAll(reply, metrics));
   oneFamily(app, metrics);
 }
 
