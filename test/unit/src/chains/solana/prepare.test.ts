@@ -101,6 +101,12 @@ t.test('policies hold once more with what only the chain tells', async (t) => {
     ...{ kind: 'refused', reason: `${INVALID}Policy violation: Program ${keyOf(9)} not allowed` },
   });
   t.match(await prepared(t, REQUEST, [budget], only), { kind: 'ready' }, 'what the relayer adds is not the client’s');
+  const cut = { simulation: { logs: ['Log truncated'] } };
+  t.match(await prepared(t, REQUEST, [cut], only), {
+    kind: 'refused',
+    reason: /programs that it calls cannot be checked$/,
+  });
+  t.match(await prepared(t, REQUEST, [cut]), { kind: 'ready' });
   t.match(await prepared(t, REQUEST, [{}], { max_tx_data_size: 100 }), {
     ...{ kind: 'refused', reason: /Policy violation: Transaction size \d+ exceeds maximum allowed 100$/ },
   });

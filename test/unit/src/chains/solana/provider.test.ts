@@ -145,6 +145,8 @@ t.test('a trial tells how it went, what it used and whom it called', async (t) =
       ['AQ==', { encoding: 'base64', sigVerify: false, replaceRecentBlockhash: true, ...CONFIRMED }],
     ],
   ]);
+  const cut = answering({ context, value: { ...value, logs: [...logs, 'Log truncated'] } });
+  t.match(await provider.simulate(cut.read, 'AQ==', { replacesBlockhash: false }), { programs: null });
   const bare = answering({ context, value: { err: 'AccountNotFound', logs: null } });
   t.strictSame(await provider.simulate(bare.read, 'AQ==', { replacesBlockhash: false }), {
     ...{ error: 'AccountNotFound', logs: [], used: null, programs: [] },
