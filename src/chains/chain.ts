@@ -101,6 +101,8 @@ export interface Chain {
 export interface Counter {
   /** In texts, for instance `nonce`. */
   name: string;
+  /** Whether the last one that is used is shown; absent: the next. */
+  showsLast?: boolean;
   /** Its key in the status answer, and what the description of the API says of it there. */
   statusKey: string;
   description: string;

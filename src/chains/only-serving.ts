@@ -1,3 +1,4 @@
+import type { Json } from '../domain/json/json.ts';
 import { EndpointUnfit, type ParseAnswer, type ReadOne, type RpcClient } from '../egress/rpc/rpc-client.ts';
 
 /** How long an endpoint of another chain is left alone before it is asked once more. */
@@ -5,8 +6,9 @@ const STRAY_MS = 60_000;
 
 /** How a node is asked which chain it serves. */
 export interface ChainQuestion<T extends bigint | string> {
-  /** Without parameters. */
   method: string;
+  /** An empty list where nothing is said. */
+  params?: Json;
   served: ParseAnswer<T>;
   /** The one that is meant. */
   chain: T;
@@ -18,9 +20,9 @@ export interface ChainQuestion<T extends bigint | string> {
  * look like true ones. Offers to one endpoint alone go out unchecked: what it makes of them is asked of all.
  */
 export function onlyServing<T extends bigint | string>(rpc: RpcClient, question: ChainQuestion<T>): RpcClient {
-  const { method, chain, served } = question;
+  const { method, params = [], chain, served } = question;
   const check = (read: ReadOne) =>
-    read(method, [], (answer) => {
+    read(method, params, (answer) => {
       const other = served(answer);
       if (other !== chain) throw new EndpointUnfit(`it serves chain ${other}, not ${chain}`, { pauseMs: STRAY_MS });
     });
@@ -33,7 +35,7 @@ export function onlyServing<T extends bigint | string>(rpc: RpcClient, question:
     onOne: (use, options) => rpc.onOne((read) => checked(read, use), options),
     onOthers: (read, use) => rpc.onOthers(read, (other) => checked(other, use)),
     onAll: (use) => rpc.onAll((read) => checked(read, use)),
-    offerEach: (offered, params) => rpc.offerEach(offered, params, check),
-    each: (asked, params) => rpc.each(asked, params, check),
+    offerEach: (offered, bytes) => rpc.offerEach(offered, bytes, check),
+    each: (asked, given) => rpc.each(asked, given, check),
   };
 }

@@ -6,8 +6,9 @@ import { providerFailed } from './provider-failure.ts';
 
 /** What tells the right chain among those that endpoints serve. */
 export interface ServedQuestion<T extends bigint | string> {
-  /** Without parameters. */
   method: string;
+  /** An empty list where nothing is said. */
+  params?: Json;
   served: ParseAnswer<T>;
   /** What it names, in words: `chain id`. */
   what: string;
@@ -28,11 +29,11 @@ export async function servedChain<T extends bigint | string>(
   rpc: RpcClient,
   question: ServedQuestion<T>,
 ): Promise<T> {
-  const { expected, onServed } = question;
+  const { expected, onServed, params = [] } = question;
   const hosts = network.rpcUrls.filter(({ weight }) => weight > 0).map(({ url }) => new URL(url).host);
   const told: { host: string; chain: T }[] = [];
   let reason = 'no endpoint is switched on';
-  for (const [index, answer] of (await rpc.each(question.method, [])).entries()) {
+  for (const [index, answer] of (await rpc.each(question.method, params)).entries()) {
     const host = String(hosts[index]);
     const chain = parsed(answer, question.served);
     if (chain === undefined) {

@@ -1,44 +1,38 @@
 import { AppError } from '../domain/errors.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { Chain } from './chain.ts';
-import type { ChainClient } from './client.ts';
+import type { ChainClient, Sequences } from './client.ts';
 
-/** What a family needs to act on its network. */
-type ActingParts = Pick<Chain, 'parseRequest' | 'transactionView' | 'costOf' | 'vary' | 'connect'>;
+/** What a family needs to send. */
+type SendingParts = Pick<Chain, 'parseRequest' | 'transactionView' | 'costOf' | 'vary'>;
 
-/**
- * The acting parts of a family whose relayers can be declared but cannot act yet: each refuses with
- * `NOT_AVAILABLE_YET`, and no endpoint is contacted.
- */
-export function unavailableParts(networkType: NetworkType): ActingParts {
-  const refuse = (what: string) => (): never => {
-    throw new AppError('NOT_AVAILABLE_YET', { what, networkType });
-  };
-  const client = unavailableClient(networkType);
-  return {
-    parseRequest: refuse(SENDING),
-    transactionView: refuse(SENDING),
-    costOf: refuse(SENDING),
-    vary: refuse(SENDING),
-    connect: () => client,
-  };
+/** The sending parts of a family whose relayers cannot send yet: each refuses with `NOT_AVAILABLE_YET`. */
+export function unavailableParts(networkType: NetworkType): SendingParts {
+  const refuse = refusal(networkType, SENDING);
+  return { parseRequest: refuse, transactionView: refuse, costOf: refuse, vary: refuse };
 }
 
 const SENDING = 'Sending transactions';
 
-function unavailableClient(networkType: NetworkType): ChainClient {
-  const refuse = (what: string) => async (): Promise<never> => {
-    throw new AppError('NOT_AVAILABLE_YET', { what, networkType });
-  };
+type SendingClient = Required<Pick<ChainClient, 'prepare' | 'sign' | 'broadcast' | 'observe' | 'signTransaction'>> &
+  Pick<Sequences, 'noopRequest'>;
+
+/** The same of its live side; no endpoint is contacted. */
+export function unavailableSending(networkType: NetworkType): SendingClient {
+  const refuse = refusal(networkType, SENDING);
+  const refuseSigning = refusal(networkType, 'Signing transactions');
   return {
-    identity: refuse('The network’s identity'),
-    balance: refuse('The balance'),
-    moment: refuse('The chain’s clock'),
-    prepare: refuse(SENDING),
-    sign: refuse(SENDING),
-    broadcast: refuse(SENDING),
-    observe: refuse(SENDING),
-    signTransaction: refuse('Signing transactions'),
-    rpc: refuse('JSON-RPC'),
+    prepare: async () => refuse(),
+    sign: async () => refuse(),
+    broadcast: async () => refuse(),
+    observe: async () => refuse(),
+    signTransaction: async () => refuseSigning(),
+    noopRequest: refuse,
+  };
+}
+
+function refusal(networkType: NetworkType, what: string): () => never {
+  return () => {
+    throw new AppError('NOT_AVAILABLE_YET', { what, networkType });
   };
 }

@@ -34,7 +34,8 @@ export function createRelayersService({ read, relayers, create, remove, update }
     const known = lane === null ? null : await read.knownSequence(lane);
     const counted = await askedOf(access, (client) => nextOf(client, relayer, identity));
     const next = known !== null && (counted.value === null || known > counted.value) ? known : counted.value;
-    return { [chain.counter.statusKey]: next === null ? counted : { value: next } };
+    const { statusKey, showsLast = false } = chain.counter;
+    return { [statusKey]: next === null ? counted : { value: showsLast ? next - 1n : next } };
   }
 
   async function balanceOf(access: RelayerAccess, identity: string | undefined): Promise<Told> {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { amountOf } from '../../domain/amount.ts';
 import type { JsonObject, WireObject } from '../../domain/json/json.ts';
 import { strictForm } from '../../domain/json/unknown-field.ts';
 import {
@@ -107,6 +108,12 @@ export const policySchema: z.ZodType<JsonObject> = fields.transform(withoutUnset
 
 /** In stroops. */
 const DEFAULT_MIN_BALANCE = 1_000_000n;
+
+/** The balance that the health check asks for, in stroops. */
+export function minimumBalance(policies: JsonObject): bigint {
+  const { min_balance: least } = fields.parse(policies);
+  return least == null ? DEFAULT_MIN_BALANCE : amountOf(least);
+}
 
 /** Policies as the API shows them; nothing when none is set. */
 export function policyView(policies: JsonObject): WireObject | undefined {

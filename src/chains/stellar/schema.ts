@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../domain/json/json.ts';
+import type { Network } from '../../domain/network.ts';
 
 /**
  * The fields of a Stellar network entry, after inheritance, beside `type`, `network`, `from` and `rpc_urls`. The
@@ -21,3 +22,8 @@ const settingsSchema = z.strictObject({
 export const networkSchema: z.ZodType<JsonObject> = settingsSchema.transform(
   (settings): JsonObject => JSON.parse(JSON.stringify(settings)) as JsonObject,
 );
+
+/** The passphrase that the network declares; null where it is asked for. */
+export function declaredPassphrase({ settings }: Network): string | null {
+  return settingsSchema.parse(settings).passphrase ?? null;
+}

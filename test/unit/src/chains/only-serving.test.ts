@@ -63,3 +63,17 @@ t.test(
     t.match(answers, [{ status: 'rejected' }, { value: 1 }, { status: 'rejected' }]);
   },
 );
+
+t.test('what a chain is called is asked with the family’s own parameters', async (t) => {
+  const double = await startRpcDouble(answersByMethod({ chain: OURS, place: 0 }));
+  const all = openRpc([double.url]);
+  t.teardown(() => Promise.all([all.close(), double.stop()]));
+  const asked = { method: 'chain', served: String, chain: OURS };
+  await onlyServing(all, asked).onOne(place);
+  await onlyServing(all, { ...asked, params: [1] }).onOne(place);
+  const questions = double.calls.filter(({ method }) => method === 'chain');
+  t.strictSame(
+    questions.map(({ params }) => params),
+    [[], [1]],
+  );
+});

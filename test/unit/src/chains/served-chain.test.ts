@@ -57,3 +57,21 @@ t.test('who serves no right chain is named without its path', async (t) => {
     t.notMatch(failure, /secret/);
   }
 });
+
+t.test('it is asked with the family’s own parameters', async (t) => {
+  const asked: unknown[] = [];
+  const each = async (...question: unknown[]) => {
+    asked.push(question);
+    return [{ status: 'fulfilled', value: 'ours' }];
+  };
+  const rpc = { each } as unknown as RpcClient;
+  const rpcUrls = [{ url: 'http://n.test', weight: 1 }];
+  const network = { type: 'stellar', name: 'net', rpcUrls, settings: {} } as const;
+  const question = { method: 'm', served: String, what: 'passphrase', expected: null, onServed: () => {} };
+  await servedChain(network, rpc, question);
+  await servedChain(network, rpc, { ...question, params: null });
+  t.strictSame(asked, [
+    ['m', []],
+    ['m', null],
+  ]);
+});

@@ -132,6 +132,9 @@ t.test('the counter in the status goes on from what is signed, and never behind 
   t.equal(await nonce(), '7', 'no node has it yet');
   world.client.sequences.next = async () => 9n;
   t.equal(await nonce(), '9');
+  const counter = { ...world.family.counter, showsLast: true };
+  Object.defineProperty(world.family, 'counter', { value: counter });
+  t.equal(await nonce(), '8', 'in a family whose clients count on themselves');
 });
 
 t.test('figures are asked of endpoints of the chain that the network was found to be', async (t) => {

@@ -11,7 +11,8 @@ t.test('what the chain says of itself', async (t) => {
     unit: 'stroop',
     counter: { statusKey: 'sequence_number', failure: { type: 'SequenceSyncFailed' } },
   });
-  t.equal(chain.minimumBalance({ fee_payment_strategy: 'user', min_balance: 5 }), null, 'nothing is asked yet');
+  t.equal(chain.minimumBalance({ fee_payment_strategy: 'user', min_balance: 5 }), 5n);
+  t.equal(chain.minimumBalance({ fee_payment_strategy: 'user' }), 1_000_000n);
   t.throws(() => chain.parseRequest({}, { address: '', policies: {} }, 0), { code: 'NOT_AVAILABLE_YET' });
 });
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { policySchema, policyView } from '../../../../../src/chains/stellar/policy.ts';
+import { minimumBalance, policySchema, policyView } from '../../../../../src/chains/stellar/policy.ts';
 import type { JsonObject } from '../../../../../src/domain/json/json.ts';
 
 const ISSUER = 'GA5ZSEJYB37JRC5AVCIA5MOP4RHTM335X2KGX3IHOJAPP5RE34K4KZVN';
@@ -185,4 +185,10 @@ t.test('answers show the default, integers with all digits, and null inside swap
   t.match(policyView({ fee_payment_strategy: 'user', swap_config: { strategies: ['soroswap'] } }), {
     swap_config: { strategies: ['soroswap'], cron_schedule: null, min_balance_threshold: null },
   });
+});
+
+t.test('what stays on the account', async (t) => {
+  t.equal(minimumBalance({ fee_payment_strategy: 'user' }), 1_000_000n);
+  t.equal(minimumBalance({ fee_payment_strategy: 'relayer', min_balance: 0 }), 0n);
+  t.equal(minimumBalance({ fee_payment_strategy: 'relayer', min_balance: '9007199254740993' }), 9_007_199_254_740_993n);
 });

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { networkSchema } from '../../../../../src/chains/stellar/schema.ts';
+import { declaredPassphrase, networkSchema } from '../../../../../src/chains/stellar/schema.ts';
 
 t.test('an entry of nothing but endpoints is enough', async (t) => {
   t.same(networkSchema.parse({}), { average_blocktime_ms: 5_000 });
@@ -25,4 +25,10 @@ t.test('what no Stellar network can have is refused', async (t) => {
   ] as const) {
     t.match(networkSchema.safeParse(entry).error?.message, said);
   }
+});
+
+t.test('a network need not declare its passphrase', async (t) => {
+  const network = { type: 'stellar', name: 'n', rpcUrls: [] };
+  t.equal(declaredPassphrase({ ...network, type: 'stellar', settings: {} }), null);
+  t.equal(declaredPassphrase({ ...network, type: 'stellar', settings: { passphrase: 'Mine' } }), 'Mine');
 });

@@ -1,0 +1,17 @@
+/**
+ * The methods of Soroban RPC that only read. Whatever is not among them may do something: it is offered to one endpoint
+ * once, and a plugin whose sending is limited may not call it.
+ */
+const READS: ReadonlySet<string> = new Set(
+  `getEvents getFeeStats getHealth getLatestLedger getLedgerEntries getLedgers getNetwork getTransaction getTransactions
+  getVersionInfo simulateTransaction`.split(/\s+/),
+);
+
+export function isRead(method: string): boolean {
+  return READS.has(method);
+}
+
+/** Whether a method takes bytes that are signed already. */
+export function takesSignedBytes(method: string): boolean {
+  return method === 'sendTransaction';
+}

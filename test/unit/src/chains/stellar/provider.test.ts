@@ -1,0 +1,101 @@
+// What a node answers decides about money, so each answer that no honest node gives is a fault, and never taken.
+import { Keypair, xdr } from '@stellar/stellar-sdk';
+import t from 'tap';
+import { accountAt, latestLedger, PASSPHRASE } from '../../../../../src/chains/stellar/provider.ts';
+import type { Json } from '../../../../../src/domain/json/json.ts';
+import type { ReadOne } from '../../../../../src/egress/rpc/rpc-client.ts';
+import { newAccount } from '../../../../support/stellar/ledger/account.ts';
+import type { AccountEntry } from '../../../../support/stellar/ledger/entry.ts';
+import { keyToXdr } from '../../../../support/stellar/ledger/entry-key.ts';
+import { toEntryData } from '../../../../support/stellar/ledger/entry-xdr.ts';
+
+const ADDRESS = Keypair.fromRawEd25519Seed(Buffer.alloc(32, 1)).publicKey();
+const OTHER = Keypair.fromRawEd25519Seed(Buffer.alloc(32, 2)).publicKey();
+
+const answering =
+  (answer: Json): ReadOne =>
+  async (_method, _params, parse) =>
+    parse(answer);
+
+function told(entry: AccountEntry): Json {
+  return {
+    latestLedger: 77,
+    entries: [{ key: keyToXdr(entry).toXdr('base64'), xdr: toEntryData(entry).toXdr('base64') }],
+  };
+}
+
+t.test('an account as its ledger left it', async (t) => {
+  const plain = newAccount(ADDRESS, 5n, 9);
+  t.strictSame(await accountAt(answering(told(plain)), ADDRESS), {
+    ledger: 77n,
+    account: { balance: 5n, promised: 0n, sequence: 9n << 32n, reserves: 2n },
+  });
+  const rich = {
+    ...plain,
+    balance: 2n ** 63n - 1n,
+    subEntries: 3,
+    liabilities: { buying: 4n, selling: 6n },
+    sequenceLedger: 8,
+  };
+  t.match(await accountAt(answering(told(rich)), ADDRESS), {
+    account: { balance: 2n ** 63n - 1n, promised: 6n, reserves: 5n },
+  });
+  for (const none of [{ latestLedger: 77, entries: [] }, { latestLedger: 77, entries: null }, { latestLedger: 77 }]) {
+    t.strictSame(await accountAt(answering(none), ADDRESS), { ledger: 77n, account: null });
+  }
+});
+
+t.test('reserves that others sponsor are theirs', async (t) => {
+  const data = toEntryData({ ...newAccount(ADDRESS, 5n, 9), sequenceLedger: 8 });
+  if (data.type !== 'account' || data.account.ext.type !== 'v1') throw new Error('no extension');
+  const { v1 } = data.account.ext;
+  const second = new xdr.AccountEntryExtensionV2({
+    numSponsored: 2,
+    numSponsoring: 5,
+    signerSponsoringIDs: [],
+    ext: xdr.AccountEntryExtensionV2Ext.v0(),
+  });
+  const first = new xdr.AccountEntryExtensionV1({
+    liabilities: v1.liabilities,
+    ext: xdr.AccountEntryExtensionV1Ext.v2(second),
+  });
+  const wire = { ...data.account.toXdrObject(), ext: xdr.AccountEntryExt.v1(first).toXdrObject() };
+  const entry = xdr.LedgerEntryData.account(xdr.AccountEntry.fromXdrObject(wire));
+  const key = keyToXdr(newAccount(ADDRESS, 5n, 9)).toXdr('base64');
+  const answer = { latestLedger: 1, entries: [{ key, xdr: entry.toXdr('base64') }] };
+  t.match(await accountAt(answering(answer), ADDRESS), { account: { reserves: 5n } });
+});
+
+t.test('the newest ledger, with its time', async (t) => {
+  t.strictSame(await latestLedger(answering({ sequence: 58_000_000, closeTime: '1700000000' })), {
+    sequence: 58_000_000n,
+    closedAt: 1_700_000_000_000,
+  });
+  await t.rejects(latestLedger(answering({ sequence: 5 })), { name: 'EndpointUnfit' }, 'another node may be newer');
+});
+
+t.test('what no honest node answers is no answer', async (t) => {
+  const entry = { key: keyToXdr(newAccount(OTHER, 1n, 1)).toXdr('base64'), xdr: 'AAAA' };
+  const key = keyToXdr(newAccount(ADDRESS, 1n, 1)).toXdr('base64');
+  for (const bad of [
+    null,
+    [],
+    'account',
+    {},
+    { latestLedger: 77, entries: [entry] },
+    { latestLedger: 77, entries: [{ key, xdr: 'AAAA' }] },
+    { latestLedger: 77, entries: [{ key, xdr: 5 }] },
+    { latestLedger: 77, entries: 'none' },
+    { latestLedger: -1, entries: [] },
+    { latestLedger: 1.5, entries: [] },
+  ] as Json[]) {
+    await t.rejects(accountAt(answering(bad), ADDRESS), JSON.stringify(bad));
+  }
+  for (const bad of [null, { sequence: '', closeTime: '1' }, { sequence: 1, closeTime: 'now' }] as Json[]) {
+    await t.rejects(latestLedger(answering(bad)), TypeError);
+  }
+  t.equal(PASSPHRASE.served({ passphrase: 'Some Network' }), 'Some Network');
+  for (const bad of [null, {}, { passphrase: 5 }, { passphrase: '' }] as Json[]) {
+    t.throws(() => PASSPHRASE.served(bad), TypeError);
+  }
+});
