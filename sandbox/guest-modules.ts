@@ -8,6 +8,7 @@ export const GUEST_MODULES = [
   'async_hooks',
   'buffer',
   'console',
+  'crypto',
   'diagnostics_channel',
   'events',
   'os',

@@ -2,4 +2,4 @@
 export type PartName = 'dom' | 'text' | 'url' | 'web' | 'streams' | 'buffer' | 'subtle' | 'modules' | LargeModule;
 
 /** Those that are modules of Node's, or the larger pieces of some. */
-export type LargeModule = 'arguments' | 'assert' | 'events' | 'inspect' | 'legacy-url' | 'stream';
+export type LargeModule = 'arguments' | 'assert' | 'events' | 'inspect' | 'legacy-url' | 'node-crypto' | 'stream';

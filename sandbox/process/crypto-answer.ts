@@ -8,7 +8,14 @@ const HASHES: ReadonlyMap<string, string> = new Map([
   ['SHA-256', 'sha256'],
   ['SHA-384', 'sha384'],
   ['SHA-512', 'sha512'],
+  // As Node's own module names them.
+  ...['blake2b512', 'blake2s256', 'md5', 'ripemd160', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512'].map(itself),
+  ...['sha512-224', 'sha512-256', 'sha3-224', 'sha3-256', 'sha3-384', 'sha3-512'].map(itself),
 ]);
+
+function itself(name: string): [string, string] {
+  return [name, name];
+}
 const AES_KEY_BYTES = [16, 24, 32] as const;
 
 /**

@@ -22,6 +22,8 @@ const NAMES = [
   'splitting a rope of 2^28 characters',
   'a BigInt that squares itself',
   'arrays pushed for ever',
+  'hashes of more than there is',
+  'random bytes by the gigabyte',
   'filling and mapping 2^27 elements',
   'a thrown Proxy whose traps loop',
   'an error whose message loops',

@@ -72,6 +72,7 @@ export function createModuleTable(global: Members, large: LargeModules): (name: 
     buffer: () =>
       globals(OF_BUFFER, { ...bufferFunctions(), kMaxLength: LARGEST_BUFFER, kStringMaxLength: LONGEST_STRING }),
     console: () => createConsoleModule(console, () => own('util')),
+    crypto: () => large('node-crypto')['crypto'],
     diagnostics_channel: () => diagnosticsChannel,
     events: () => large('events')['EventEmitter'],
     os: () => os,

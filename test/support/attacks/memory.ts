@@ -52,6 +52,21 @@ export const MEMORY_ATTACKS: readonly Attack[] = [
     ends: ANY_DEATH,
   },
   {
+    name: 'hashes of more than there is',
+    threat: null,
+    recovery: 'R0',
+    body: `const { createHash } = globalThis[Symbol.for('isolayer.module')]('crypto');
+      const hash = createHash('sha512'); for (;;) { hash.update('x'.repeat(4e6)); try { hash.copy().digest(); } catch {} }`,
+    ends: ANY_DEATH,
+  },
+  {
+    name: 'random bytes by the gigabyte',
+    threat: null,
+    recovery: 'R0',
+    body: "const { randomBytes } = globalThis[Symbol.for('isolayer.module')]('crypto'); const kept = []; for (;;) kept.push(randomBytes(2 ** 24));",
+    ends: ANY_DEATH,
+  },
+  {
     name: 'resizable buffers',
     threat: 13,
     recovery: 'R4',

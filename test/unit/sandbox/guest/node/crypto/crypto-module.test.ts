@@ -1,0 +1,56 @@
+import * as node from 'node:crypto';
+import t from 'tap';
+import { createCryptoModule } from '../../../../../../sandbox/guest/node/crypto/crypto-module.ts';
+import { partWorld } from '../../../../../support/guest-web.ts';
+import { sameAsNode } from '../../../../../support/same-as-node.ts';
+
+const random = (bytes: number) => node.randomBytes(bytes).toString('latin1');
+const ours = createCryptoModule({ ...partWorld(), random, global: { crypto } }) as unknown as typeof node;
+
+t.test('random values are as Node’s, and so is what is refused', async (t) => {
+  await sameAsNode<typeof node>(t, ours, node, {
+    sizes: (module) => [module.randomBytes(0).length, module.randomBytes(70_000).length, module.randomInt(7, 8)],
+    'later on': (module) =>
+      new Promise((resolve) => {
+        module.randomBytes(2, (error, bytes) => resolve([error, bytes.length]));
+      }),
+    'later on, a number': (module) =>
+      new Promise((resolve) => {
+        module.randomInt(0, 1, (error, value) => resolve([error ?? null, value]));
+      }),
+    filled: (module) => {
+      const bytes = new Uint8Array(4);
+      module.randomFillSync(bytes, 4);
+      return [bytes, module.randomFillSync(new ArrayBuffer(1)).byteLength];
+    },
+    'filled later on': (module) =>
+      new Promise((resolve) => {
+        module.randomFill(Buffer.alloc(3), (error, bytes) => resolve([error, bytes.length]));
+      }),
+    'a negative size': (module) => module.randomBytes(-1),
+    'no size': (module) => module.randomBytes('x' as never),
+    'no range': (module) => module.randomInt(5, 5),
+    equal: (module) => module.timingSafeEqual(Buffer.from('ab'), Buffer.from('ab')),
+    'of other lengths': (module) => module.timingSafeEqual(Buffer.from('a'), Buffer.from('ab')),
+    web: (module) => [module.webcrypto.subtle === module.subtle, module.randomUUID().length, module.getFips()],
+  });
+  t.throws(() => ours.randomFillSync(5 as never), { code: 'ERR_INVALID_ARG_TYPE' });
+  t.throws(() => ours.randomInt(0.5), { code: 'ERR_INVALID_ARG_TYPE' });
+  t.throws(() => ours.randomInt(0, 2 ** 50), { code: 'ERR_OUT_OF_RANGE' });
+  t.equal(ours.getRandomValues(new Uint8Array(2)).length, 2);
+});
+
+t.test('every number of a range comes up', (t) => {
+  const seen = new Set(Array.from({ length: 200 }, () => ours.randomInt(3)));
+  t.strictSame(seen, new Set([0, 1, 2]));
+  t.end();
+});
+
+t.test('what is not there says what to use', (t) => {
+  t.throws(() => ours.pbkdf2Sync('a', 'b', 1, 1, 'md5'), {
+    message: 'crypto.pbkdf2Sync is not there in a plugin. Use crypto.subtle, or a package in plain JavaScript',
+    code: 'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM',
+  });
+  t.equal(ours.createCipheriv.name, 'createCipheriv');
+  t.end();
+});
