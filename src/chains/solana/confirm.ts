@@ -2,7 +2,7 @@ import { amountOf, jsonAmount } from '../../domain/amount.ts';
 import type { JsonObject } from '../../domain/json/json.ts';
 import { type Attempt, livingOf } from '../../domain/transaction/attempt.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
-import type { ReadOne, RpcClient } from '../../egress/rpc/rpc-client.ts';
+import { isNodeError, type ReadOne, type RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { Observation, ObservedEntry } from '../client.ts';
 import { answersInTime, isBorneOut, type Opinion } from '../quorum.ts';
 import { reasonOf } from './errors.ts';
@@ -75,7 +75,10 @@ async function viewOf(read: ReadOne, hashes: readonly string[]): Promise<View> {
   return { final, slot, statuses: new Map(known) };
 }
 
-/** Those that are final, and that no other endpoint denies. */
+/**
+ * Those that are final, and that no other endpoint denies. While none of the others has a word on it, the node must have
+ * the transaction itself as its status says.
+ */
 async function finalAmong(
   rpc: RpcClient,
   read: ReadOne,
@@ -90,19 +93,39 @@ async function finalAmong(
       first: await firstAvailableBlock(other),
     })),
   );
-  const borneOut = claimed.filter((hash) => {
-    const { slot = 0n, error = null } = view.statuses.get(hash) ?? {};
-    const opinions = others.map(({ view: { statuses, final }, first }): Opinion => {
-      const told = statuses.get(hash);
-      if (told !== undefined) return told.slot === slot && hasFailed(told) === (error !== null) ? 'same' : 'other';
-      return first <= slot && slot <= final.slot ? 'other' : 'none';
-    });
-    return isBorneOut(opinions);
-  });
-  return new Set(borneOut);
+  const hold = await Promise.all(
+    claimed.map(async (hash) => {
+      const claim = view.statuses.get(hash);
+      if (claim === undefined) return false;
+      const opinions = others.map(({ view: { statuses, final }, first }): Opinion => {
+        const told = statuses.get(hash);
+        if (told !== undefined) return isAlike(told, claim) ? 'same' : 'other';
+        return first <= claim.slot && claim.slot <= final.slot ? 'other' : 'none';
+      });
+      return opinions.every((opinion) => opinion === 'none') ? isShown(read, hash, claim) : isBorneOut(opinions);
+    }),
+  );
+  return new Set(claimed.filter((_hash, index) => hold[index]));
 }
 
-function hasFailed({ error }: SignatureStatus): boolean {
+/** What one status says of an inclusion, or one transaction. */
+type Inclusion = Pick<SignatureStatus, 'slot' | 'error'>;
+
+function isAlike(one: Inclusion, other: Inclusion): boolean {
+  return one.slot === other.slot && hasFailed(one) === hasFailed(other);
+}
+
+/** A node that keeps no transactions cannot be asked for them. */
+async function isShown(read: ReadOne, hash: string, claim: Inclusion): Promise<boolean> {
+  try {
+    const found = await landed(read, hash, 'finalized');
+    return found !== null && isAlike(found, claim);
+  } catch (error) {
+    return isNodeError(error);
+  }
+}
+
+function hasFailed({ error }: Inclusion): boolean {
   return error !== null;
 }
 

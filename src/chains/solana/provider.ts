@@ -235,17 +235,23 @@ export interface Landed {
   /** In lamports. */
   fee: bigint;
   logs: string[];
+  /** Null where it succeeded. */
+  error: TransactionError | null;
 }
 
 /** Null where the node does not have it. */
-export function landed(read: ReadOne, signature: string): Promise<Landed | null> {
-  const options = { encoding: 'base64', maxSupportedTransactionVersion: 0, ...CONFIRMED };
+export function landed(
+  read: ReadOne,
+  signature: string,
+  commitment: Exclude<Commitment, 'processed'> = 'confirmed',
+): Promise<Landed | null> {
+  const options = { encoding: 'base64', maxSupportedTransactionVersion: 0, commitment };
   return read('getTransaction', [signature, options], (answer) => {
     if (answer === null) return null;
     const { slot, meta } = object(answer);
-    const { fee, logMessages } = object(meta);
+    const { err, fee, logMessages } = object(meta);
     const logs = logMessages == null ? [] : array(logMessages).filter((line) => typeof line === 'string');
-    return { slot: integer(slot), fee: integer(fee), logs };
+    return { slot: integer(slot), fee: integer(fee), logs, error: transactionError(err) };
   });
 }
 

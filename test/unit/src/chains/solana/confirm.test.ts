@@ -126,8 +126,11 @@ t.test('what is known of a failure is not asked for again, unless another tells 
   t.match(denied.seen, [{ succeeded: false, reason: /went wrong/ }]);
 });
 
+/** What a node has of the transaction itself. */
+const LANDED = { slot: 900, meta: { err: null, fee: 5_000, logMessages: [] } };
+
 t.test('finalized is final unless another endpoint denies it', async (t) => {
-  const final = shows(status('finalized'));
+  const final = shows(status('finalized'), { landed: { a: LANDED } });
   const silent: DoubleHandler = () => 'hang-up';
   const cases: [string, (NodeWorld | DoubleHandler)[], boolean][] = [
     ['another shows the same', [final], true],
@@ -151,12 +154,23 @@ t.test('finalized is final unless another endpoint denies it', async (t) => {
     const { seen } = await look(t, [final, ...others], [entry(['a'])]);
     t.match(seen, [{ kind: 'included', hash: 'a', succeeded: true, final: isFinal }], what);
   }
+  for (const [what, landed, isFinal] of [
+    ['has no such transaction', null, false],
+    ['has it in another slot', { ...LANDED, slot: 901 }, false],
+    ['has it as one that failed', { ...LANDED, meta: { ...LANDED.meta, err: ERROR } }, false],
+    ['keeps no transactions', { code: -32_011, message: '' }, true],
+  ] as const) {
+    const told = landed !== null && 'code' in landed ? { error: landed } : { result: landed };
+    const node = shows(status('finalized'), { instead: { getTransaction: told } });
+    const { seen } = await look(t, [node, silent], [entry(['a'])]);
+    t.match(seen, [{ kind: 'included', final: isFinal }], `another is silent, and the node ${what}`);
+  }
   const { doubles } = await look(t, [shows(status('confirmed')), {}], [entry(['a'])]);
   t.equal(doubles[1]?.calls.length, 0, 'before that nobody else is asked');
 });
 
 t.test('a node that cannot tell loses its turn', async (t) => {
-  const final = shows(status('finalized'));
+  const final = shows(status('finalized'), { landed: { a: LANDED } });
   for (const first of [
     shows(status('finalized'), { statusSlot: 900 }),
     { instead: { getSignatureStatuses: { error: { code: -32_011, message: 'no history' } } } },

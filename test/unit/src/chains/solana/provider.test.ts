@@ -156,11 +156,14 @@ t.test('a trial tells how it went, what it used and whom it called', async (t) =
 t.test('what is in a block tells its fee and its logs', async (t) => {
   const meta = { err: null, fee: 5_000, logMessages: ['one'] };
   const { read, asked } = answering({ slot: 5, transaction: ['AQ==', 'base64'], meta, blockTime: null });
-  t.strictSame(await provider.landed(read, 'sig'), { slot: 5n, fee: 5_000n, logs: ['one'] });
+  t.strictSame(await provider.landed(read, 'sig'), { slot: 5n, fee: 5_000n, logs: ['one'], error: null });
   t.match(asked, [
     ['getTransaction', ['sig', { encoding: 'base64', maxSupportedTransactionVersion: 0, ...CONFIRMED }]],
   ]);
   t.equal(await provider.landed(answering(null).read, 'sig'), null);
+  const failed = answering({ slot: 5, meta: { ...meta, err: 'AccountInUse' } });
+  t.match(await provider.landed(failed.read, 'sig', 'finalized'), { error: 'AccountInUse' });
+  t.match(failed.asked, [['getTransaction', ['sig', { commitment: 'finalized' }]]]);
   const silent = answering({ slot: 5, meta: { ...meta, logMessages: null } });
   t.match(await provider.landed(silent.read, 'sig'), { logs: [] });
 });
