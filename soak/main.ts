@@ -10,11 +10,13 @@ import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { soakCalls } from './calls/calls.ts';
 import { soakModel } from './model/model.ts';
+import type { SoakChain } from './payments/chain.ts';
 import { evmChain } from './payments/evm/chain.ts';
 import { BLOCKS } from './payments/evm/weather.ts';
 import { FAULT_MODES, type FaultMode, soakFaults } from './payments/faults.ts';
 import { soakKills } from './payments/kill.ts';
 import type { SoakOptions, SoakResult } from './payments/run.ts';
+import { solanaChain } from './payments/solana/chain.ts';
 import { isKept } from './payments/verdict.ts';
 import { soakProperties } from './properties.ts';
 import { describeLines, describeRun } from './report.ts';
@@ -22,7 +24,8 @@ import { describeLines, describeRun } from './report.ts';
 const USAGE = `npm run soak -- kill|faults|calls|model|properties [options]
   --transactions <number>       default 1000
   --database sqlite|postgres    default sqlite; postgres has two instances at a time
-  --blocks interval|automine    default interval: one a second
+  --chain evm|solana            default evm
+  --blocks interval|automine    evm: default interval, one a second; solana's come by themselves
   --seed <number>               default: another one each time; that of a failure draws the same again
   --calm                        nobody else has the keys, nothing is taken back, fees stay, nobody changes his mind
   --patience <seconds>          how long the last may take to end, default 180
@@ -106,13 +109,17 @@ async function model({ values }: Given): Promise<boolean> {
   return faults.length === 0;
 }
 
+function chainOf({ chain = 'evm', blocks = 'interval' }: Given['values']): SoakChain {
+  return oneOf(chain, ['evm', 'solana']) === 'solana' ? solanaChain : evmChain(oneOf(blocks, BLOCKS));
+}
+
 async function soak({ values, positionals }: Given): Promise<SoakResult> {
   const [script] = positionals;
   const transactions = number(values.transactions ?? '1000');
   const options: SoakOptions = {
     transactions,
     database: oneOf(values.database ?? 'sqlite', ['sqlite', 'postgres']),
-    chain: evmChain(oneOf(values.blocks ?? 'interval', BLOCKS)),
+    chain: chainOf(values),
     seed: seedOf(values),
     patienceMs: number(values.patience ?? '180') * 1_000,
     calm: values.calm ?? false,
@@ -142,6 +149,7 @@ function readArguments() {
       options: {
         transactions: text,
         database: text,
+        chain: text,
         blocks: text,
         seed: text,
         patience: text,

@@ -2,6 +2,7 @@ import { type FaultProxy, startFaultProxy } from '../../test/support/fault-proxy
 import { type CallFaults, type FaultNature, type FaultRates, ratesFor } from '../../test/support/faults/faults.ts';
 import { describeCounts } from '../report.ts';
 import { Cast } from './cast.ts';
+import type { Shown } from './chain.ts';
 import type { Errand } from './errands.ts';
 import { Fleet } from './fleet.ts';
 import type { SoakOptions, SoakResult } from './run.ts';
@@ -139,7 +140,7 @@ async function run(options: FaultOptions, { world, fleet, cast, proxies, enter }
       ['requests to nodes', proxies.reduce((sum, { requests }) => sum + requests, 0)],
       ['faults done', [...injected.values()].reduce((sum, count) => sum + count, 0)],
       ['by kind', describeCounts(injected)],
-      ['ended in spite of them', open.length === 0 ? 'yes' : `not ${open.length}`],
+      ['ended in spite of them', open.length === 0 ? 'yes' : `not ${open.length}: ${describeStates(open)}`],
       ['seconds', ((performance.now() - began) / 1000).toFixed(0)],
     ],
     verdict,
@@ -170,6 +171,12 @@ async function sendSlowly({ client }: Cast, errands: readonly Errand[], pauseMs:
     await client.sendAll(errands.slice(start, start + batch), WIDTH);
     await pause;
   }
+}
+
+function describeStates(shown: readonly Shown[]): string {
+  return describeCounts(
+    new Map([...Map.groupBy(shown, ({ status }) => status)].map(([status, all]) => [status, all.length])),
+  );
 }
 
 function sumOf(proxies: readonly FaultProxy[]): Map<string, number> {

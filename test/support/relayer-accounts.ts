@@ -40,7 +40,7 @@ export async function declareRelayers(
 }
 
 /** The same for any family, without funds: a signer's secret is 32 bytes, whatever curve its relayers need. */
-async function declareOverKeys(
+export async function declareOverKeys(
   workspace: Workspace,
   { relayers, accounts = relayers, relayer = {} }: DeclaredRelayers,
 ): Promise<{ relayerId: string; key: HDNodeWallet }[]> {

@@ -1,0 +1,168 @@
+import { VersionedTransaction } from '@solana/web3.js';
+import type { Execution } from '../../../test/support/model/judge.ts';
+import { toBase58 } from '../../../test/support/svm/base58.ts';
+import type { Svm } from '../../../test/support/svm.ts';
+import type { ChainReading } from '../chain.ts';
+import { eachOf } from '../each-of.ts';
+import type { Lease } from './client-bytes.ts';
+import { markOfBytes } from './marks.ts';
+import { LAMPORTS, type SolanaIntention } from './plan.ts';
+import { FINALIZED_AFTER } from './weather.ts';
+
+/** A block as the node itself tells it. */
+export interface ChainBlock {
+  readonly blockhash: string;
+  readonly height: number;
+  /** When it was made, in milliseconds since the epoch. */
+  readonly at: number;
+  readonly entries: readonly ChainEntry[];
+}
+
+/** A transaction in a block. */
+export interface ChainEntry {
+  readonly signature: string;
+  /** Base58. */
+  readonly payer: string;
+  readonly mark: string;
+  /** In lamports. */
+  readonly fee: bigint;
+  readonly succeeded: boolean;
+  readonly logs: readonly string[];
+}
+
+/** What the chain itself says of a run, past everything under test. */
+export interface ChainRecord {
+  /** In their order. */
+  readonly blocks: readonly ChainBlock[];
+  /** By receiver, in lamports. */
+  readonly received: ReadonlyMap<string, bigint>;
+  /** By account of a relayer, in lamports: what it paid since the run began. */
+  readonly paid: ReadonlyMap<string, bigint>;
+}
+
+/** The most that a node names at once; more than any run makes. */
+const MOST_BLOCKS = 500_000;
+
+interface BlockAnswer {
+  blockhash: string;
+  blockHeight: number;
+  blockTime: number;
+  transactions: EntryAnswer[];
+}
+
+interface EntryAnswer {
+  transaction: [base64: string, encoding: 'base64'];
+  meta: { err: unknown; fee: number; logMessages: string[] };
+}
+
+/** Reads every block, and the state. @param accounts what each had when the run began, in lamports */
+export async function readChain(
+  svm: Svm,
+  accounts: ReadonlyMap<string, bigint>,
+  intentions: readonly SolanaIntention[],
+): Promise<ChainRecord> {
+  // Nothing more happens, and all that did is final.
+  await svm.pause();
+  await svm.tick(FINALIZED_AFTER + 1);
+  const slots = (await svm.rpc('getBlocksWithLimit', [0, MOST_BLOCKS])) as number[];
+  const receivers = intentions.flatMap(({ transfer }) => transfer?.to ?? []);
+  const received = await eachOf(receivers, async (to) => [to, await balanceOf(svm, to)] as const);
+  const paid = await eachOf([...accounts], async ([account, before]) => {
+    return [account, before - (await balanceOf(svm, account))] as const;
+  });
+  return {
+    blocks: await eachOf(slots, (slot) => blockOf(svm, slot)),
+    received: new Map(received),
+    paid: new Map(paid),
+  };
+}
+
+/** {@link ChainReading} of a record. @param leases by index: what bytes of clients live under */
+export function readingOf(
+  { blocks, received, paid }: ChainRecord,
+  intentions: readonly SolanaIntention[],
+  leases: ReadonlyMap<number, Lease>,
+): ChainReading {
+  const entries = blocks.flatMap((block) => block.entries).filter(({ payer }) => paid.has(payer));
+  const noted = memosIn(entries);
+  const effectsOf = ({ text, transfer }: SolanaIntention) =>
+    transfer === null ? (noted.get(text ?? '') ?? 0n) : (received.get(transfer.to) ?? 0n) / LAMPORTS;
+  const refused = refusedAmong(intentions, entries);
+  const ends = [...leases].flatMap(([index, lease]) => diedAt(lease, blocks).map((at) => [index, at] as const));
+  return {
+    executions: entries.map(executionOf),
+    effects: new Map(intentions.map((intention) => [intention.index, effectsOf(intention)])),
+    diedAt: new Map(ends),
+    isRefused: (mark) => refused.has(mark),
+    judgeAccounts: () => ({ gaps: judgeFees(entries, paid), wrong: [] }),
+  };
+}
+
+async function blockOf(svm: Svm, slot: number): Promise<ChainBlock> {
+  const options = { encoding: 'base64', maxSupportedTransactionVersion: 0, rewards: false };
+  const { blockhash, blockHeight, blockTime, transactions } = (await svm.rpc('getBlock', [
+    slot,
+    options,
+  ])) as BlockAnswer;
+  return { blockhash, height: blockHeight, at: blockTime * 1_000, entries: transactions.map(entryOf) };
+}
+
+function entryOf({ transaction: [base64], meta }: EntryAnswer): ChainEntry {
+  const bytes = Buffer.from(base64, 'base64');
+  const { message, signatures } = VersionedTransaction.deserialize(bytes);
+  return {
+    signature: toBase58(signatures[0] ?? Buffer.alloc(0)),
+    payer: message.staticAccountKeys[0]?.toBase58() ?? '',
+    mark: markOfBytes(bytes),
+    fee: BigInt(meta.fee),
+    succeeded: meta.err === null,
+    logs: meta.logMessages,
+  };
+}
+
+async function balanceOf(svm: Svm, key: string): Promise<bigint> {
+  return BigInt(((await svm.rpc('getBalance', [key])) as { value: number }).value);
+}
+
+/** Nothing but its own signature keeps a transaction of Solana from executing twice. */
+function executionOf({ signature, mark, succeeded }: ChainEntry): Execution {
+  return { hash: signature, effect: mark, anchor: signature, succeeded, isForeign: false };
+}
+
+/** How often each text was noted: memos leave nothing in the state, so by what the program logged. */
+function memosIn(entries: readonly ChainEntry[]): Map<string, bigint> {
+  const noted = new Map<string, bigint>();
+  for (const { succeeded, logs } of entries) {
+    const texts = succeeded ? logs.flatMap((line) => /^Program log: (.*)$/.exec(line)?.[1] ?? []) : [];
+    for (const text of texts) noted.set(text, (noted.get(text) ?? 0n) + 1n);
+  }
+  return noted;
+}
+
+/** What moves lamports that were never there, or that another request has moved. */
+function refusedAmong(intentions: readonly SolanaIntention[], entries: readonly ChainEntry[]): Set<string> {
+  const done = new Set(entries.filter(({ succeeded }) => succeeded).map(({ mark }) => mark));
+  const userOf = ({ transfer }: SolanaIntention) => transfer?.user.publicKey.toBase58();
+  const rivals = Map.groupBy(
+    intentions.filter(({ kind }) => kind === 'rival'),
+    userOf,
+  );
+  const isRefused = (one: SolanaIntention) =>
+    one.kind === 'pauper' || (rivals.get(userOf(one)) ?? []).some(({ mark }) => mark !== one.mark && done.has(mark));
+  return new Set(intentions.filter(isRefused).map(({ mark }) => mark));
+}
+
+/** When the last block that takes a blockhash was over; at once for one that a fork took away, never for one that lives. */
+function diedAt({ blockhash, lastValidBlockHeight }: Lease, blocks: readonly ChainBlock[]): number[] {
+  if (!blocks.some((block) => block.blockhash === blockhash)) return [0];
+  const next = blocks.find(({ height }) => height > lastValidBlockHeight);
+  return next === undefined ? [] : [next.at];
+}
+
+/** Each account has paid the fees of what it has in blocks, and nothing else. */
+function judgeFees(entries: readonly ChainEntry[], paid: ReadonlyMap<string, bigint>): string[] {
+  return [...paid].flatMap(([account, lamports]) => {
+    const fees = entries.filter(({ payer }) => payer === account).reduce((sum, { fee }) => sum + fee, 0n);
+    return fees === lamports ? [] : [`${account} paid ${lamports} lamports, its transactions cost ${fees}`];
+  });
+}

@@ -1,0 +1,56 @@
+import { PublicKey, SystemProgram, Transaction, TransactionInstruction } from '@solana/web3.js';
+import type { Svm } from '../../../test/support/svm.ts';
+import { MEMO } from './marks.ts';
+import { LAMPORTS, type SolanaIntention } from './plan.ts';
+
+/** A blockhash and the height of the last block that takes it. */
+export interface Lease {
+  blockhash: string;
+  lastValidBlockHeight: number;
+}
+
+/** Which share of clients takes a blockhash that is final, which lives shorter and is of no fork. */
+const FINAL_ONES = 3;
+
+/** What the users of a run sign and bring to the relayers. */
+export class ClientBytes {
+  /** By index: what their bytes live under, of those that others than the relayer have signed. */
+  readonly leases = new Map<number, Lease>();
+  readonly #svm: Svm;
+  readonly #funded = new Set<string>();
+
+  constructor(svm: Svm) {
+    this.#svm = svm;
+  }
+
+  /** Base64. The relayer pays, and its signature is missing. */
+  async make(intention: SolanaIntention): Promise<string> {
+    const { index, from, transfer, text } = intention;
+    const lease = await this.#lease(index);
+    const feePayer = new PublicKey(from);
+    const transaction = new Transaction({ feePayer, ...lease });
+    if (transfer === null) {
+      const data = Buffer.from(text ?? '');
+      transaction.add(new TransactionInstruction({ programId: new PublicKey(MEMO), keys: [], data }));
+    } else {
+      const { user, to } = transfer;
+      if (intention.kind !== 'pauper') await this.#fund(user.publicKey.toBase58());
+      const [fromPubkey, toPubkey] = [user.publicKey, new PublicKey(to)];
+      transaction.add(SystemProgram.transfer({ fromPubkey, toPubkey, lamports: LAMPORTS })).partialSign(user);
+      this.leases.set(index, lease);
+    }
+    return transaction.serialize({ requireAllSignatures: false }).toString('base64');
+  }
+
+  async #lease(index: number): Promise<Lease> {
+    const commitment = index % FINAL_ONES === 0 ? 'finalized' : 'confirmed';
+    return ((await this.#svm.rpc('getLatestBlockhash', [{ commitment }])) as { value: Lease }).value;
+  }
+
+  /** Once, also where two requests are to move the same. */
+  async #fund(user: string): Promise<void> {
+    if (this.#funded.has(user)) return;
+    this.#funded.add(user);
+    await this.#svm.airdrop(user, LAMPORTS);
+  }
+}
