@@ -1,10 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Chain } from '../chains/chain.ts';
+import type { ParsedRequest } from '../chains/parsed-request.ts';
 import type { Clock } from '../domain/clock.ts';
 import { AppError } from '../domain/errors.ts';
 import type { WireObject } from '../domain/json/json.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
-import { laneKey } from '../domain/transaction/lane.ts';
+import { chainOfLane, laneKey } from '../domain/transaction/lane.ts';
 import type { Transaction } from '../domain/transaction/transaction.ts';
 import { endsWait, isFinal, type TransactionStatus } from '../domain/transaction/transaction-state.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -52,6 +53,8 @@ async function twinOf(
 export interface SignatureWait {
   /** Resolves with the transaction once it was signed or has ended, or with `undefined` after so many milliseconds. */
   untilSigned(relayerId: string, transactionId: string, timeoutMs: number): Promise<WireObject | undefined>;
+  /** Whether bytes that a client made are a transaction already. What is no request is none. */
+  isKnown(relayerId: string, body: unknown): Promise<boolean>;
 }
 
 /** Accepting transactions and telling where they stand. */
@@ -60,6 +63,19 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
   const spending = createSpendingGuard(store);
 
   async function accept(access: RelayerAccess, body: unknown): Promise<Transaction> {
+    const { parsed, transaction } = await parse(access, body);
+    const { account, client } = access;
+    // What is known already was looked at when it was new.
+    if ((await twinOf(store.read, transaction)) === undefined)
+      await client().screen?.(parsed, { ...account, identity: chainOfLane(transaction.lane) });
+    return transaction;
+  }
+
+  /** What a request would be as a transaction. */
+  async function parse(
+    access: RelayerAccess,
+    body: unknown,
+  ): Promise<{ parsed: ParsedRequest; transaction: Transaction }> {
     const { relayer, chain, account } = access;
     const now = await store.now();
     const identity = await store.read.chainIdentity(relayer.networkType, relayer.network);
@@ -67,8 +83,7 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
     // Only before the first check of a relayer has ended: nobody can say yet on which chain the transaction would be.
     if (identity === undefined)
       throw new AppError('RELAYER_DISABLED', { reason: `network ${relayer.network} was not reached yet` });
-    await access.client().screen?.(parsed, { ...account, identity });
-    return {
+    const transaction: Transaction = {
       id: newId(),
       relayerId: relayer.id,
       networkType: relayer.networkType,
@@ -86,6 +101,7 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
       noopEnd: null,
       nextActionAt: now,
     };
+    return { parsed, transaction };
   }
 
   async function view(relayerId: string, transactionId: string): Promise<WireObject> {
@@ -168,6 +184,17 @@ export function createTransactionsService(deps: TransactionsDeps): TransactionsS
       log.info({ transaction: id, relayer: relayerId }, 'transaction accepted');
       engine.wake(transaction.lane);
       return access.chain.transactionView(transaction, access.account);
+    },
+
+    async isKnown(relayerId, body) {
+      const access = await relayers.findActive(relayerId);
+      try {
+        const { transaction } = await parse(access, body);
+        return (await twinOf(store.read, transaction)) !== undefined;
+      } catch (error) {
+        if (error instanceof AppError && error.code === 'INVALID_REQUEST') return false;
+        throw error;
+      }
     },
 
     get: view,

@@ -381,7 +381,7 @@ t.test('a node that does not answer makes no account of it', async (t) => {
   t.equal(creation?.data[0], 1, 'it does nothing where somebody else was sooner');
 });
 
-t.test('under a durable nonce the fee is paid behind its advance', async (t) => {
+t.test('under a durable nonce nothing is signed to be kept, and what is sent is paid behind its advance', async (t) => {
   await policies();
   const [wallet, nonce] = [await funded(), Keypair.generate()];
   await usd.give(wallet.publicKey, 1_000_000n);
@@ -403,10 +403,18 @@ t.test('under a durable nonce the fee is paid behind its advance', async (t) => 
     transfer(wallet, to, 2_000_000),
   );
   const base64 = transaction.serialize({ verifySignatures: false, requireAllSignatures: false }).toString('base64');
-  const { result } = await rpc('prepareTransaction', { transaction: base64, fee_token: USD });
-  t.match(result, { valid_until_blockheight: null, fee_in_spl: String(PRICE) });
+  const never = { error: { code: -32_013, description: /nothing is signed under a durable nonce/ } };
+  t.match(await rpc('prepareTransaction', { transaction: base64, fee_token: USD }), never);
+  const paying = new Transaction({ feePayer: relayer, recentBlockhash: value }).add(
+    SystemProgram.nonceAdvance(advance),
+    pay(wallet, relayer, BigInt(PRICE)),
+    transfer(wallet, to, 2_000_000),
+  );
+  paying.partialSign(wallet);
+  const signed64 = paying.serialize({ requireAllSignatures: false }).toString('base64');
+  t.match(await rpc('signTransaction', { transaction: signed64 }), never);
   await svm.expireBlockhashes();
-  const { result: sent } = await rpc('signAndSendTransaction', { transaction: signedBy(wallet, result.transaction) });
+  const { result: sent } = await rpc('signAndSendTransaction', { transaction: signed64 });
   await tickUntil(sent.id, 'confirmed');
   t.equal(await connection.getBalance(to), 2_000_000);
 });

@@ -7,7 +7,7 @@ import type { LaneFigures, Preparation, RefusedPreparation } from '../client.ts'
 import { answersInTime } from '../quorum.ts';
 import { isPayerPoor, nameOf, reasonOf } from './errors.ts';
 import { feeOf } from './fees.ts';
-import { type Draft, draftOf } from './form/draft.ts';
+import { type Draft, type Drafting, draftOf } from './form/draft.ts';
 import { guardOf, policyViolation, programsOf } from './guard/policies.ts';
 import { tokenFault } from './guard/tokens.ts';
 import { lookUp } from './message/lookup-tables.ts';
@@ -32,8 +32,9 @@ export async function prepare(
   transaction: Pick<Transaction, 'request'>,
   account: Account,
   lane: LaneFigures,
+  drafting: Drafting = { settles: true },
 ): Promise<Preparation> {
-  const prepareOn = (read: ReadOne) => prepareOnce(read, transaction, account, lane);
+  const prepareOn = (read: ReadOne) => prepareOnce(read, transaction, account, lane, drafting);
   const decided = await rpc.onOne(prepareOn);
   if (decided.kind === 'ready' || rpc.endpointCount < 2) return decided;
   const isReady = ({ kind }: Preparation) => kind === 'ready';
@@ -53,7 +54,7 @@ export interface Verdict {
 /** Tries a transaction whose bytes stay as they are, for somebody else to send; undefined when nothing is against it. */
 export async function judge(rpc: RpcClient, transaction: string, account: Account): Promise<Verdict | undefined> {
   const asked = { request: { transaction } };
-  const decided = await prepare(rpc, asked, account, { committed: 0n });
+  const decided = await prepare(rpc, asked, account, { committed: 0n }, { settles: false });
   if (decided.kind === 'refused') {
     return { kind: 'validation', reason: decided.reason, detail: decided.reason.replace(REFUSED, '') };
   }
@@ -81,10 +82,11 @@ async function prepareOnce(
   { request }: Pick<Transaction, 'request'>,
   account: Account,
   { committed }: LaneFigures,
+  drafting: Drafting,
 ): Promise<Preparation> {
   const asked = readRequest(request);
   const policy = readPolicy(account.policies);
-  const draft = await draftOf(read, asked, account.address, policy);
+  const draft = await draftOf(read, asked, account.address, policy, drafting);
   if (draft.kind !== 'drafted') return draft;
   const { message, signatures } = draft;
   const bytes = encodeMessage(message);
@@ -95,7 +97,7 @@ async function prepareOnce(
 
   const trial = encodeTransaction([Buffer.alloc(SIGNATURE_LENGTH), ...signatures.slice(1)], bytes);
   const [tried, fee, funds, rent] = await Promise.all([
-    draft.tried ?? simulate(read, trial, { replacesBlockhash: false }),
+    draft.tried ?? simulate(read, trial, { replacesBlockhash: draft.isLapsed === true }),
     feeOf(read, message, bytes),
     balance(read, account.address),
     rentPaid(read, message, keys),
@@ -107,7 +109,8 @@ async function prepareOnce(
     policyViolation(guarded, account.address, policy, guardOf(policy)) ??
     (await tokenFault(read, draft.asked, [...draft.asked.keys, ...looked.addresses], policy));
   if (violation !== undefined) return refused(violation);
-  const failure = failureOf(tried, asked, draft);
+  // A second execution may well fail: whether there was a first one, the chain tells.
+  const failure = draft.isLapsed === true ? undefined : failureOf(tried, asked, draft);
   if (failure !== undefined) return failure;
   if (policy.maxFee !== null && fee > policy.maxFee) {
     return refused(`Policy violation: Fee amount ${fee} exceeds max allowed fee amount ${policy.maxFee}`);
@@ -122,6 +125,7 @@ async function prepareOnce(
     slot: jsonAmount(draft.slot),
     fee: jsonAmount(fee),
     ...(rent === 0n ? {} : { rent: jsonAmount(rent) }),
+    ...(draft.isSigned === true ? { is_signed: true } : {}),
     ...(draft.nonce === undefined ? {} : { nonce_account: draft.nonce.account }),
   };
   return { kind: 'ready', fields, cost, anchor: anchorOf(draft) };

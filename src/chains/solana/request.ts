@@ -109,11 +109,14 @@ function parseTransaction(base64: string, account: Account): Parsed {
 
 /**
  * What can become of its bytes: under a durable nonce they stay good until the nonce moves on; else their blockhash gets
- * too old, and what only the relayer signs can be signed anew.
+ * too old, and what only the relayer signs can be signed anew. What it has signed before may have been sent by whoever has
+ * it: that is never signed anew.
  */
-function fateOf({ message }: WireTransaction): Pick<ParsedRequest, 'anchorKind' | 'onDeath'> {
+function fateOf({ message, messageBytes, signatures }: WireTransaction): Pick<ParsedRequest, 'anchorKind' | 'onDeath'> {
   if (nonceOf(message) !== undefined) return { anchorKind: 'text', onDeath: 'never' };
-  return { anchorKind: 'none', onDeath: message.signers === 1 ? 'renew' : 'end' };
+  const [payer = ''] = message.keys;
+  const isSigned = isSignatureOf(payer, signatures[0] ?? Buffer.alloc(0), messageBytes);
+  return { anchorKind: 'none', onDeath: message.signers === 1 && !isSigned ? 'renew' : 'end' };
 }
 
 /**

@@ -87,6 +87,8 @@ const fieldsSchema = z.strictObject({
   fee: amount,
   /** What it pays for accounts that it makes, in lamports. */
   rent: amount.exactOptional(),
+  /** The relayer has signed these very bytes before: they stay as they are. */
+  is_signed: z.literal(true).exactOptional(),
   /** The account of the durable nonce, if it is under one. */
   nonce_account: z.string().exactOptional(),
   /** The whole signed transaction, in base64. */

@@ -51,7 +51,7 @@ export async function signTransaction(prepared: JsonObject, signer: Signer): Pro
  */
 export function vary(prepared: JsonObject): JsonObject {
   const fields = readFields(prepared);
-  if (fields === undefined || fields.signatures.length > 1) return prepared;
+  if (fields === undefined || fields.signatures.length > 1 || fields.is_signed === true) return prepared;
   const message = variedLimit(decodeMessage(Buffer.from(fields.message, 'base64')));
   if (message === undefined) return prepared;
   return { ...fields, message: encodeMessage(message).toString('base64') } satisfies SolanaFields;

@@ -66,7 +66,8 @@ export function createOwnCalls(deps: OwnCallsDeps): RunOwnCall {
     const body = method.body(params);
     try {
       // What was accepted before is not refused afterwards.
-      if ((await earlierEffect(read, effect)) === undefined) await method.check(body, account);
+      const isNew = (await earlierEffect(read, effect)) === undefined && !(await transactions.isKnown(relayerId, body));
+      if (isNew) await method.check(body, account);
       return method.answer(await signed(relayerId, body, effect, spender));
     } catch (error) {
       throw (error instanceof AppError ? method.refusal(error) : undefined) ?? error;

@@ -6,7 +6,13 @@ import { readComputeBudget, setLimit, setPrice } from '../message/compute-budget
 import { type DurableNonce, nonceOf } from '../message/durable-nonce.ts';
 import { encodeMessage, isWritable, type Message } from '../message/message.ts';
 import { nonceState } from '../message/nonce-account.ts';
-import { decodeTransaction, encodeTransaction, LARGEST_TRANSACTION, SIGNATURE_LENGTH } from '../message/transaction.ts';
+import {
+  decodeTransaction,
+  encodeTransaction,
+  isSignatureOf,
+  LARGEST_TRANSACTION,
+  SIGNATURE_LENGTH,
+} from '../message/transaction.ts';
 import type { SolanaPolicy } from '../policy.ts';
 import { isBlockhashValid, latestBlockhash, type Simulation, simulate, standing } from '../provider.ts';
 import { fromWire, type SolanaRequest, type WireInstruction } from '../schema.ts';
@@ -21,6 +27,10 @@ export interface Draft {
   tried?: Simulation;
   /** By place; the relayer's own is empty. */
   signatures: readonly Buffer[];
+  /** The relayer has signed these very bytes before. */
+  isSigned?: boolean;
+  /** Its time seems to be over, and who has its bytes may have sent them before: the chain tells what came of it. */
+  isLapsed?: boolean;
   /** Null under a durable nonce. */
   lastValidBlockHeight: bigint | null;
   /** In no block of an earlier slot. */
@@ -32,7 +42,13 @@ export interface Draft {
 const BLOCKHASH_LIFE = 150n;
 
 /** A client may have sent its bytes itself, under a blockhash that was 150 blocks old; some slots have no block. */
-const SLOTS_BEFORE = 1_000n;
+export const SLOTS_BEFORE = 1_000n;
+
+/** What is done with what is drafted. */
+export interface Drafting {
+  /** It becomes a transaction, whose end the chain tells: also of bytes that the relayer has signed before. */
+  settles?: boolean;
+}
 
 /** Gives a request a blockhash that it can live under, and where the relayer composes it, compute units and their price. */
 export async function draftOf(
@@ -40,41 +56,46 @@ export async function draftOf(
   { transaction, instructions = [] }: SolanaRequest,
   payer: string,
   policy: SolanaPolicy,
+  drafting: Drafting = {},
 ): Promise<Draft | Preparation> {
-  return transaction === undefined ? composed(read, instructions, payer, policy) : given(read, transaction);
+  return transaction === undefined ? composed(read, instructions, payer, policy) : given(read, transaction, drafting);
 }
 
 /** The client's own bytes. Where only the relayer signs, an old blockhash gives way to the latest. */
-async function given(read: ReadOne, base64: string): Promise<Draft | Preparation> {
-  const { message, signatures } = decodeTransaction(base64);
-  const drafted = { kind: 'drafted', signatures } as const;
+async function given(read: ReadOne, base64: string, { settles = false }: Drafting): Promise<Draft | Preparation> {
+  const { message, messageBytes, signatures } = decodeTransaction(base64);
+  const isSigned = isSignatureOf(message.keys[0] ?? '', signatures[0] ?? Buffer.alloc(0), messageBytes);
+  const signed = isSigned ? ({ isSigned: true } as const) : {};
+  const drafted = { kind: 'drafted', message, asked: message, signatures, ...signed } as const;
   const nonce = nonceOf(message);
-  if (nonce !== undefined) return underNonce(read, { ...drafted, message, asked: message }, nonce);
+  if (nonce !== undefined) return underNonce(read, drafted, nonce, isSigned && settles);
   // A wallet takes the newest that there is; what is confirmed knows it a moment later.
   const [isValid, { slot, height }] = await Promise.all([
     isBlockhashValid(read, message.blockhash, 'processed'),
     standing(read, 'processed'),
   ]);
-  if (isValid) {
-    const lastValidBlockHeight = height + BLOCKHASH_LIFE;
-    return { ...drafted, message, asked: message, lastValidBlockHeight, slot: longBefore(slot) };
-  }
+  const timed = { ...drafted, lastValidBlockHeight: height + BLOCKHASH_LIFE, slot: longBefore(slot) };
+  if (isValid) return timed;
+  if (isSigned && settles) return { ...timed, isLapsed: true };
   if (message.signers > 1) {
     const reason = `Blockhash expired and transaction requires ${message.signers} signatures (cannot resubmit)`;
     return { kind: 'refused', reason, end: 'expired' };
   }
   const { blockhash, ...latest } = await latestBlockhash(read);
   const renewed = { ...message, blockhash };
-  return { ...drafted, message: renewed, asked: renewed, ...latest };
+  return { kind: 'drafted', signatures, message: renewed, asked: renewed, ...latest };
 }
 
 async function underNonce(
   read: ReadOne,
-  drafted: Pick<Draft, 'kind' | 'message' | 'asked' | 'signatures'>,
+  drafted: Pick<Draft, 'kind' | 'message' | 'asked' | 'signatures' | 'isSigned'>,
   nonce: DurableNonce,
+  settles: boolean,
 ): Promise<Draft | Preparation> {
   const { slot, value } = await nonceState(read, nonce.account, 'confirmed');
-  if (value === nonce.value) return { ...drafted, lastValidBlockHeight: null, slot: longBefore(slot), nonce };
+  const timed = { ...drafted, lastValidBlockHeight: null, slot: longBefore(slot), nonce };
+  if (value === nonce.value) return timed;
+  if (settles) return { ...timed, isLapsed: true };
   const reason =
     value === undefined
       ? `Nonce account ${nonce.account} does not exist, or is not one`

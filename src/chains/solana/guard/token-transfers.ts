@@ -28,14 +28,33 @@ const BATCH = 255;
  * @param keys all accounts of the message, those out of lookup tables behind the others
  */
 export function tokenTransfers(message: Message, keys: readonly string[]): TokenTransfer[] {
+  return tokenInstructions(message, keys).flatMap(({ program, named, data }) => {
+    const transfer = readTransfer(named, data);
+    return transfer === undefined ? [] : [{ program, ...transfer }];
+  });
+}
+
+/** InitializeAccount, and its second and third form. */
+const INITIALIZES = new Set([1, 16, 18]);
+
+/** The token accounts that a message itself makes, of whatever token: what they were before says nothing. */
+export function accountsMade(message: Message, keys: readonly string[]): ReadonlySet<string> {
+  const made = tokenInstructions(message, keys).filter(({ data }) => INITIALIZES.has(data[0] ?? -1));
+  return new Set(made.map(({ named: [account = ''] }) => account));
+}
+
+interface TokenInstruction {
+  program: string;
+  named: readonly string[];
+  data: Buffer;
+}
+
+function tokenInstructions(message: Message, keys: readonly string[]): TokenInstruction[] {
   return message.instructions.flatMap(({ program: place, accounts, data }) => {
     const program = message.keys[place] ?? '';
     if (program !== TOKEN_PROGRAM && program !== TOKEN_2022_PROGRAM) return [];
     const named = accounts.map((account) => keys[account] ?? '');
-    return unpacked(named, data).flatMap((part) => {
-      const transfer = readTransfer(part.named, part.data);
-      return transfer === undefined ? [] : [{ program, ...transfer }];
-    });
+    return unpacked(named, data).map((part) => ({ program, ...part }));
   });
 }
 

@@ -3,7 +3,7 @@ import type { Message } from '../message/message.ts';
 import type { SolanaPolicy } from '../policy.ts';
 import { accountsAt } from '../provider.ts';
 import { readTokenAccount } from '../tokens/account.ts';
-import { tokenTransfers } from './token-transfers.ts';
+import { accountsMade, tokenTransfers } from './token-transfers.ts';
 
 /**
  * Why the policies forbid the tokens that a transaction moves; undefined when they allow them. Where a transfer does not
@@ -21,7 +21,10 @@ export async function tokenFault(
   const unnamed = [...new Set(transfers.flatMap(({ mint, source }) => (mint === null ? [source] : [])))];
   const sources = unnamed.length === 0 ? [] : await accountsAt(read, unnamed);
   const mintOf = new Map(unnamed.map((source, index) => [source, readTokenAccount(sources[index])?.mint]));
+  const made = accountsMade(message, keys);
   for (const { mint, source } of transfers) {
+    if (mint === null && made.has(source))
+      return `Policy violation: ${source} is made in the transaction that moves its tokens`;
     const moved = mint ?? mintOf.get(source);
     if (moved === undefined) return `Policy violation: ${source} is no token account`;
     if (!allowedTokens.some((token) => token.mint === moved)) {

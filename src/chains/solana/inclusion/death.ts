@@ -2,6 +2,7 @@ import { amountOf } from '../../../domain/amount.ts';
 import type { Attempt } from '../../../domain/transaction/attempt.ts';
 import { EndpointUnfit, type ReadOne, type RpcClient } from '../../../egress/rpc/rpc-client.ts';
 import { answersInTime, type Opinion, proofOf } from '../../quorum.ts';
+import { SLOTS_BEFORE } from '../form/draft.ts';
 import { decodeMessage } from '../message/message.ts';
 import { type NonceState, nonceState } from '../message/nonce-account.ts';
 import { firstAvailableBlock, isBlockhashValid, type Standing, signatureStatuses, standing } from '../provider.ts';
@@ -73,8 +74,11 @@ export function assertReach(slot: bigint, least: bigint): void {
 function isOver({ attempt, fields }: Sought, final: Standing, nonces: Nonces): boolean {
   const { last_valid_block_height: last, nonce_account: account = '' } = fields;
   if (last !== null) return final.height > amountOf(last);
-  const value = nonces.get(account)?.value;
-  return value !== undefined && !isUnder(attempt, account, value);
+  const nonce = nonces.get(account);
+  if (nonce === undefined) return false;
+  if (nonce.value !== undefined) return !isUnder(attempt, account, nonce.value);
+  // It was there when the attempt was made. An account that is made anew has another value.
+  return nonce.slot > amountOf(fields.slot) + SLOTS_BEFORE;
 }
 
 /** Whether an attempt is still good under a nonce's value. */

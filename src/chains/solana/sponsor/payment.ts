@@ -5,7 +5,7 @@ import type { Message } from '../message/message.ts';
 import { isSignatureOf, type WireTransaction } from '../message/transaction.ts';
 import { readPolicy, type SolanaPolicy } from '../policy.ts';
 import { accountsAt } from '../provider.ts';
-import { readTokenAccount } from '../tokens/account.ts';
+import { readTokenAccount, type TokenAccount } from '../tokens/account.ts';
 import { associatedAccount } from '../tokens/associated.ts';
 import { netOf, readMint } from '../tokens/mint.ts';
 import { readLamports } from '../tokens/transfer.ts';
@@ -39,11 +39,20 @@ export async function assertPaid(
   if (looked.kind === 'fault') throw new Refusal('validation', looked.reason);
   const keys = [...message.keys, ...looked.addresses];
   const paid = await paymentOf(read, message, keys, account.address);
-  for (const [mint, amount] of paid.tokens) assertWithin(mint, amount, policy);
+  for (const [mint, amount] of paid.tokens) {
+    assertAllowed(mint, policy);
+    assertWithin(mint, amount, policy);
+  }
   const [own = Buffer.alloc(0)] = signatures;
   if (isSignatureOf(account.address, own, messageBytes)) return;
   const price = await priceOf(read, message, keys, policy);
   if ((await creditOf(paid, price, policy, prices)) < price) throw new Refusal('params', UNPAID);
+}
+
+/** The market is asked for no token that the policies do not take. @throws Refusal */
+function assertAllowed(mint: string, { allowedTokens }: SolanaPolicy): void {
+  if (allowedTokens.length === 0 || allowedTokens.some((token) => token.mint === mint)) return;
+  throw new Refusal('validation', `Policy violation: Token ${mint} not allowed for transfers`);
 }
 
 /** What a payment is worth in lamports, as far as that is needed for a price: no market is asked for more. */
@@ -102,9 +111,13 @@ async function tokensPaid(
   const known = new Map(ends.map((end, index) => [end, readTokenAccount(found[index])]));
   const moves = transfers.map((transfer) => {
     const mint = transfer.mint ?? known.get(transfer.source)?.mint ?? '';
-    // The relayer's own account may only be made by the transaction itself.
-    const isOwn = (end: string) => (known.get(end)?.owner ?? ownerOf(end, mint, transfer.program, relayer)) === relayer;
-    return { mint, amount: transfer.amount, isFrom: isOwn(transfer.source), isTo: isOwn(transfer.destination) };
+    const isFrom = known.get(transfer.source)?.owner === relayer;
+    return {
+      mint,
+      amount: transfer.amount,
+      isFrom,
+      isTo: isPaidTo(transfer, mint, known.get(transfer.destination), relayer),
+    };
   });
   const mints = [...new Set(moves.filter(({ isFrom, isTo }) => isFrom || isTo).map(({ mint }) => mint))];
   const accounts = mints.length === 0 ? [] : await accountsAt(read, mints);
@@ -120,7 +133,16 @@ async function tokensPaid(
   return paid;
 }
 
-function ownerOf(account: string, mint: string, program: string, relayer: string): string | undefined {
-  if (mint === '') return undefined;
-  return account === associatedAccount(relayer, { address: mint, program }) ? relayer : undefined;
+/**
+ * Whether a transfer ends on the relayer's associated account of that very token. No other account counts, whoever owns it
+ * now: somebody may close it and make it anew as another's, within the same transaction.
+ */
+function isPaidTo(
+  { destination, program }: TokenTransfer,
+  mint: string,
+  account: TokenAccount | undefined,
+  relayer: string,
+): boolean {
+  if (mint === '' || destination !== associatedAccount(relayer, { address: mint, program })) return false;
+  return account === undefined || account.owner === relayer;
 }

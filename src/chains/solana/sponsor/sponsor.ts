@@ -5,6 +5,8 @@ import type { RpcClient } from '../../../egress/rpc/rpc-client.ts';
 import type { Signer } from '../../../signers/signer.ts';
 import type { Account } from '../../account.ts';
 import { isAddress } from '../address.ts';
+import { nonceOf } from '../message/durable-nonce.ts';
+import type { Message } from '../message/message.ts';
 import { decodeTransaction } from '../message/transaction.ts';
 import { readPolicy } from '../policy.ts';
 import { judge } from '../prepare.ts';
@@ -69,7 +71,8 @@ export class Sponsor {
 
   /** The relayer's signature for a client's own bytes, which stay as they are. Others may sign after it. */
   async sign(base64: string, account: Account, signer: Signer): Promise<{ transaction: string; signature: string }> {
-    const { messageBytes, signatures } = readUnfinished(base64, account);
+    const { message, messageBytes, signatures } = readUnfinished(base64, account);
+    assertPassing(message, account);
     await this.assertPaid({ transaction: base64 }, account);
     await this.assertSound(base64, account);
     return signMessageAs(account.address, messageBytes, signatures, signer);
@@ -108,7 +111,8 @@ export class Sponsor {
   async #finished(built: Built, account: Account, signer: Signer): Promise<WireObject> {
     const { transaction, quote, lastValidBlockHeight } = built;
     await this.assertSound(transaction, account);
-    const { messageBytes, signatures } = decodeTransaction(transaction);
+    const { message, messageBytes, signatures } = decodeTransaction(transaction);
+    assertPassing(message, account);
     const signed = await signMessageAs(account.address, messageBytes, signatures, signer);
     return {
       transaction: signed.transaction,
@@ -118,4 +122,10 @@ export class Sponsor {
       valid_until_blockheight: lastValidBlockHeight,
     };
   }
+}
+
+/** Under a durable nonce a signature is good for ever, and a price is not. What is sent is signed at the price of then. */
+function assertPassing(message: Message, { policies }: Account): void {
+  if (readPolicy(policies).feePayer !== 'user' || nonceOf(message) === undefined) return;
+  throw new Refusal('validation', 'Where users pay, nothing is signed under a durable nonce but what is sent at once');
 }

@@ -3,10 +3,10 @@ import { isCreation } from '../guard/fee-payer.ts';
 import type { Instruction } from '../message/compile.ts';
 import type { Message } from '../message/message.ts';
 import { associatedTokenAddress } from '../message/pda.ts';
-import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM } from '../programs.ts';
+import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM, TOKEN_PROGRAM } from '../programs.ts';
 import { accountsAt, rentFor } from '../provider.ts';
 import { TOKEN_ACCOUNT_SIZE } from './account.ts';
-import { type Mint, readMint } from './mint.ts';
+import { EXTENSIONS, LARGEST_ACCOUNT, type Mint, readMint } from './mint.ts';
 
 /** CreateIdempotent: it does nothing where the account is there already. */
 const CREATE_IDEMPOTENT = 1;
@@ -36,7 +36,12 @@ interface Creation {
   account: string;
   owner: string;
   mint: string;
+  /** Token, or Token-2022. */
+  program: string;
 }
+
+/** Where an instruction names the program that keeps the tokens. */
+const TOKEN_PROGRAM_PLACE = 5;
 
 /**
  * What the fee payer may have to pay for accounts that a message makes, in lamports. One that is there already counts as
@@ -50,21 +55,27 @@ export async function rentPaid(read: ReadOne, message: Message, keys: readonly s
     ...creations.map(({ mint }) => mint),
     ...creations.map(({ account }) => account),
   ]);
-  const sizes = creations.flatMap(({ owner, mint }, index) => {
+  const sizes = creations.flatMap(({ owner, mint, program }, index) => {
     const isOwn = owner === keys[0] && found[creations.length + index] !== null;
-    return isOwn ? [] : [readMint(mint, found[index])?.accountSize ?? TOKEN_ACCOUNT_SIZE];
+    return isOwn ? [] : [sizeOf(program, readMint(mint, found[index]))];
   });
   const rents = await Promise.all(sizes.map((size) => rentFor(read, size)));
   return rents.reduce((sum, rent) => sum + rent, 0n);
 }
 
-/** The accounts that the fee payer pays for, each once. */
+/** As large as the account can become: a mint that is not there yet, or can be closed, may have any extension by then. */
+function sizeOf(program: string, mint: Mint | undefined): number {
+  if (program === TOKEN_PROGRAM) return TOKEN_ACCOUNT_SIZE;
+  return mint === undefined || mint.extensions.has(EXTENSIONS.mintCloseAuthority) ? LARGEST_ACCOUNT : mint.accountSize;
+}
+
+/** The accounts that the fee payer pays for, as often as it is asked to: what is closed can be made again. */
 function creationsOf({ keys: own, instructions }: Message, keys: readonly string[]): Creation[] {
-  const creations = new Map<string, Creation>();
+  const creations: Creation[] = [];
   for (const { program, accounts, data } of instructions) {
     if (own[program] !== ASSOCIATED_TOKEN_PROGRAM || accounts[0] !== 0 || !isCreation(data)) continue;
     const [, account = '', owner = '', mint = ''] = accounts.map((place) => keys[place] ?? '');
-    creations.set(account, { account, owner, mint });
+    creations.push({ account, owner, mint, program: keys[accounts[TOKEN_PROGRAM_PLACE] ?? -1] ?? '' });
   }
-  return [...creations.values()];
+  return creations;
 }

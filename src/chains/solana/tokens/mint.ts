@@ -18,6 +18,7 @@ const EXTENSION_HEADER = 4;
 /** The extensions of mints that matter here, by their numbers (spl-token-2022, `ExtensionType`). */
 export const EXTENSIONS = {
   transferFee: 1,
+  mintCloseAuthority: 3,
   nonTransferable: 9,
   transferHook: 14,
   metadata: 19,
@@ -135,6 +136,11 @@ function hasProgram(hook: Buffer | undefined): boolean {
   if (hook === undefined) return false;
   return addressOf(hook.subarray(KEY_LENGTH, 2 * KEY_LENGTH)) !== addressOf(Buffer.alloc(KEY_LENGTH));
 }
+
+/** An associated account with everything that a mint can ask of it, in bytes. */
+export const LARGEST_ACCOUNT = extendedSize(
+  new Map([...ACCOUNT_EXTENSIONS.keys()].map((number) => [number, Buffer.alloc(0)])),
+);
 
 /** Its owner cannot be changed, which is an extension without content. */
 function extendedSize(extensions: ReadonlyMap<number, Buffer>): number {

@@ -59,11 +59,13 @@ t.test('all that goes to the relayer counts, in SOL and in tokens', async (t) =>
   );
 });
 
-t.test('a token account is the relayer’s by its owner, or as the one that the transaction makes', async (t) => {
+t.test('only the relayer’s associated account is paid, there already or made by the transaction', async (t) => {
   const [source, own] = [new PublicKey(accountOf(userAddress)), new PublicKey(ELSEWHERE)];
   const plain = createTransferInstruction(source, own, USER.publicKey, 20_000n);
-  await t.resolves(
+  await t.rejects(
     check(t, [plain], { accounts: { ...TOKENS, [ELSEWHERE]: tokensAccount(MINT, relayerAddress, 0n) } }),
+    UNPAID,
+    'who may close it can make it anew as his own',
   );
   await t.rejects(
     check(t, [plain], { accounts: { ...TOKENS, [ELSEWHERE]: tokensAccount(MINT, keyOf(61), 0n) } }),
