@@ -236,7 +236,7 @@ export default {
       { path: npm('@aws-sdk'), dynamic: false, dependencyTypesNot: ['type-only'] },
     ),
     owner('undici', npm('undici'), '^(src/egress|test|bench|demo)/'),
-    owner('ethers', npm('ethers'), '^(src/chains/evm|src/signers|test|bench|demo|plugins)/'),
+    owner('ethers', npm('ethers'), '^(src/chains/evm|src/signers|test|bench|demo|plugins|soak/payments/evm)/'),
     owner('fastify', npm('(fastify|@fastify|fastify-type-provider-zod)'), '^(src/http|test|bench)/'),
     owner('fast-check', npm('fast-check'), '^test/support/properties\\.ts$'),
     owner('esbuild', npm('esbuild'), '^(src/plugin-host|test|bench)/'),

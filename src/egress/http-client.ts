@@ -2,6 +2,7 @@ import { Agent, type Dispatcher, errors } from 'undici';
 import { type AddressGuard, BlockedAddressError } from './address-guard.ts';
 import { basicCredentials } from './credentials.ts';
 import { guardedConnector } from './guarded-connector.ts';
+import { HttpFailure } from './http-failure.ts';
 
 export interface HttpGet {
   headers: Record<string, string>;
@@ -33,18 +34,6 @@ export interface HttpClient {
   /** @throws HttpFailure */
   get(url: URL, request: HttpGet): Promise<HttpAnswer>;
   close(): Promise<void>;
-}
-
-/** There is no answer, or too much of one. The message names the reason, never the address. */
-export class HttpFailure extends Error {
-  /** `blocked`: the address guard refused it, nothing left. Otherwise the other side may have acted. */
-  readonly kind: 'blocked' | 'timeout' | 'transport' | 'too-large';
-
-  constructor(kind: HttpFailure['kind'], message: string, cause?: unknown) {
-    super(message, { cause });
-    this.name = 'HttpFailure';
-    this.kind = kind;
-  }
 }
 
 /** Answers beyond the first size give way when all that are being read come to the second: memory is not theirs. */

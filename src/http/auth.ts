@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import { type Access, FULL_ACCESS } from '../domain/access.ts';
-import type { KeyRate } from '../domain/api-key.ts';
+import { type Access, FULL_ACCESS } from '../domain/settings/access.ts';
+import type { KeyRate } from '../domain/settings/api-key.ts';
 
 /** Whose key a request carries. */
 export interface Identity {

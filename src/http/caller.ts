@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import { Access } from '../domain/access.ts';
-import type { Caller } from '../domain/caller.ts';
+import { Access } from '../domain/settings/access.ts';
+import type { Caller } from '../domain/settings/caller.ts';
 import { effectOf } from './idempotency.ts';
 
 /** What the key of a request may do. */

@@ -3,7 +3,7 @@ import { type Death, type DriverMessage, PROTOCOL_VERSION } from '../../sandbox/
 import type { Clock } from '../domain/clock.ts';
 import { AppError } from '../domain/errors.ts';
 import type { PluginEntry } from '../domain/plugin.ts';
-import type { StoredPlugin } from '../domain/plugin-settings.ts';
+import type { StoredPlugin } from '../domain/settings/plugin-settings.ts';
 import type { Log } from '../observability/log.ts';
 import type { Services } from '../services/services.ts';
 import { Admission } from './admission.ts';

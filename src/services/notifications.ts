@@ -1,4 +1,3 @@
-import type { AuditedChange } from '../domain/audit.ts';
 import { AppError, invalidRequest } from '../domain/errors.ts';
 import type { JsonObject, WireObject } from '../domain/json/json.ts';
 import { isMasked, maskKeys } from '../domain/mask-url.ts';
@@ -9,6 +8,7 @@ import {
   notificationCreateSchema,
   notificationUpdateSchema,
 } from '../domain/notification.ts';
+import type { AuditedChange } from '../domain/settings/audit.ts';
 import { BlockedAddressError } from '../egress/address-guard.ts';
 import type { WebhookClient } from '../egress/webhook-client.ts';
 import type { Log } from '../observability/log.ts';

@@ -1,8 +1,8 @@
 import type { ChainClient } from '../chains/client.ts';
-import type { Caller } from '../domain/caller.ts';
 import { AppError } from '../domain/errors.ts';
 import { inTime } from '../domain/in-time.ts';
 import type { Relayer } from '../domain/relayer.ts';
+import type { Caller } from '../domain/settings/caller.ts';
 import { laneKey } from '../domain/transaction/lane.ts';
 import { wireTime } from '../domain/wire-time.ts';
 import type { Reader } from '../store/store.ts';

@@ -1,8 +1,8 @@
-import type { Caller } from '../domain/caller.ts';
 import type { Effect } from '../domain/idempotency.ts';
 import type { WireObject } from '../domain/json/json.ts';
 import type { KvCaller, KvLock } from '../domain/kv.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
+import type { Caller } from '../domain/settings/caller.ts';
 import type { Spender } from '../domain/transaction/spending.ts';
 import type { TransactionStatus } from '../domain/transaction/transaction-state.ts';
 import type { RpcOutcome } from '../egress/rpc/rpc-client.ts';

@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely';
-import type { AuditedChange } from '../domain/audit.ts';
 import type { NetworkType } from '../domain/network-type.ts';
+import type { AuditedChange } from '../domain/settings/audit.ts';
 import type { AnchorKind } from '../domain/transaction/anchor.ts';
 import type { AttemptPurpose } from '../domain/transaction/attempt.ts';
 import type { DecisionKind } from '../domain/transaction/decision.ts';

@@ -1,14 +1,14 @@
 import type { KeyObject } from 'node:crypto';
-import type { ApiKey } from '../domain/api-key.ts';
-import type { AuditedChange, AuditFilter, AuditRecord } from '../domain/audit.ts';
-import type { Caller } from '../domain/caller.ts';
 import type { JsonObject } from '../domain/json/json.ts';
 import type { StoredNetwork } from '../domain/network.ts';
 import type { NetworkType } from '../domain/network-type.ts';
 import type { Notification } from '../domain/notification.ts';
 import type { Page, PageRequest } from '../domain/page.ts';
-import type { StoredPlugin } from '../domain/plugin-settings.ts';
 import type { Relayer } from '../domain/relayer.ts';
+import type { ApiKey } from '../domain/settings/api-key.ts';
+import type { AuditedChange, AuditFilter, AuditRecord } from '../domain/settings/audit.ts';
+import type { Caller } from '../domain/settings/caller.ts';
+import type { StoredPlugin } from '../domain/settings/plugin-settings.ts';
 import type { StoredSigner } from '../domain/signer.ts';
 
 /** Reads of what clients can change. */

@@ -1,5 +1,5 @@
-import type { Caller } from '../../src/domain/caller.ts';
 import type { Effect } from '../../src/domain/idempotency.ts';
+import type { Caller } from '../../src/domain/settings/caller.ts';
 
 /** Who changes settings in tests. */
 export const OPERATOR: Caller = { keyId: 'operator', requestId: 'request-1' };

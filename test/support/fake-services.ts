@@ -1,11 +1,11 @@
-import type { Access } from '../../src/domain/access.ts';
-import type { AuditFilter } from '../../src/domain/audit.ts';
-import type { Caller } from '../../src/domain/caller.ts';
 import { AppError, invalidRequest } from '../../src/domain/errors.ts';
 import type { Effect } from '../../src/domain/idempotency.ts';
 import type { WireObject } from '../../src/domain/json/json.ts';
 import type { Page, PageRequest } from '../../src/domain/page.ts';
 import type { PluginEntry } from '../../src/domain/plugin.ts';
+import type { Access } from '../../src/domain/settings/access.ts';
+import type { AuditFilter } from '../../src/domain/settings/audit.ts';
+import type { Caller } from '../../src/domain/settings/caller.ts';
 import type { TransactionStatus } from '../../src/domain/transaction/transaction-state.ts';
 import type { RpcOutcome } from '../../src/egress/rpc/rpc-client.ts';
 import type {

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { AccessResource, Need } from '../../domain/access.ts';
+import type { AccessResource, Need } from '../../domain/settings/access.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import type { Access } from '../../domain/access.ts';
 import { AppError } from '../../domain/errors.ts';
+import type { Access } from '../../domain/settings/access.ts';
 
 /**
  * Why the key of a request may not do what that asks for; undefined when it may. What a key may do nothing to does not

@@ -1,4 +1,4 @@
-import type { KeyRate } from '../../domain/api-key.ts';
+import type { KeyRate } from '../../domain/settings/api-key.ts';
 import type { Log } from '../../observability/log.ts';
 import type { Buckets } from '../../store/buckets.ts';
 import type { RateLimiter, RateVerdict } from './rate-limit.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { KeyRate } from '../../domain/api-key.ts';
 import { AppError } from '../../domain/errors.ts';
+import type { KeyRate } from '../../domain/settings/api-key.ts';
 import { subjectOfAddress } from '../client-address.ts';
 
 /** What a caller may still do after one more request. */

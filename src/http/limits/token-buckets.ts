@@ -1,5 +1,5 @@
-import type { KeyRate } from '../../domain/api-key.ts';
 import type { Clock } from '../../domain/clock.ts';
+import type { KeyRate } from '../../domain/settings/api-key.ts';
 import { KEY_SUBJECT, type RateLimiter, type RateVerdict } from './rate-limit.ts';
 
 export interface TokenBucketSettings {

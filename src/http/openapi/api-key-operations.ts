@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { apiKeyCreateSchema } from '../../domain/api-key.ts';
+import { apiKeyCreateSchema } from '../../domain/settings/api-key.ts';
 import { envelope, moment, pageOf } from './answers.ts';
 import { BODY, found, type Operation } from './operation.ts';
 

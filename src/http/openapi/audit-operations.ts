@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { auditActionSchema, auditedResourceSchema } from '../../domain/audit.ts';
+import { auditActionSchema, auditedResourceSchema } from '../../domain/settings/audit.ts';
 import { moment, pageOf } from './answers.ts';
 import { found, type Operation } from './operation.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { limitsSchema, relayerGrantSchema } from '../../domain/plugin.ts';
-import { pluginUpdateSchema } from '../../domain/plugin-settings.ts';
+import { pluginUpdateSchema } from '../../domain/settings/plugin-settings.ts';
 import { envelope, pageOf, pluginFailureSchema, pluginResultSchema } from './answers.ts';
 import { BODY, found, type Operation } from './operation.ts';
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { auditedResourceSchema } from '../../domain/audit.ts';
+import { auditedResourceSchema } from '../../domain/settings/audit.ts';
 import type { AuditService } from '../../services/settings/audit.ts';
 import { successPage } from '../envelope.ts';
 import { pageQuerySchema, pageRequest } from '../paging.ts';

@@ -3,7 +3,7 @@ import { basename, sep } from 'node:path';
 import type { LoadFailure, PluginVersion } from '../../../sandbox/protocol.ts';
 import { inTime } from '../../domain/in-time.ts';
 import type { PluginEntry } from '../../domain/plugin.ts';
-import type { StoredPlugin } from '../../domain/plugin-settings.ts';
+import type { StoredPlugin } from '../../domain/settings/plugin-settings.ts';
 import { uncaughtError } from '../forwarded-logs.ts';
 import type { HostFailure } from '../outcome.ts';
 import { BuildPlaces } from './build-places.ts';

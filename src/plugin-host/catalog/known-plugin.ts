@@ -1,5 +1,5 @@
 import type { PluginEntry } from '../../domain/plugin.ts';
-import { type StoredPlugin, withSettings } from '../../domain/plugin-settings.ts';
+import { type StoredPlugin, withSettings } from '../../domain/settings/plugin-settings.ts';
 import type { CallingPlugin } from '../call-record.ts';
 import { grantsOf } from '../capabilities/grants.ts';
 import type { HostFailure } from '../outcome.ts';

@@ -3,7 +3,7 @@ import type { WireObject } from '../../domain/json/json.ts';
 import type { KvUsage } from '../../domain/kv.ts';
 import type { Page, PageRequest } from '../../domain/page.ts';
 import { type PluginEntry, relayerGrantSchema } from '../../domain/plugin.ts';
-import { settingsView } from '../../domain/plugin-settings.ts';
+import { settingsView } from '../../domain/settings/plugin-settings.ts';
 import { hasBudget, type Spent } from '../../domain/transaction/spending.ts';
 import { wireTime } from '../../domain/wire-time.ts';
 import { type Grants, grantsOf } from '../capabilities/grants.ts';

@@ -1,5 +1,5 @@
-import { Access } from '../../domain/access.ts';
-import type { ApiKey } from '../../domain/api-key.ts';
+import { Access } from '../../domain/settings/access.ts';
+import type { ApiKey } from '../../domain/settings/api-key.ts';
 import type { Reader } from '../../store/store.ts';
 
 /** An API key with what it may do. */

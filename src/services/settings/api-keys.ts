@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
-import type { Access } from '../../domain/access.ts';
-import { type ApiKey, apiKeyCreateSchema, MASTER_KEY_ID } from '../../domain/api-key.ts';
-import type { AuditedChange } from '../../domain/audit.ts';
-import type { Caller } from '../../domain/caller.ts';
 import { AppError, invalidRequest } from '../../domain/errors.ts';
 import type { JsonObject, WireObject } from '../../domain/json/json.ts';
 import type { Page, PageRequest } from '../../domain/page.ts';
+import type { Access } from '../../domain/settings/access.ts';
+import { type ApiKey, apiKeyCreateSchema, MASTER_KEY_ID } from '../../domain/settings/api-key.ts';
+import type { AuditedChange } from '../../domain/settings/audit.ts';
+import type { Caller } from '../../domain/settings/caller.ts';
 import type { Timestamp } from '../../domain/transaction/transaction.ts';
 import { wireTime } from '../../domain/wire-time.ts';
 import type { Reader, Store } from '../../store/store.ts';

@@ -1,6 +1,6 @@
-import type { AuditFilter, AuditRecord } from '../../domain/audit.ts';
 import type { WireObject } from '../../domain/json/json.ts';
 import type { Page, PageRequest } from '../../domain/page.ts';
+import type { AuditFilter, AuditRecord } from '../../domain/settings/audit.ts';
 import { wireTime } from '../../domain/wire-time.ts';
 import type { Reader } from '../../store/store.ts';
 

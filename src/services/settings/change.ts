@@ -1,6 +1,6 @@
-import type { AuditedChange } from '../../domain/audit.ts';
-import type { Caller } from '../../domain/caller.ts';
 import { writeJson } from '../../domain/json/json-text.ts';
+import type { AuditedChange } from '../../domain/settings/audit.ts';
+import type { Caller } from '../../domain/settings/caller.ts';
 import type { Store, Writer } from '../../store/store.ts';
 import { inWriteOnce, type Made, type Written } from '../effects.ts';
 

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { Chain } from '../../chains/chain.ts';
 import type { ChainConnections } from '../../chains/connections.ts';
-import type { AuditedChange } from '../../domain/audit.ts';
-import type { Caller } from '../../domain/caller.ts';
 import { AppError, invalidRequest } from '../../domain/errors.ts';
 import type { JsonObject, WireObject } from '../../domain/json/json.ts';
 import type { Network, StoredNetwork } from '../../domain/network.ts';
 import type { NetworkType } from '../../domain/network-type.ts';
 import type { Page, PageRequest } from '../../domain/page.ts';
 import type { RpcUrl } from '../../domain/relayer.ts';
+import type { AuditedChange } from '../../domain/settings/audit.ts';
+import type { Caller } from '../../domain/settings/caller.ts';
 import type { AddressGuard } from '../../egress/address-guard.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Store, Writer } from '../../store/store.ts';

@@ -1,6 +1,6 @@
 import type { PluginEntry } from '../../domain/plugin.ts';
 import { droppedInEntry } from '../../domain/plugin.ts';
-import { PLUGIN_SETTINGS, type PluginSettings, type StoredPlugin } from '../../domain/plugin-settings.ts';
+import { PLUGIN_SETTINGS, type PluginSettings, type StoredPlugin } from '../../domain/settings/plugin-settings.ts';
 import type { Store } from '../../store/store.ts';
 import { declaredDigest } from './plugins.ts';
 

@@ -1,4 +1,4 @@
-import type { StoredPlugin } from '../../domain/plugin-settings.ts';
+import type { StoredPlugin } from '../../domain/settings/plugin-settings.ts';
 import type { Reader } from '../../store/store.ts';
 
 /** What clients made of plugins, as it is now. */

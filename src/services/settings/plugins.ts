@@ -1,6 +1,6 @@
-import type { AuditedChange } from '../../domain/audit.ts';
-import type { Caller } from '../../domain/caller.ts';
 import type { PluginEntry } from '../../domain/plugin.ts';
+import type { AuditedChange } from '../../domain/settings/audit.ts';
+import type { Caller } from '../../domain/settings/caller.ts';
 import {
   PLUGIN_SETTINGS,
   type PluginSettings,
@@ -8,7 +8,7 @@ import {
   type StoredPlugin,
   settingsView,
   withSettings,
-} from '../../domain/plugin-settings.ts';
+} from '../../domain/settings/plugin-settings.ts';
 import type { Store } from '../../store/store.ts';
 import { valueDigest } from '../declared-value.ts';
 import { parseBody } from '../request-body.ts';

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { Chain } from '../../chains/chain.ts';
 import type { ChainConnections } from '../../chains/connections.ts';
-import type { Caller } from '../../domain/caller.ts';
 import { AppError, invalidRequest } from '../../domain/errors.ts';
 import { idSchema } from '../../domain/id.ts';
 import { isObject, type Json, type JsonObject } from '../../domain/json/json.ts';
 import { type NetworkType, networkTypeSchema } from '../../domain/network-type.ts';
 import type { Relayer } from '../../domain/relayer.ts';
+import type { Caller } from '../../domain/settings/caller.ts';
 import { laneKey } from '../../domain/transaction/lane.ts';
 import type { AddressGuard } from '../../egress/address-guard.ts';
 import type { Engine } from '../../engine/engine.ts';

@@ -1,5 +1,5 @@
-import type { Caller } from '../../domain/caller.ts';
 import { AppError } from '../../domain/errors.ts';
+import type { Caller } from '../../domain/settings/caller.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Store } from '../../store/store.ts';
 import type { RelayerDirectory } from '../relayer-access.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { AuditedChange } from '../../domain/audit.ts';
 import { AppError } from '../../domain/errors.ts';
+import type { AuditedChange } from '../../domain/settings/audit.ts';
 import type { Reader } from '../../store/store.ts';
 
 const LONGEST_NAME = 256;

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { ChainConnections } from '../../chains/connections.ts';
-import type { Caller } from '../../domain/caller.ts';
 import { AppError, invalidRequest } from '../../domain/errors.ts';
 import { idSchema } from '../../domain/id.ts';
 import { isObject, type Json, type JsonObject } from '../../domain/json/json.ts';
 import type { Relayer } from '../../domain/relayer.ts';
+import type { Caller } from '../../domain/settings/caller.ts';
 import type { AddressGuard } from '../../egress/address-guard.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Store } from '../../store/store.ts';

@@ -1,4 +1,4 @@
-import type { AuditedChange } from '../../domain/audit.ts';
+import type { AuditedChange } from '../../domain/settings/audit.ts';
 import type { Log } from '../../observability/log.ts';
 import type { Store } from '../../store/store.ts';
 

@@ -1,8 +1,8 @@
-import type { AuditedChange } from '../../domain/audit.ts';
-import type { Caller } from '../../domain/caller.ts';
 import { AppError, invalidRequest } from '../../domain/errors.ts';
 import type { JsonObject, WireObject } from '../../domain/json/json.ts';
 import type { Page, PageRequest } from '../../domain/page.ts';
+import type { AuditedChange } from '../../domain/settings/audit.ts';
+import type { Caller } from '../../domain/settings/caller.ts';
 import type { StoredSigner } from '../../domain/signer.ts';
 import { type AddressGuard, BlockedAddressError } from '../../egress/address-guard.ts';
 import type { SignerEntry, SignerKinds } from '../../signers/registry.ts';

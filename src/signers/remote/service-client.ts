@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
-import { type HttpAnswer, HttpFailure } from '../../egress/http-client.ts';
+import type { HttpAnswer } from '../../egress/http-client.ts';
+import { HttpFailure } from '../../egress/http-failure.ts';
 import type { SignerTools } from '../signer.ts';
 
 /** How long a question to a service may take with all that belongs to it: a token, a key, further tries. */

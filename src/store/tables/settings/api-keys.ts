@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ApiKey } from '../../../domain/api-key.ts';
+import type { ApiKey } from '../../../domain/settings/api-key.ts';
 import type { Connection } from '../../connection.ts';
 import type { Reader, Writer } from '../../store.ts';
 import { pageBounds, totalOf } from '../lists/paging.ts';

@@ -1,7 +1,12 @@
 import { z } from 'zod';
-import { type AuditFilter, type AuditRecord, auditActionSchema, auditedResourceSchema } from '../../../domain/audit.ts';
 import { isObject, type JsonObject } from '../../../domain/json/json.ts';
 import { parseJson, writeJson } from '../../../domain/json/json-text.ts';
+import {
+  type AuditFilter,
+  type AuditRecord,
+  auditActionSchema,
+  auditedResourceSchema,
+} from '../../../domain/settings/audit.ts';
 import type { Connection } from '../../connection.ts';
 import type { Reader, Writer } from '../../store.ts';
 import { pageBounds, totalOf } from '../lists/paging.ts';

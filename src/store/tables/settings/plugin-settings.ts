@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
-import { pluginSettingsSchema, type StoredPlugin } from '../../../domain/plugin-settings.ts';
+import { pluginSettingsSchema, type StoredPlugin } from '../../../domain/settings/plugin-settings.ts';
 import { type Connection, sealerOf } from '../../connection.ts';
 import type { PluginSettingsTable, Tables } from '../../schema.ts';
 import type { SealedPlace, Sealer } from '../../sealing.ts';

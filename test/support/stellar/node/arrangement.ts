@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Keypair, xdr } from '@stellar/stellar-sdk';
 import { addressXdr } from '../ledger/address.ts';
 import { assetOf } from '../ledger/asset.ts';
-import { type ContractKind, codeOf } from '../soroban/contracts/registry.ts';
+import { type ContractKind, codeOf, contractOf } from '../soroban/contracts/registry.ts';
 import { contractIdOf, Host } from '../soroban/host.ts';
 import { nameOf, Storage } from '../soroban/storage.ts';
 import { read } from '../soroban/values.ts';
@@ -49,6 +49,7 @@ export function archive(ledger: Ledger, key: string): void {
 function perform(ledger: Ledger, asked: xdr.HostFunction): xdr.ScVal {
   return ledger.arrange((state) => {
     const host = new Host({
+      contractOf,
       storage: new Storage(state, { kind: 'recording' }),
       header: ledger.latest,
       networkId: ledger.networkId,

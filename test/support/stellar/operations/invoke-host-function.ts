@@ -1,5 +1,6 @@
 import { xdr } from '@stellar/stellar-sdk';
 import { isAssetValid } from '../ledger/asset.ts';
+import { contractOf } from '../soroban/contracts/registry.ts';
 import { declaredFootprint, isContracts } from '../soroban/declared.ts';
 import { Host } from '../soroban/host.ts';
 import { HostError } from '../soroban/host-error.ts';
@@ -50,7 +51,14 @@ interface Ran {
 
 function run(acting: Acting, op: xdr.InvokeHostFunctionOp, storage: Storage, most: number): Ran | 'trapped' | 'limit' {
   const { header, networkId, source, meter } = acting;
-  const host = new Host({ storage, header, networkId, source, auth: { kind: 'enforcing', entries: op.auth } });
+  const host = new Host({
+    contractOf,
+    storage,
+    header,
+    networkId,
+    source,
+    auth: { kind: 'enforcing', entries: op.auth },
+  });
   try {
     const returnValue = host.perform(op.hostFunction);
     meter.diagnostics = host.events.diagnostics;

@@ -4,9 +4,7 @@ import type { AccountId, ContractCodeEntry, Header } from '../ledger/entry.ts';
 import { sha256 } from '../transactions/frame.ts';
 import { authenticateAccount } from './account-authentication.ts';
 import { type AuthMode, Authorization } from './authorization.ts';
-import type { Contract } from './contract.ts';
 import { ContractEvents } from './contract-events.ts';
-import { contractOf } from './contracts/registry.ts';
 import { HostError, hostError, wordedError } from './host-error.ts';
 import { instanceIn, newInstance, writeInstance } from './instance.ts';
 import { SETTINGS } from './settings.ts';
@@ -18,7 +16,16 @@ const COSTS = { start: 1_000_000, call: 500_000, reach: 50_000 } as const;
 
 const MOST_DEPTH = 100;
 
+/** What runs where a real network runs a contract's code. */
+export type ContractFunction = (host: Host, self: string, args: readonly xdr.ScVal[]) => xdr.ScVal;
+
+export interface Contract {
+  readonly functions: Readonly<Record<string, ContractFunction>>;
+}
+
 export interface HostSurroundings {
+  /** What stands for the code of a contract. */
+  readonly contractOf: (executable: xdr.ContractExecutable) => Contract;
   readonly storage: Storage;
   readonly header: Header;
   readonly networkId: Buffer;
@@ -39,12 +46,14 @@ export class Host {
   readonly header: Header;
   readonly events = new ContractEvents();
   readonly authorization: Authorization;
+  readonly #contractOf: HostSurroundings['contractOf'];
   readonly #networkId: Buffer;
   readonly #frames: Frame[] = [];
   /** That have been used up. */
   instructions = COSTS.start as number;
 
-  constructor({ storage, header, networkId, source, auth }: HostSurroundings) {
+  constructor({ contractOf, storage, header, networkId, source, auth }: HostSurroundings) {
+    this.#contractOf = contractOf;
     this.storage = storage;
     this.header = header;
     this.#networkId = networkId;
@@ -158,7 +167,7 @@ export class Host {
       const code = this.storage.get(ledgerKey.code(hash)) as ContractCodeEntry | undefined;
       if (code === undefined) throw hostError('Storage', 'MissingValue', 'Wasm does not exist');
     }
-    return contractOf(executable);
+    return this.#contractOf(executable);
   }
 
   #upload(wasm: Uint8Array): xdr.ScVal {
@@ -187,7 +196,7 @@ export class Host {
         throw hostError('Storage', 'ExistingValue', 'contract already exists', value.address(contract));
       }
       writeInstance(this.storage, contract, newInstance(executable, preimage));
-      const build = contractOf(executable).functions['__constructor'];
+      const build = this.#contractOf(executable).functions['__constructor'];
       if (build !== undefined) this.#within(contract, '__constructor', args, () => build(this, contract, args));
       else if (args.length > 0) throw hostError('Context', 'InvalidAction', 'the contract has no constructor');
     });

@@ -3,6 +3,7 @@ import type { AccountId, Entry, Header } from '../ledger/entry.ts';
 import { type Change, type Reader, State } from '../ledger/state.ts';
 import type { AuthMode } from './authorization.ts';
 import { wordedFailure } from './contract-events.ts';
+import { contractOf } from './contracts/registry.ts';
 import { diskReadsOf, isContracts } from './declared.ts';
 import { Host } from './host.ts';
 import { HostError } from './host-error.ts';
@@ -39,7 +40,7 @@ const ENVELOPE_BYTES = 1900;
 export function simulateInvocation(asked: Asked, op: xdr.InvokeHostFunctionOp, auth: AuthMode): Simulated | Failed {
   const state = new State(asked.state, asked.header.sequence);
   const storage = new Storage(state, { kind: 'recording' });
-  const host = new Host({ ...asked, storage, auth });
+  const host = new Host({ contractOf, ...asked, storage, auth });
   try {
     const returnValue = host.perform(op.hostFunction);
     const entries = auth.kind === 'recording' ? host.authorization.recorded() : [...auth.entries];

@@ -3,7 +3,8 @@ import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import t, { type Test } from 'tap';
 import { createAddressGuard } from '../../../../src/egress/address-guard.ts';
-import { createHttpClient, HttpFailure, type HttpPost } from '../../../../src/egress/http-client.ts';
+import { createHttpClient, type HttpPost } from '../../../../src/egress/http-client.ts';
+import { HttpFailure } from '../../../../src/egress/http-failure.ts';
 
 const guard = createAddressGuard({ allowedHosts: [], blockPrivate: false });
 const POST: HttpPost = { headers: { 'content-type': 'application/json' }, body: '{}', timeoutMs: 5_000, maxBytes: 100 };

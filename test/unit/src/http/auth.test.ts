@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import t from 'tap';
-import { Access } from '../../../../src/domain/access.ts';
+import { Access } from '../../../../src/domain/settings/access.ts';
 import { type ClientKey, createAuthenticator } from '../../../../src/http/auth.ts';
 
 const KEY = 'k'.repeat(32);

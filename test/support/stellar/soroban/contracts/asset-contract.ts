@@ -1,8 +1,7 @@
 import { issuerOf } from '../../ledger/asset.ts';
 import { type AccountEntry, type AssetName, NATIVE } from '../../ledger/entry.ts';
 import { holdingOf } from '../../ledger/holding.ts';
-import type { Contract } from '../contract.ts';
-import type { Host } from '../host.ts';
+import type { Contract, Host } from '../host.ts';
 import { CONTRACT_ERRORS, contractError } from '../host-error.ts';
 import { instanceValue } from '../instance.ts';
 import { ledgerKey } from '../storage.ts';

@@ -1,4 +1,4 @@
-import type { Contract } from '../contract.ts';
+import type { Contract } from '../host.ts';
 import { contractError } from '../host-error.ts';
 import { read, value } from '../values.ts';
 

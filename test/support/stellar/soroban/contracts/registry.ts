@@ -1,6 +1,6 @@
 import type { xdr } from '@stellar/stellar-sdk';
 import { sha256 } from '../../transactions/frame.ts';
-import type { Contract } from '../contract.ts';
+import type { Contract } from '../host.ts';
 import { assetContract } from './asset-contract.ts';
 import { feeForwarder } from './fee-forwarder.ts';
 import { probe } from './probe.ts';

@@ -1,6 +1,5 @@
 import type { xdr } from '@stellar/stellar-sdk';
-import type { Contract } from '../contract.ts';
-import type { Host } from '../host.ts';
+import type { Contract, Host } from '../host.ts';
 import { contractError } from '../host-error.ts';
 import { instanceValue, setInstanceValue } from '../instance.ts';
 import { read, value } from '../values.ts';

@@ -1,7 +1,6 @@
 import { xdr } from '@stellar/stellar-sdk';
 import { addressOf } from '../../ledger/address.ts';
-import type { ContractFunction } from '../contract.ts';
-import type { Host } from '../host.ts';
+import type { ContractFunction, Host } from '../host.ts';
 import { CONTRACT_ERRORS, contractError } from '../host-error.ts';
 import { instanceValue } from '../instance.ts';
 import { ledgerKey } from '../storage.ts';

@@ -1,4 +1,4 @@
-import type { Contract } from '../contract.ts';
+import type { Contract } from '../host.ts';
 import { setInstanceValue } from '../instance.ts';
 import { value } from '../values.ts';
 import { addToKeptBalance, keptBalance } from './contract-balances.ts';

@@ -1,5 +1,5 @@
 import { verifyEd25519 } from '../../transactions/signature-checker.ts';
-import type { Contract } from '../contract.ts';
+import type { Contract } from '../host.ts';
 import { hostError } from '../host-error.ts';
 import { instanceValue, setInstanceValue } from '../instance.ts';
 import { read, value } from '../values.ts';

@@ -1,6 +1,6 @@
 import { fastify } from 'fastify';
 import t from 'tap';
-import { Access } from '../../../../../src/domain/access.ts';
+import { Access } from '../../../../../src/domain/settings/access.ts';
 import { declareNeeds, needOf } from '../../../../../src/http/access/needs.ts';
 import { operations } from '../../../../../src/http/openapi/operations.ts';
 import { describedBodies } from '../../../../support/described.ts';

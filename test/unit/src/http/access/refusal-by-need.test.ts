@@ -1,7 +1,7 @@
 /** What a key may not touch does not exist for it: the answer is that of what is not there, to the byte. */
 import { createHash } from 'node:crypto';
 import t, { type Test } from 'tap';
-import { Access } from '../../../../../src/domain/access.ts';
+import { Access } from '../../../../../src/domain/settings/access.ts';
 import { startHttp } from '../../../../support/http-server.ts';
 
 async function stage(t: Test, ...permissions: string[]) {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { fastify } from 'fastify';
 import t, { type Test } from 'tap';
-import { FULL_ACCESS } from '../../../../../src/domain/access.ts';
 import { systemClock } from '../../../../../src/domain/clock.ts';
+import { FULL_ACCESS } from '../../../../../src/domain/settings/access.ts';
 import type { ClientKey } from '../../../../../src/http/auth.ts';
 import { admitRequests } from '../../../../../src/http/limits/admission.ts';
 import { Drain } from '../../../../../src/http/limits/drain.ts';

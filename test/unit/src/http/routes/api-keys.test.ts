@@ -1,5 +1,5 @@
 import t from 'tap';
-import { FULL_ACCESS } from '../../../../../src/domain/access.ts';
+import { FULL_ACCESS } from '../../../../../src/domain/settings/access.ts';
 import { startHttp } from '../../../../support/http-server.ts';
 
 const PATH = '/api/v1/api-keys';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../../../../src/domain/clock.ts';
 import { type PluginEntry, pluginEntrySchema } from '../../../../../src/domain/plugin.ts';
-import type { StoredPlugin } from '../../../../../src/domain/plugin-settings.ts';
+import type { StoredPlugin } from '../../../../../src/domain/settings/plugin-settings.ts';
 import { createLog } from '../../../../../src/observability/log.ts';
 import { Catalog, type CatalogDeps, pluginsRoot } from '../../../../../src/plugin-host/catalog/catalog.ts';
 import type { Compiler } from '../../../../../src/plugin-host/compiler/compiler.ts';

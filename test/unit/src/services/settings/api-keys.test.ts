@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import t, { type Test } from 'tap';
-import { Access, FULL_ACCESS } from '../../../../../src/domain/access.ts';
+import { Access, FULL_ACCESS } from '../../../../../src/domain/settings/access.ts';
 import { createApiKeysService, hashOfKey } from '../../../../../src/services/settings/api-keys.ts';
 import { OPERATOR, operatorOnce } from '../../../../support/caller.ts';
 import { keyedEffect } from '../../../../support/keyed-effect.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { AuditedChange } from '../../../../../src/domain/audit.ts';
+import type { AuditedChange } from '../../../../../src/domain/settings/audit.ts';
 import { changeOnce } from '../../../../../src/services/settings/change.ts';
 import { OPERATOR, operatorOnce } from '../../../../support/caller.ts';
 import { keyedEffect } from '../../../../support/keyed-effect.ts';

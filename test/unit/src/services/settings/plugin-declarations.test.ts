@@ -1,6 +1,6 @@
 import t from 'tap';
 import { droppedInEntry } from '../../../../../src/domain/plugin.ts';
-import type { StoredPlugin } from '../../../../../src/domain/plugin-settings.ts';
+import type { StoredPlugin } from '../../../../../src/domain/settings/plugin-settings.ts';
 import { applyPlugins } from '../../../../../src/services/settings/plugin-declarations.ts';
 import { declaredDigest } from '../../../../../src/services/settings/plugins.ts';
 import { storeFor } from '../../../../support/store.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { StoredPlugin } from '../../../../../src/domain/plugin-settings.ts';
+import type { StoredPlugin } from '../../../../../src/domain/settings/plugin-settings.ts';
 import { PluginDirectory } from '../../../../../src/services/settings/plugin-directory.ts';
 
 t.test('what was read is there, and who goes by it is told', async (t) => {

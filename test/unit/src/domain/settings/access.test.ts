@@ -1,5 +1,5 @@
 import t from 'tap';
-import { Access, FULL_ACCESS, permissionSchema } from '../../../../src/domain/access.ts';
+import { Access, FULL_ACCESS, permissionSchema } from '../../../../../src/domain/settings/access.ts';
 
 t.test('a permission is a kind and a deed, with an id between them where there may be one', (t) => {
   for (const good of [

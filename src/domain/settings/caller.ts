@@ -1,4 +1,4 @@
-import type { Effect } from './idempotency.ts';
+import type { Effect } from '../idempotency.ts';
 
 /** Who asks for a change of settings. */
 export interface Caller {

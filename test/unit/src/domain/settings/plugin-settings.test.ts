@@ -1,12 +1,12 @@
 import t from 'tap';
-import { droppedInEntry } from '../../../../src/domain/plugin.ts';
+import { droppedInEntry } from '../../../../../src/domain/plugin.ts';
 import {
   PLUGIN_SETTINGS,
   pluginSettingsSchema,
   pluginUpdateSchema,
   settingsView,
   withSettings,
-} from '../../../../src/domain/plugin-settings.ts';
+} from '../../../../../src/domain/settings/plugin-settings.ts';
 
 const ENTRY = { ...droppedInEntry('p', 'p.ts'), config: { token: 'secret' } };
 

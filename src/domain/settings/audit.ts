@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { WireObject } from './json/json.ts';
-import type { Timestamp } from './transaction/transaction.ts';
+import type { WireObject } from '../json/json.ts';
+import type { Timestamp } from '../transaction/transaction.ts';
 
 /** What clients can change, as audit records name it. */
 export const auditedResourceSchema = z.enum(['relayer', 'notification', 'network', 'signer', 'plugin', 'api_key']);

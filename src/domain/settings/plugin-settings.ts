@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { JsonObject } from './json/json.ts';
-import type { PluginEntry } from './plugin.ts';
+import type { JsonObject } from '../json/json.ts';
+import type { PluginEntry } from '../plugin.ts';
 
 /** What clients may change of a plugin; what it may do and use is the operator's. */
 const settingsSchema = z.strictObject({

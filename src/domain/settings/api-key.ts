@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { Timestamp } from '../transaction/transaction.ts';
 import { permissionSchema } from './access.ts';
-import type { Timestamp } from './transaction/transaction.ts';
 
 /** How often a key may ask. */
 export interface KeyRate {

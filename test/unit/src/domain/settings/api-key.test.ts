@@ -1,5 +1,5 @@
 import t from 'tap';
-import { apiKeyCreateSchema } from '../../../../src/domain/api-key.ts';
+import { apiKeyCreateSchema } from '../../../../../src/domain/settings/api-key.ts';
 
 const BODY = { name: 'Payments', permissions: ['relayers:a:send'] };
 

@@ -1,0 +1,11 @@
+/** There is no answer, or too much of one. The message names the reason, never the address. */
+export class HttpFailure extends Error {
+  /** `blocked`: the address guard refused it, nothing left. Otherwise the other side may have acted. */
+  readonly kind: 'blocked' | 'timeout' | 'transport' | 'too-large';
+
+  constructor(kind: HttpFailure['kind'], message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'HttpFailure';
+    this.kind = kind;
+  }
+}
