@@ -99,7 +99,8 @@ t.test('under one name it is sent once, and what was sent is not refused afterwa
 });
 
 t.test('what nobody signs in time is withdrawn, and the answer says why', async (t) => {
-  const { world, runOwn, deps } = await open(t, 50);
+  // Long enough for the lane to have looked at it.
+  const { world, runOwn, deps } = await open(t, 1_500);
   world.client.onPrepare = () => ({ kind: 'parked', reason: 'no money', retryInMs: 60_000 });
   const { error } = await runOwn('r1', { method: 'send', params: 'a payment' }, SEND, {});
   t.match(error, { message: 'UNAVAILABLE', description: /was withdrawn before it was signed: no money/ });
