@@ -21,12 +21,19 @@ export interface SoakChain {
 export interface Nodes {
   /** The network's entry in the configuration, but for its endpoints. */
   readonly settings: object;
-  /** The addresses of so many endpoints. */
-  endpoints(count: number): Promise<string[]>;
+  /** So many endpoints. */
+  endpoints(count: number): Promise<NodeEndpoint[]>;
   /** Writes relayers into a workspace and gives their accounts funds. */
   settle(workspace: Workspace): Promise<SoakNetwork>;
   /** Safe to call twice. */
   stop(): Promise<void>;
+}
+
+/** One of a chain's endpoints, past all faults. */
+export interface NodeEndpoint {
+  readonly url: string;
+  /** Has the whole node fall behind by a share of what it can; 0 is not at all. Absent where nodes cannot. */
+  setBehind?(share: number): Promise<void>;
 }
 
 /** A chain with relayers. */

@@ -2,9 +2,10 @@ import { type FaultProxy, startFaultProxy } from '../../test/support/fault-proxy
 import { type CallFaults, type FaultNature, type FaultRates, ratesFor } from '../../test/support/faults/faults.ts';
 import { describeCounts } from '../report.ts';
 import { Cast } from './cast.ts';
-import type { Shown } from './chain.ts';
+import type { NodeEndpoint, Shown } from './chain.ts';
 import type { Errand } from './errands.ts';
 import { Fleet } from './fleet.ts';
+import { type Lagging, startLagging } from './lagging.ts';
 import type { SoakOptions, SoakResult } from './run.ts';
 import { openWorld, type World } from './world.ts';
 
@@ -65,13 +66,15 @@ function isTruthfulAt({ mode, endpoints }: Phase, turn: number, index: number): 
 /** Sends through endpoints that do wrong, and asks the chain what came of it. */
 export async function soakFaults(options: FaultOptions): Promise<SoakResult> {
   const proxies: FaultProxy[] = [];
+  const targets: NodeEndpoint[] = [];
   const began = performance.now();
   const phase: { now: Phase } = { now: { mode: 'trouble', endpoints: ENDPOINTS } };
   const turn = () => Math.floor((performance.now() - began) / TURN_MS);
   const world = await openWorld({
     ...options,
     endpoints: async (nodes) => {
-      for (const [index, target] of (await nodes.endpoints(ENDPOINTS)).entries()) {
+      targets.push(...(await nodes.endpoints(ENDPOINTS)));
+      for (const [index, { url: target }] of targets.entries()) {
         const isTruthful = () => isTruthfulAt(phase.now, turn(), index);
         const told = { calls: options.chain.callFaults(), isTruthful };
         proxies.push(await startFaultProxy({ target, seed: options.seed, name: `rpc-${index}x`, rates: {}, ...told }));
@@ -86,9 +89,13 @@ export async function soakFaults(options: FaultOptions): Promise<SoakResult> {
     const rates = ratesOf(next.mode, options);
     for (const [index, proxy] of proxies.entries()) proxy.setRates(index < next.endpoints ? rates : AWAY);
   };
+  const lagging = startLagging(targets, options.seed, (index) => {
+    return NATURES[phase.now.mode].includes('lag') && !isTruthfulAt(phase.now, turn(), index);
+  });
   try {
-    return await run(options, { world, fleet, cast, proxies, enter });
+    return await run(options, { world, fleet, cast, proxies, lagging, enter });
   } finally {
+    await lagging.stop();
     await fleet.close();
     for (const proxy of proxies) await proxy.stop();
     await cast.close();
@@ -101,11 +108,12 @@ interface Stage {
   fleet: Fleet;
   cast: Cast;
   proxies: readonly FaultProxy[];
+  lagging: Lagging;
   /** From now on the endpoints are as in this phase. */
   enter(phase: Phase): void;
 }
 
-async function run(options: FaultOptions, { world, fleet, cast, proxies, enter }: Stage): Promise<SoakResult> {
+async function run(options: FaultOptions, { world, fleet, cast, proxies, lagging, enter }: Stage): Promise<SoakResult> {
   const began = performance.now();
   const { seed, transactions, modes, rate, pauseMs, patienceMs, say } = options;
   const phases = phasesOf(options);
@@ -122,6 +130,7 @@ async function run(options: FaultOptions, { world, fleet, cast, proxies, enter }
   const open = await cast.settle(patienceMs / 2);
   if (open.length > 0) say(`${open.length} have no end yet, as ${JSON.stringify(open[0])}; the faults stop`);
   for (const proxy of proxies) proxy.setRates({});
+  await lagging.stop();
   if (open.length > 0) await cast.settle(patienceMs / 2);
 
   const verdict = await cast.conclude();
@@ -138,6 +147,7 @@ async function run(options: FaultOptions, { world, fleet, cast, proxies, enter }
       ['transactions', transactions],
       ...cast.lines(),
       ['requests to nodes', proxies.reduce((sum, { requests }) => sum + requests, 0)],
+      ['nodes fell behind', lagging.times],
       ['faults done', [...injected.values()].reduce((sum, count) => sum + count, 0)],
       ['by kind', describeCounts(injected)],
       ['ended in spite of them', open.length === 0 ? 'yes' : `not ${open.length}: ${describeStates(open)}`],

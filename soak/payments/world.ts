@@ -55,7 +55,7 @@ async function open(
 ): Promise<World> {
   const nodes = await chain.start();
   opened.push(() => nodes.stop());
-  const urls = (await endpoints?.(nodes)) ?? (await nodes.endpoints(1));
+  const urls = (await endpoints?.(nodes)) ?? (await nodes.endpoints(1)).map(({ url }) => url);
   const workspace = await createWorkspace({
     rpcUrl: urls[0] ?? '',
     pluginFiles: { [`${PAYER}.ts`]: PAYER_SOURCE },

@@ -28,7 +28,7 @@ async function start(blocks: Blocks): Promise<Nodes> {
   const anvil = await startAnvil(blocks === 'interval' ? { blockTime: 1 } : {});
   return {
     settings: { required_confirmations: CONFIRMATIONS, average_blocktime_ms: 1_000 },
-    endpoints: async (count) => Array.from({ length: count }, () => anvil.url),
+    endpoints: async (count) => Array.from({ length: count }, () => ({ url: anvil.url })),
     settle: async (workspace) => networkOf(anvil, blocks, await settle(anvil, workspace)),
     stop: () => anvil.stop(),
   };

@@ -1,7 +1,7 @@
 import { VersionedTransaction } from '@solana/web3.js';
 import type { Execution } from '../../../test/support/model/judge.ts';
 import { toBase58 } from '../../../test/support/svm/base58.ts';
-import type { Svm } from '../../../test/support/svm.ts';
+import type { Svm, SvmEndpoint } from '../../../test/support/svm.ts';
 import type { ChainReading } from '../chain.ts';
 import { eachOf } from '../each-of.ts';
 import type { Lease } from './client-bytes.ts';
@@ -55,23 +55,32 @@ interface EntryAnswer {
   meta: { err: unknown; fee: number; logMessages: string[] };
 }
 
-/** Reads every block, and the state. @param accounts what each had when the run began, in lamports */
+type Node = Pick<SvmEndpoint, 'rpc'>;
+
+/** Whose payments are read. */
+export interface Payers {
+  /** What each account had when the run began, in lamports. */
+  readonly accounts: ReadonlyMap<string, bigint>;
+  readonly intentions: readonly SolanaIntention[];
+}
+
+/** Reads every block, and the state, at a node that is not behind. */
 export async function readChain(
-  svm: Svm,
-  accounts: ReadonlyMap<string, bigint>,
-  intentions: readonly SolanaIntention[],
+  svm: Pick<Svm, 'pause' | 'tick'>,
+  node: Node,
+  { accounts, intentions }: Payers,
 ): Promise<ChainRecord> {
   // Nothing more happens, and all that did is final.
   await svm.pause();
   await svm.tick(FINALIZED_AFTER + 1);
-  const slots = (await svm.rpc('getBlocksWithLimit', [0, MOST_BLOCKS])) as number[];
+  const slots = (await node.rpc('getBlocksWithLimit', [0, MOST_BLOCKS])) as number[];
   const receivers = intentions.flatMap(({ transfer }) => transfer?.to ?? []);
-  const received = await eachOf(receivers, async (to) => [to, await balanceOf(svm, to)] as const);
+  const received = await eachOf(receivers, async (to) => [to, await balanceOf(node, to)] as const);
   const paid = await eachOf([...accounts], async ([account, before]) => {
-    return [account, before - (await balanceOf(svm, account))] as const;
+    return [account, before - (await balanceOf(node, account))] as const;
   });
   return {
-    blocks: await eachOf(slots, (slot) => blockOf(svm, slot)),
+    blocks: await eachOf(slots, (slot) => blockOf(node, slot)),
     received: new Map(received),
     paid: new Map(paid),
   };
@@ -98,9 +107,9 @@ export function readingOf(
   };
 }
 
-async function blockOf(svm: Svm, slot: number): Promise<ChainBlock> {
+async function blockOf(node: Node, slot: number): Promise<ChainBlock> {
   const options = { encoding: 'base64', maxSupportedTransactionVersion: 0, rewards: false };
-  const { blockhash, blockHeight, blockTime, transactions } = (await svm.rpc('getBlock', [
+  const { blockhash, blockHeight, blockTime, transactions } = (await node.rpc('getBlock', [
     slot,
     options,
   ])) as BlockAnswer;
@@ -120,8 +129,8 @@ function entryOf({ transaction: [base64], meta }: EntryAnswer): ChainEntry {
   };
 }
 
-async function balanceOf(svm: Svm, key: string): Promise<bigint> {
-  return BigInt(((await svm.rpc('getBalance', [key])) as { value: number }).value);
+async function balanceOf(node: Node, key: string): Promise<bigint> {
+  return BigInt(((await node.rpc('getBalance', [key])) as { value: number }).value);
 }
 
 /** Nothing but its own signature keeps a transaction of Solana from executing twice. */

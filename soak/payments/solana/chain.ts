@@ -21,6 +21,8 @@ const CONFIRMED_AFTER = 2;
 const RELAYERS = 4;
 const ACCOUNTS = 3;
 const FUNDS = 100_000_000_000n;
+/** How far a node falls behind, in blocks. */
+const MOST_BEHIND = 40;
 /** Nothing takes the place of another. */
 const NOT_PASSED: readonly string[] = ['renewed', 'rewritten'];
 
@@ -38,7 +40,10 @@ async function start(): Promise<Nodes> {
     settings: { type: 'solana', average_blocktime_ms: SLOT_MS, is_testnet: true },
     endpoints: async (count) => {
       const others = Array.from({ length: count - 1 }, () => svm.endpoint());
-      return [svm, ...(await Promise.all(others))].map(({ url }) => url);
+      return [svm, ...(await Promise.all(others))].map(({ url, setBehind }) => ({
+        url,
+        setBehind: (share) => setBehind(Math.round(share * MOST_BEHIND)),
+      }));
     },
     settle: async (workspace) => networkOf(svm, await svm.endpoint(), await settle(svm, workspace)),
     stop: () => svm.stop(),
@@ -60,9 +65,9 @@ function accountsOf(relayers: readonly SolanaRelayer[]): Map<string, bigint> {
   return new Map(relayers.map(({ address }) => [address, FUNDS]));
 }
 
-/** @param node one that no fault befalls */
+/** @param node one that no fault befalls, and that is never behind */
 function networkOf(svm: Svm, node: SvmEndpoint, relayers: readonly SolanaRelayer[]): SoakNetwork {
-  const bytes = new ClientBytes(svm);
+  const bytes = new ClientBytes(svm, node);
   return {
     relayerIds: relayers.map(({ relayerId }) => relayerId),
     planOf: (seed, count) => planOf(seed, count, relayers, (intention) => bytes.make(intention)),
@@ -72,7 +77,8 @@ function networkOf(svm: Svm, node: SvmEndpoint, relayers: readonly SolanaRelayer
     startStranger: (random, shown) => startStranger(node, random, shown),
     async readChain(intentions) {
       const planned = intentions.map(ownOf);
-      return readingOf(await readChain(svm, accountsOf(relayers), planned), planned, bytes.leases);
+      const record = await readChain(svm, node, { accounts: accountsOf(relayers), intentions: planned });
+      return readingOf(record, planned, bytes.leases);
     },
   };
 }

@@ -1,5 +1,5 @@
 import { PublicKey, SystemProgram, Transaction, TransactionInstruction } from '@solana/web3.js';
-import type { Svm } from '../../../test/support/svm.ts';
+import type { Svm, SvmEndpoint } from '../../../test/support/svm.ts';
 import { MEMO } from './marks.ts';
 import { LAMPORTS, type SolanaIntention } from './plan.ts';
 
@@ -16,11 +16,13 @@ const FINAL_ONES = 3;
 export class ClientBytes {
   /** By index: what their bytes live under, of those that others than the relayer have signed. */
   readonly leases = new Map<number, Lease>();
-  readonly #svm: Svm;
+  readonly #svm: Pick<Svm, 'airdrop'>;
+  readonly #node: Pick<SvmEndpoint, 'rpc'>;
   readonly #funded = new Set<string>();
 
-  constructor(svm: Svm) {
+  constructor(svm: Pick<Svm, 'airdrop'>, node: Pick<SvmEndpoint, 'rpc'>) {
     this.#svm = svm;
+    this.#node = node;
   }
 
   /** Base64. The relayer pays, and its signature is missing. */
@@ -44,7 +46,7 @@ export class ClientBytes {
 
   async #lease(index: number): Promise<Lease> {
     const commitment = index % FINAL_ONES === 0 ? 'finalized' : 'confirmed';
-    return ((await this.#svm.rpc('getLatestBlockhash', [{ commitment }])) as { value: Lease }).value;
+    return ((await this.#node.rpc('getLatestBlockhash', [{ commitment }])) as { value: Lease }).value;
   }
 
   /** Once, also where two requests are to move the same. */

@@ -67,20 +67,6 @@ function lags(): Record<string, CallFault> {
     'blockhash of earlier': { nature: 'lag', methods: LATEST, answer: fromThePast },
     'balance of earlier': { nature: 'lag', methods: ['getBalance'], answer: fromThePast },
     'statuses of earlier': { nature: 'lag', methods: STATUSES, answer: told<Statuses>(statusesOfEarlier) },
-    'blockhash not seen yet': {
-      nature: 'lag',
-      methods: VALIDITY,
-      answer: told<Flag>((truth) => truth.value && { ...truth, value: false }),
-    },
-    'blockhash of a simulation not seen yet': {
-      nature: 'lag',
-      methods: SIMULATION,
-      answer: told<Simulation>(({ value, ...rest }) => ({
-        ...rest,
-        value: { ...value, ...failed('BlockhashNotFound') },
-      })),
-    },
-    'blockhash of an offer not seen yet': refused(preflight('BlockhashNotFound')),
     'node is behind': refused({ code: -32_005, message: 'Node is behind by 42 slots' }),
   };
 }

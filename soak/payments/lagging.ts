@@ -1,0 +1,45 @@
+import { seededRandom } from '../../test/support/seeded.ts';
+import type { NodeEndpoint } from './chain.ts';
+import { pass } from './pass.ts';
+
+/** How often it changes how far a node is behind. */
+const LAG_MS = 1_000;
+
+/** Whole nodes that fall behind and catch up. */
+export interface Lagging {
+  readonly times: number;
+  /** All have caught up. Safe to call twice. */
+  stop(): Promise<void>;
+}
+
+/** Again and again some nodes are behind, each as far as chance has it. @param mayLag which may be at the moment */
+export function startLagging(
+  nodes: readonly NodeEndpoint[],
+  seed: number,
+  mayLag: (index: number) => boolean,
+): Lagging {
+  const stopped = new AbortController();
+  const random = seededRandom(seed, 'lagging');
+  let times = 0;
+  const each = async (shareOf: (index: number) => number) => {
+    for (const [index, node] of nodes.entries()) {
+      const share = shareOf(index);
+      if (share > 0 && node.setBehind !== undefined) times += 1;
+      await node.setBehind?.(share);
+    }
+  };
+  const go = async () => {
+    while (await pass(LAG_MS, stopped.signal)) await each((index) => (mayLag(index) ? random() : 0));
+    await each(() => 0);
+  };
+  const going = go();
+  return {
+    get times() {
+      return times;
+    },
+    async stop() {
+      stopped.abort();
+      await going;
+    },
+  };
+}
