@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap';
 import { SolanaScenario } from '../support/solana-scenario.ts';
 import type { SvmEndpoint } from '../support/svm.ts';
-import { startSvmScene } from '../support/svm-scene.ts';
+import { anyone, startSvmScene, transfer } from '../support/svm-scene.ts';
 
 const scene = await startSvmScene();
 const { svm } = scene;
@@ -48,4 +48,72 @@ t.test('a node that keeps no transactions is believed when no other speaks', asy
   const id = await scenario.send();
   await scenario.untilStatus(id, 'confirmed', { mining: true });
   t.equal(await scenario.executions(id), 1);
+});
+
+t.test('how long a blockhash serves is not what one node makes of it', async (t) => {
+  const [liar, honest] = [await svm.endpoint(), await svm.endpoint()];
+  const height = () => svm.rpc('getBlockHeight', [{ commitment: 'processed' }]).then(Number);
+  const [slot, user] = [Number(await svm.rpc('getSlot')), await scene.funded()];
+  for (const blockHeight of [10 ** 9, 10]) {
+    const scenario = await SolanaScenario.open(t, scene, { urls: [liar.url, honest.url] });
+    const far = { absoluteSlot: slot, blockHeight };
+    await liar.fault({ methods: ['getEpochInfo'], times: 2, act: { kind: 'result', result: far } });
+    await scenario.start();
+    await svm.dropNext(1_000);
+    const id = await scenario.sendBuilt([user], transfer(user, anyone(), 5_000_000));
+    await scenario.untilStatus(id, 'submitted');
+    const [attempt] = await scenario.attempts(id);
+    t.equal(Number(attempt?.fields['last_valid_block_height']), (await height()) + 150, `${blockHeight}`);
+    await svm.dropNext(0);
+    await scenario.lapse();
+    await scenario.untilStatus(id, 'expired', { mining: true });
+    await liar.clearFaults();
+  }
+});
+
+t.test('while two nodes are far from each other nothing is signed', async (t) => {
+  const [one, other] = [await svm.endpoint(), await svm.endpoint()];
+  const scenario = await SolanaScenario.open(t, scene, { urls: [one.url, other.url] });
+  const far = { absoluteSlot: Number(await svm.rpc('getSlot')), blockHeight: 10 ** 9 };
+  const { context, value } = (await svm.rpc('getLatestBlockhash')) as { context: object; value: object };
+  const late = { context, value: { ...value, lastValidBlockHeight: 10 ** 9 } };
+  await other.fault({ methods: ['getEpochInfo'], act: { kind: 'result', result: far } });
+  await other.fault({ methods: ['getLatestBlockhash'], act: { kind: 'result', result: late } });
+  await scenario.start();
+  const id = await scenario.send();
+  const reason = async () => (await scenario.get(id)).statusReason ?? '';
+  await scenario.until('in doubt', async () => (await reason()).includes(`near height ${10 ** 9 - 150}`));
+  t.equal((await scenario.attempts(id)).length, 0);
+  await other.clearFaults();
+  await scenario.untilStatus(id, 'confirmed', { mining: true });
+  t.equal(await scenario.executions(id), 1);
+});
+
+t.test('a node that is behind does not have a client’s new blockhash expire', async (t) => {
+  const [node, user, to] = [await svm.endpoint({ behind: 8 }), await scene.funded(), anyone()];
+  const scenario = await SolanaScenario.open(t, scene, { urls: [node.url] });
+  await scenario.start();
+  await svm.tick();
+  const id = await scenario.sendBuilt([user], transfer(user, to, 5_000_000));
+  const reason = async () => (await scenario.get(id)).statusReason ?? '';
+  await scenario.until('parked', async () => /may be behind/.test(await reason()));
+  await node.setBehind(0);
+  await scenario.untilStatus(id, 'confirmed', { mining: true });
+  t.equal(await scene.connection.getBalance(to), 5_000_000);
+});
+
+t.test('what one node refuses waits for a word of the others that are there', async (t) => {
+  const [liar, late] = [await svm.endpoint(), await svm.endpoint()];
+  const scenario = await SolanaScenario.open(t, scene, { urls: [liar.url, late.url] });
+  const refused = { err: { InstructionError: [0, { Custom: 1 }] }, logs: [], unitsConsumed: 0 };
+  const act = { kind: 'result', result: { context: { slot: 1 }, value: refused } } as const;
+  await liar.fault({ methods: ['simulateTransaction'], act });
+  await late.fault({ methods: ['simulateTransaction'], act: { kind: 'hang' } });
+  await scenario.start();
+  const id = await scenario.send();
+  const isParked = async () => /Simulation failed/.test((await scenario.get(id)).statusReason ?? '');
+  await scenario.until('parked', isParked);
+  t.equal((await scenario.get(id)).status, 'pending');
+  await late.clearFaults();
+  await scenario.untilStatus(id, 'confirmed', { mining: true });
 });

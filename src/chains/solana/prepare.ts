@@ -1,45 +1,56 @@
-import { jsonAmount } from '../../domain/amount.ts';
+import { amountOf, jsonAmount } from '../../domain/amount.ts';
 import type { Anchor } from '../../domain/transaction/anchor.ts';
 import type { Transaction } from '../../domain/transaction/transaction.ts';
 import type { ReadOne, RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { Account } from '../account.ts';
-import type { LaneFigures, Preparation, RefusedPreparation } from '../client.ts';
+import type { LaneFigures, Preparation, ReadyPreparation, RefusedPreparation } from '../client.ts';
 import { answersInTime } from '../quorum.ts';
 import { isPayerPoor, nameOf, reasonOf } from './errors.ts';
 import { feeOf } from './fees.ts';
-import { type Draft, type Drafting, draftOf } from './form/draft.ts';
+import { type Draft, type Drafting, draftOf, NODE_BEHIND_MS } from './form/draft.ts';
 import { guardOf, policyViolation, programsOf } from './guard/policies.ts';
 import { tokenFault } from './guard/tokens.ts';
+import { lastHeight } from './inclusion/chain-height.ts';
 import { lookUp } from './message/lookup-tables.ts';
 import { encodeMessage } from './message/message.ts';
 import { decodeTransaction, encodeTransaction, SIGNATURE_LENGTH } from './message/transaction.ts';
 import { readPolicy, type SolanaPolicy } from './policy.ts';
 import { COMPUTE_BUDGET_PROGRAM } from './programs.ts';
 import { balance, type Simulation, simulate } from './provider.ts';
-import { readRequest, type SolanaFields, type SolanaRequest } from './schema.ts';
+import { readFields, readRequest, type SolanaFields, type SolanaRequest } from './schema.ts';
 import { rentPaid } from './tokens/associated.ts';
 
-/** How soon a transaction looks again that waits for money, or for a node to see its blockhash. */
+/** How soon a transaction looks again that waits for money. */
 const SHORT_OF_FUNDS_MS = 10_000;
-const NODE_BEHIND_MS = 1_000;
 
 /**
  * Decides blockhash, compute limit and price of a transaction, and whether policies, balance and a trial allow it. What one
- * node alone refuses counts when no other one would let it pass.
+ * node alone refuses counts when no other one would let it pass, and waits while another has no word on it.
  */
 export async function prepare(
   rpc: RpcClient,
-  transaction: Pick<Transaction, 'request'>,
+  transaction: Pick<Transaction, 'request'> & Partial<Pick<Transaction, 'createdAt'>>,
   account: Account,
   lane: LaneFigures,
-  drafting: Drafting = { settles: true },
+  { settles = true }: Pick<Drafting, 'settles'> = {},
 ): Promise<Preparation> {
-  const prepareOn = (read: ReadOne) => prepareOnce(read, transaction, account, lane, drafting);
-  const decided = await rpc.onOne(prepareOn);
+  const { createdAt } = transaction;
+  const drafting = { settles, ...(createdAt === undefined ? {} : { acceptedAt: createdAt }) };
+  const prepareOn = async (read: ReadOne) => {
+    const decided = await prepareOnce(read, transaction, account, lane, drafting);
+    return decided.kind === 'ready' ? withLastHeight(rpc, read, decided) : decided;
+  };
+  const { read, decided } = await rpc.onOne(async (read) => ({ read, decided: await prepareOn(read) }));
   if (decided.kind === 'ready' || rpc.endpointCount < 2) return decided;
   const isReady = ({ kind }: Preparation) => kind === 'ready';
-  const told = await answersInTime(rpc.onAll(prepareOn), { isEnough: isReady });
-  return told.find(isReady) ?? decided;
+  const others = rpc.onOthers(read, prepareOn);
+  const areOthers = others.length > 0;
+  const told = await answersInTime(areOthers ? others : rpc.onAll(prepareOn), { isEnough: isReady });
+  const ready = told.find(isReady);
+  if (ready !== undefined) return ready;
+  const isLone = areOthers && !told.some(({ kind }) => kind === 'refused');
+  if (decided.kind !== 'refused' || !isLone) return decided;
+  return { kind: 'parked', reason: decided.reason, retryInMs: NODE_BEHIND_MS };
 }
 
 /** Why a transaction is not signed as it is. */
@@ -129,6 +140,14 @@ async function prepareOnce(
     ...(draft.nonce === undefined ? {} : { nonce_account: draft.nonce.account }),
   };
   return { kind: 'ready', fields, cost, anchor: anchorOf(draft) };
+}
+
+/** With the last height that others bear out. */
+async function withLastHeight(rpc: RpcClient, read: ReadOne, ready: ReadyPreparation): Promise<ReadyPreparation> {
+  const told = readFields(ready.fields)?.last_valid_block_height ?? null;
+  if (told === null) return ready;
+  const last = await lastHeight(rpc, read, amountOf(told));
+  return { ...ready, fields: { ...ready.fields, last_valid_block_height: jsonAmount(last) } };
 }
 
 function anchorOf({ nonce }: Draft): Anchor {

@@ -48,8 +48,20 @@ export function latestBlockhash(read: ReadOne): Promise<LatestBlockhash> {
 }
 
 /** Whether a transaction under a blockhash could still be taken. One that the node has not seen yet is not valid either. */
-export function isBlockhashValid(read: ReadOne, blockhash: string, commitment: Commitment): Promise<boolean> {
-  return read('isBlockhashValid', [blockhash, { commitment }], (answer) => boolean(object(answer)['value']));
+export async function isBlockhashValid(read: ReadOne, blockhash: string, commitment: Commitment): Promise<boolean> {
+  return (await blockhashValidity(read, blockhash, commitment)).isValid;
+}
+
+/** The same, with the slot at which it is so. */
+export function blockhashValidity(
+  read: ReadOne,
+  blockhash: string,
+  commitment: Commitment,
+): Promise<{ isValid: boolean; slot: bigint }> {
+  return read('isBlockhashValid', [blockhash, { commitment }], (answer) => {
+    const { context, value } = object(answer);
+    return { isValid: boolean(value), slot: integer(object(context)['slot']) };
+  });
 }
 
 /** Where a node's chain stands. Heights count blocks, slots count also those without one. */

@@ -37,7 +37,7 @@ t.test('an old blockhash of a client gives way to a new one where only the relay
   const signed = await scenario.built([user], transfer(user, anyone(), 1_000_000));
   await scenario.lapse();
   const late = await scenario.request({ transaction: signed });
-  await scenario.untilStatus(late, 'expired');
+  await scenario.untilStatus(late, 'expired', { mining: true });
   t.match((await scenario.get(late)).statusReason, /requires 2 signatures \(cannot resubmit\)/);
 });
 

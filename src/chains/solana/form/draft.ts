@@ -1,6 +1,8 @@
-import type { ReadOne } from '../../../egress/rpc/rpc-client.ts';
+import type { Timestamp } from '../../../domain/transaction/transaction.ts';
+import { isNodeError, type ReadOne } from '../../../egress/rpc/rpc-client.ts';
 import type { Preparation } from '../../client.ts';
 import { limitFor, MOST_UNITS, priceWithin, priorityPrice } from '../fees.ts';
+import { BLOCKHASH_LIFE } from '../inclusion/chain-height.ts';
 import { compileLegacy, type Instruction } from '../message/compile.ts';
 import { readComputeBudget, setLimit, setPrice } from '../message/compute-budget.ts';
 import { type DurableNonce, nonceOf } from '../message/durable-nonce.ts';
@@ -14,7 +16,15 @@ import {
   SIGNATURE_LENGTH,
 } from '../message/transaction.ts';
 import type { SolanaPolicy } from '../policy.ts';
-import { isBlockhashValid, latestBlockhash, type Simulation, simulate, standing } from '../provider.ts';
+import {
+  blockhashValidity,
+  blockTime,
+  isBlockhashValid,
+  latestBlockhash,
+  type Simulation,
+  simulate,
+  standing,
+} from '../provider.ts';
 import { fromWire, type SolanaRequest, type WireInstruction } from '../schema.ts';
 
 /** What is to be signed, before anybody has looked whether it may. */
@@ -38,16 +48,18 @@ export interface Draft {
   nonce?: DurableNonce;
 }
 
-/** A blockhash serves for so many blocks (`MAX_PROCESSING_AGE`). */
-const BLOCKHASH_LIFE = 150n;
-
 /** A client may have sent its bytes itself, under a blockhash that was 150 blocks old; some slots have no block. */
 export const SLOTS_BEFORE = 1_000n;
+
+/** How soon is looked again for a blockhash that a node does not know. */
+export const NODE_BEHIND_MS = 1_000;
 
 /** What is done with what is drafted. */
 export interface Drafting {
   /** It becomes a transaction, whose end the chain tells: also of bytes that the relayer has signed before. */
   settles?: boolean;
+  /** When it was accepted; absent: a node that does not know its blockhash is believed at once. */
+  acceptedAt?: Timestamp;
 }
 
 /** Gives a request a blockhash that it can live under, and where the relayer composes it, compute units and their price. */
@@ -62,7 +74,11 @@ export async function draftOf(
 }
 
 /** The client's own bytes. Where only the relayer signs, an old blockhash gives way to the latest. */
-async function given(read: ReadOne, base64: string, { settles = false }: Drafting): Promise<Draft | Preparation> {
+async function given(
+  read: ReadOne,
+  base64: string,
+  { settles = false, acceptedAt }: Drafting,
+): Promise<Draft | Preparation> {
   const { message, messageBytes, signatures } = decodeTransaction(base64);
   const isSigned = isSignatureOf(message.keys[0] ?? '', signatures[0] ?? Buffer.alloc(0), messageBytes);
   const signed = isSigned ? ({ isSigned: true } as const) : {};
@@ -78,12 +94,30 @@ async function given(read: ReadOne, base64: string, { settles = false }: Draftin
   if (isValid) return timed;
   if (isSigned && settles) return { ...timed, isLapsed: true };
   if (message.signers > 1) {
+    if (acceptedAt !== undefined && !(await isForgotten(read, message.blockhash, acceptedAt))) {
+      const reason = `Blockhash ${message.blockhash} is not known to the node, which may be behind`;
+      return { kind: 'parked', reason, retryInMs: NODE_BEHIND_MS };
+    }
     const reason = `Blockhash expired and transaction requires ${message.signers} signatures (cannot resubmit)`;
     return { kind: 'refused', reason, end: 'expired' };
   }
   const { blockhash, ...latest } = await latestBlockhash(read);
   const renewed = { ...message, blockhash };
   return { kind: 'drafted', signatures, message: renewed, asked: renewed, ...latest };
+}
+
+/** Whether a node whose chain goes further than the acceptance of a blockhash does not take it any more. */
+async function isForgotten(read: ReadOne, blockhash: string, acceptedAt: Timestamp): Promise<boolean> {
+  const { isValid, slot } = await blockhashValidity(read, blockhash, 'confirmed');
+  if (isValid) return false;
+  try {
+    const at = await blockTime(read, slot);
+    return at !== null && at > acceptedAt;
+  } catch (error) {
+    // One that tells no times is believed all the same.
+    if (isNodeError(error)) return true;
+    throw error;
+  }
 }
 
 async function underNonce(
