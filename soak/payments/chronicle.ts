@@ -37,11 +37,14 @@ export class Chronicle {
     await this.#running;
   }
 
-  /** Looks once; rejects when nobody answers. */
+  /** Looks once; rejects when nobody answers. What is seen until then is kept: in its trouble a service lists little. */
   async look(): Promise<void> {
-    const all = await listAll(await this.#fleet.pick(), this.#network);
-    const now = Date.now();
-    for (const one of all) this.#note(one, now);
+    for (const relayerId of this.#network.relayerIds) {
+      const { readShown } = this.#network;
+      const listed = await listAll(await this.#fleet.pick(), { relayerIds: [relayerId], readShown });
+      const now = Date.now();
+      for (const one of listed) this.#note(one, now);
+    }
   }
 
   #note(one: Shown, now: number): void {

@@ -73,7 +73,7 @@ async function open(
     RATE_LIMIT_REQUESTS_PER_SECOND: '1000000',
     RATE_LIMIT_BURST_SIZE: '1000000',
     // What has no key to name it is gone this soon after its end, in hours.
-    TRANSACTION_EXPIRATION_HOURS: '0.01',
+    TRANSACTION_EXPIRATION_HOURS: '0.03',
     // An endpoint that holds an answer back for ever must not take most of a soak's time.
     RPC_TIMEOUT_MS: '2000',
     PROVIDER_PAUSE_DURATION_SECS: '5',
