@@ -17,6 +17,8 @@ export interface Taking {
   /** Whether the answer names these very bytes. */
   isOurs(answer: Json, attempt: Attempt): boolean;
   failure(error: RpcError): Verdict;
+  /** What an answer says that is no plain yes, where nodes refuse in their answers; undefined where it is one. */
+  refusal?(answer: Json, attempt: Attempt): Verdict | undefined;
 }
 
 /** More of them than so are asked about elsewhere the next time. */
@@ -146,6 +148,8 @@ function answerTo(taking: Taking, attempt: Attempt, answer: OfferAnswer | undefi
 function wordOf(taking: Taking, attempt: Attempt, answer: OfferAnswer | undefined): Verdict {
   if (answer === undefined) return { outcome: { kind: 'unknown', reason: 'no answer' }, isWord: false };
   if (answer.status === 'fulfilled') {
+    const refusal = taking.refusal?.(answer.value, attempt);
+    if (refusal !== undefined) return refusal;
     const reason = 'the node answered with another hash than that of the bytes';
     const isOurs = taking.isOurs(answer.value, attempt);
     return { outcome: isOurs ? { kind: 'accepted' } : { kind: 'unknown', reason }, isWord: true };

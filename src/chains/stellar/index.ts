@@ -1,5 +1,7 @@
-import { invalidRequest } from '../../domain/errors.ts';
+import { AppError, invalidRequest } from '../../domain/errors.ts';
+import type { JsonObject } from '../../domain/json/json.ts';
 import type { Network } from '../../domain/network.ts';
+import { chainOfLane } from '../../domain/transaction/lane.ts';
 import type { RpcClient } from '../../egress/rpc/rpc-client.ts';
 import type { Chain } from '../chain.ts';
 import type { ChainClient } from '../client.ts';
@@ -7,17 +9,23 @@ import { passThrough } from '../pass-through.ts';
 import { withProvider } from '../provider-failure.ts';
 import { balanceOfAll } from '../quorum.ts';
 import { servedChain } from '../served-chain.ts';
-import { unavailableParts, unavailableSending } from '../unavailable.ts';
 import { addressOf } from './address.ts';
+import { broadcast } from './broadcast.ts';
+import { observe } from './confirm.ts';
+import { description } from './description.ts';
 import { dialect } from './dialect.ts';
 import builtInNetworks from './networks.json' with { type: 'json' };
 import { minimumBalance, policySchema, policyView } from './policy.ts';
+import { costOf, prepare } from './prepare.ts';
 import { accountAt, latestLedger, onlyOn, PASSPHRASE } from './provider.ts';
+import { parseRequest } from './request.ts';
 import { isRead, takesSignedBytes } from './rpc.ts';
 import { declaredPassphrase, networkSchema } from './schema.ts';
 import { nextSequence } from './sequence.ts';
+import { signTransaction } from './signing.ts';
+import { attemptView, failedInBlock, inclusionView, placeOf, transactionView } from './view.ts';
 
-/** Stellar: its relayers stand, and tell how they stand. */
+/** Stellar, by Soroban RPC. */
 export function createStellarChain(): Chain {
   return {
     type: 'stellar',
@@ -32,21 +40,36 @@ export function createStellarChain(): Chain {
       isLookedUp: false,
     },
     policySchema,
-    description: { name: 'Stellar', policies: {}, signing: {} },
+    description,
     networkSchema,
     builtInNetworks,
     addressOf,
     policyView,
     minimumBalance,
     dialect,
-    pace: { lifetimeMs: 0, anchors: {} },
-    ...unavailableParts('stellar'),
+    pace: { lifetimeMs: LIFETIME_MS, anchors: { sequence: 1 }, reofferMs: REOFFER_MS, lookMs: LOOK_MS },
+    parseRequest,
+    transactionView,
+    attemptView,
+    inclusionView,
+    placeOf,
+    failedInBlock,
+    costOf,
+    // No two have the same sequence, so none has the bytes of another.
+    vary: (fields) => fields,
     signMessage: () => refuseSigning('data'),
     signTypedData: () => refuseSigning('typed data'),
     takesSignedBytes,
     connect: createStellarClient,
   };
 }
+
+/** That of the reference. */
+const LIFETIME_MS = 15 * 60_000;
+
+/** A ledger takes one of an account, and nodes drop what is in none of the next few. */
+const REOFFER_MS = 10_000;
+const LOOK_MS = 1_000;
 
 /** In the reference's words. */
 async function refuseSigning(what: string): Promise<never> {
@@ -68,10 +91,9 @@ function createStellarClient(network: Network, rpc: RpcClient): ChainClient {
     return chain === null ? rpc : sideOf(chain);
   };
   const guarded = <T>(use: () => Promise<T>): Promise<T> => withProvider(network.name, use);
-  const { noopRequest, ...sending } = unavailableSending('stellar');
+  const sideFor = ({ lane }: { lane: string }) => sideOf(chainOfLane(lane));
 
   return {
-    ...sending,
     // Asked anew each time: an endpoint can be moved to another network.
     identity: (expected, onServed = () => {}) =>
       guarded(() =>
@@ -94,7 +116,20 @@ function createStellarClient(network: Network, rpc: RpcClient): ChainClient {
       ),
     sequences: {
       next: (address, identity, least) => guarded(() => nextSequence(sideAt(identity), address, least)),
-      noopRequest,
+      noopRequest: (): JsonObject => ({ operations: [{ type: 'bump_sequence', bump_to: 0 }] }),
+    },
+    prepare: (transaction, account, lane) => guarded(() => prepare(sideFor(transaction), transaction, account, lane)),
+    sign: signTransaction,
+    broadcast: async (attempts) => {
+      const [first] = attempts;
+      return first === undefined ? [] : broadcast(sideFor(first), attempts);
+    },
+    observe: async (entries) => {
+      const [first] = entries;
+      return first === undefined ? [] : guarded(() => observe(sideFor(first.transaction), entries));
+    },
+    signTransaction: async () => {
+      throw new AppError('NOT_AVAILABLE_YET', { what: 'Signing transactions', networkType: 'stellar' });
     },
     rpc: (body) => passThrough(rpc, body, isRead),
   };

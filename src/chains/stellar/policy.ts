@@ -109,10 +109,34 @@ export const policySchema: z.ZodType<JsonObject> = fields.transform(withoutUnset
 /** In stroops. */
 const DEFAULT_MIN_BALANCE = 1_000_000n;
 
+/** How long a transaction is good for where the policy does not say, in seconds: that of the reference. */
+const DEFAULT_TIMEOUT = 120;
+
+/** The most that a transaction may cost where the policy does not say, in stroops: the reference's for fee bumps. */
+const DEFAULT_MAX_FEE = 1_000_000n;
+
+/** A relayer's policies as the adapter works with them. */
+export interface StellarPolicy {
+  feePayer: 'user' | 'relayer';
+  minBalance: bigint;
+  maxFee: bigint;
+  timeoutSeconds: number;
+}
+
+export function readPolicy(policies: JsonObject): StellarPolicy {
+  const known = fields.parse(policies);
+  return {
+    // Nothing is paid for anybody where that was never said.
+    feePayer: known.fee_payment_strategy ?? 'user',
+    minBalance: known.min_balance == null ? DEFAULT_MIN_BALANCE : amountOf(known.min_balance),
+    maxFee: known.max_fee == null ? DEFAULT_MAX_FEE : BigInt(known.max_fee),
+    timeoutSeconds: Number(known.timeout_seconds ?? 0) || DEFAULT_TIMEOUT,
+  };
+}
+
 /** The balance that the health check asks for, in stroops. */
 export function minimumBalance(policies: JsonObject): bigint {
-  const { min_balance: least } = fields.parse(policies);
-  return least == null ? DEFAULT_MIN_BALANCE : amountOf(least);
+  return readPolicy(policies).minBalance;
 }
 
 /** Policies as the API shows them; nothing when none is set. */

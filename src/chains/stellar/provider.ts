@@ -68,6 +68,41 @@ function accountIn({ xdr: text }: JsonObject): LedgerAccount {
   };
 }
 
+/** What of ten operations lately nine paid at most for their place, in stroops. */
+export function usualFee(read: ReadOne): Promise<bigint> {
+  return read('getFeeStats', null, (answer) => integer(object(object(answer)['inclusionFee'])['p90']));
+}
+
+/** What a node knows of one transaction. */
+export interface Lookup {
+  /** The newest and the oldest ledger of the node's history. */
+  latest: bigint;
+  oldest: bigint;
+  /** When the newest closed, in Unix seconds. */
+  closedAt: bigint;
+  landed: { ledger: bigint; succeeded: boolean; result: string | undefined } | null;
+}
+
+export function lookUp(read: ReadOne, hash: string): Promise<Lookup> {
+  return read('getTransaction', { hash }, (answer) => {
+    const told = object(answer);
+    return {
+      latest: integer(told['latestLedger']),
+      oldest: integer(told['oldestLedger']),
+      closedAt: integer(told['latestLedgerCloseTime']),
+      landed: landedIn(told),
+    };
+  });
+}
+
+function landedIn({ status, ledger, resultXdr }: JsonObject): Lookup['landed'] {
+  if (status === 'NOT_FOUND') return null;
+  if (status !== 'SUCCESS' && status !== 'FAILED') throw new TypeError('not a status');
+  // That it is there counts, whatever a newer protocol makes of its result.
+  const result = typeof resultXdr === 'string' ? resultXdr : undefined;
+  return { ledger: integer(ledger), succeeded: status === 'SUCCESS', result };
+}
+
 function passphrase(answer: Json): string {
   const { passphrase: told } = object(answer);
   if (typeof told !== 'string' || told === '') throw new TypeError('not a passphrase');

@@ -69,7 +69,7 @@ function perform(command: Command): unknown {
       for (let count = 0; count < command.ledgers; count += 1) network.tick();
       return network.ledger.latest.sequence;
     case 'travel':
-      return network.clock.travel(BigInt(command.seconds));
+      return network.travel(BigInt(command.seconds));
     case 'drop':
       return network.dropNext(command.count);
     case 'delay':

@@ -13,7 +13,7 @@ t.test('what the chain says of itself', async (t) => {
   });
   t.equal(chain.minimumBalance({ fee_payment_strategy: 'user', min_balance: 5 }), 5n);
   t.equal(chain.minimumBalance({ fee_payment_strategy: 'user' }), 1_000_000n);
-  t.throws(() => chain.parseRequest({}, { address: '', policies: {} }, 0), { code: 'NOT_AVAILABLE_YET' });
+  t.strictSame(chain.pace.anchors, { sequence: 1 }, 'a ledger takes one of an account');
 });
 
 /** As Stellar publishes them: the hash of the passphrase is what every signature binds. */

@@ -26,6 +26,7 @@ t.test('each family is shown under its own name', (t) => {
     'StellarNetworkUpdate',
     'EvmTransactionRequest',
     'SolanaTransactionRequest',
+    'StellarTransactionRequest',
     'EvmTypedData',
     'EvmUnsentTransaction',
     'SolanaUnsentTransaction',

@@ -1,0 +1,18 @@
+import type { Attempt } from '../../domain/transaction/attempt.ts';
+import type { RpcClient } from '../../egress/rpc/rpc-client.ts';
+import type { BroadcastOutcome } from '../client.ts';
+import { offerBytes, type Taking } from '../offering.ts';
+import { broadcastFailure, isTaken, refusalIn } from './errors.ts';
+
+const taking: Taking = {
+  method: 'sendTransaction',
+  params: ({ raw }) => ({ transaction: raw }),
+  isOurs: (answer, { hash }) => isTaken(answer, hash),
+  failure: broadcastFailure,
+  refusal: (answer, { hash }) => refusalIn(answer, hash),
+};
+
+/** Offers signed transactions. */
+export function broadcast(rpc: RpcClient, attempts: readonly Attempt[]): Promise<BroadcastOutcome[]> {
+  return offerBytes(rpc, taking, attempts);
+}

@@ -1,0 +1,88 @@
+import { xdr } from '@stellar/stellar-sdk/base';
+import { isObject, type Json } from '../../domain/json/json.ts';
+import type { RpcError } from '../../egress/rpc/rpc-client.ts';
+import type { BroadcastOutcome } from '../client.ts';
+import type { Verdict } from '../offering.ts';
+import { printable } from '../printable.ts';
+
+type Kind = Exclude<BroadcastOutcome['kind'], 'accepted'>;
+
+/** What the results of nodes mean (stellar-core, `TransactionResultCode`); of all others the bytes are refused. */
+const KINDS: Readonly<Record<string, Kind>> = {
+  // Also where it is ahead of the account: looking at the chain tells.
+  txBadSeq: 'anchor-used',
+  txBadMinSeqAgeOrGap: 'busy',
+  txTooLate: 'lapsed',
+  txTooEarly: 'busy',
+  txInsufficientFee: 'fee-too-low',
+  txInsufficientBalance: 'unfunded',
+  // By a node that is behind, or until somebody makes the account again.
+  txNoAccount: 'unfunded',
+  txInternalError: 'busy',
+};
+
+const LONGEST_REASON = 500;
+
+/** What an answer to `sendTransaction` says that is no plain yes; undefined where it is one, or not about these bytes. */
+export function refusalIn(answer: Json, hash: string): Verdict | undefined {
+  if (!isObject(answer) || answer['hash'] !== hash) return undefined;
+  const { status, errorResultXdr: text } = answer;
+  if (status === 'TRY_AGAIN_LATER') {
+    return { outcome: { kind: 'busy', reason: 'The node has no room for it now' }, isWord: true };
+  }
+  if (status !== 'ERROR') return undefined;
+  const result = typeof text === 'string' ? resultIn(text) : undefined;
+  // A node of a newer protocol says no in words that are not known here.
+  if (result === undefined) return { outcome: { kind: 'unknown', reason: 'refused without a result' }, isWord: true };
+  const { code } = codesOf(result);
+  return { outcome: { kind: KINDS[code] ?? 'refused', reason: named(code) }, isWord: true };
+}
+
+/** Whether an answer to `sendTransaction` says that the node has these very bytes. */
+export function isTaken(answer: Json, hash: string): boolean {
+  if (!isObject(answer) || answer['hash'] !== hash) return false;
+  return answer['status'] === 'PENDING' || answer['status'] === 'DUPLICATE';
+}
+
+/** What a call that failed means. */
+export function broadcastFailure(error: RpcError): Verdict {
+  const reason = printable(error.message, LONGEST_REASON);
+  // Turned away at the door, so nothing was read; every other silence may hide that it was.
+  if (error.kind === 'limited' || (error.kind === 'http' && error.status === 429)) {
+    return { outcome: { kind: 'busy', reason }, isWord: false };
+  }
+  // Invalid parameters: it is no transaction for this node.
+  if (error.kind === 'node' && error.code === -32_602) return { outcome: { kind: 'refused', reason }, isWord: true };
+  return { outcome: { kind: 'unknown', reason }, isWord: false };
+}
+
+/** Undefined for what cannot be read. */
+export function resultIn(text: string): xdr.TransactionResult | undefined {
+  try {
+    return xdr.TransactionResult.fromXdr(text, 'base64');
+  } catch {
+    return undefined;
+  }
+}
+
+type Result = xdr.TransactionResultResult | xdr.InnerTransactionResultResult;
+
+/** The code of the transaction itself, and that of the first operation that failed. */
+function codesOf({ result }: xdr.TransactionResult): { code: string; operation: string | undefined } {
+  const own: Result = result.type === 'txFeeBumpInnerFailed' ? result.innerResultPair.result.result : result;
+  if (own.type !== 'txFailed') return { code: own.type, operation: undefined };
+  const codes = own.results.map((one) => (one.type === 'opInner' ? (one.tr.value as { type: string }).type : one.type));
+  return { code: own.type, operation: codes.find((code) => !code.endsWith('Success')) };
+}
+
+/** Why a transaction failed on the chain, in the reference's form; of a result that cannot be read nothing is known. */
+export function failureReason(text: string | undefined): string {
+  const result = text === undefined ? undefined : resultIn(text);
+  if (result === undefined) return `${FAILED} reason=unknown`;
+  const { code, operation } = codesOf(result);
+  return `${FAILED} reason=${named(code)}${operation === undefined ? '' : ` op=${named(operation)}`}`;
+}
+
+const FAILED = 'Transaction failed on-chain.';
+
+const named = (code: string): string => `${code.charAt(0).toUpperCase()}${code.slice(1)}`;

@@ -1,0 +1,162 @@
+/** Payments of a Stellar relayer, from the request to the ledger: it is the judge of what was executed. */
+import { Asset, Keypair, Operation } from '@stellar/stellar-sdk';
+import t from 'tap';
+import { LUMEN } from '../support/stellar-scene.ts';
+import { payment, stellarStage } from '../support/stellar-stage.ts';
+
+const stage = await stellarStage(t);
+const { net, relayer, submit, post, ask, until, tickUntil, funded, signed, balanceOf, sequenceOf } = stage;
+
+/** How often a transaction of this hash is on the chain. */
+const landings = async (hash: string) => (await net.landed()).filter((one) => one.hash === hash).length;
+
+t.test('a payment is signed, sent and confirmed', async (t) => {
+  const to = await funded();
+  const before = await balanceOf(relayer.publicKey());
+  const id = await submit({ operations: [payment(to, 3n * LUMEN)], memo: { type: 'text', value: 'for tea' } });
+  const sent = await until(id, ({ status }) => status === 'submitted');
+  t.match(sent, {
+    id,
+    hash: /^[0-9a-f]{64}$/,
+    source_account: relayer.publicKey(),
+    sequence_number: String((await sequenceOf(relayer.publicKey())) + 1n),
+    confirmed_at: null,
+  });
+  const confirmed = await tickUntil(id, 'confirmed');
+  t.match(confirmed, { hash: sent.hash, fee: 100, status_reason: null, confirmed_at: /^\d{4}-/ });
+  t.equal(await landings(sent.hash), 1);
+  t.equal(await balanceOf(to.publicKey()), 103n * LUMEN);
+  t.equal(await balanceOf(relayer.publicKey()), before - 3n * LUMEN - 100n);
+  t.match((await ask('GET', '/status')).body.data, {
+    sequence_number: sent.sequence_number,
+    last_confirmed_transaction_timestamp: /^\d{4}-/,
+  });
+});
+
+t.test('equal payments are as many, one ledger after the other', async (t) => {
+  const to = await funded();
+  const ids = [];
+  for (let count = 0; count < 3; count += 1) ids.push(await submit({ operations: [payment(to, LUMEN)] }));
+  const ends = [];
+  for (const id of ids) ends.push(await tickUntil(id, 'confirmed'));
+  t.equal(new Set(ends.map(({ hash }) => hash)).size, 3);
+  t.equal(await balanceOf(to.publicKey()), 103n * LUMEN);
+});
+
+t.test('what fails on the chain says why, and has cost its fee', async (t) => {
+  const nobody = Keypair.random();
+  const id = await submit({ operations: [payment(nobody, LUMEN)] });
+  const failed = await tickUntil(id, 'failed');
+  t.match(failed, {
+    fee: 100,
+    status_reason: 'Transaction failed on-chain. reason=TxFailed op=PaymentNoDestination',
+  });
+  t.equal(await landings(failed.hash), 1);
+});
+
+t.test('a reply that is lost makes no second payment', async (t) => {
+  const to = await funded();
+  await net.fault({ methods: ['sendTransaction'], times: 1, act: { kind: 'cut' } });
+  const id = await submit({ operations: [payment(to, LUMEN)] });
+  const { hash } = await tickUntil(id, 'confirmed');
+  t.equal(await landings(hash), 1);
+  t.equal(await balanceOf(to.publicKey()), 101n * LUMEN);
+});
+
+t.test('somebody else’s use of the key moves the sequence on, and no txBAD_SEQ reaches the client', async (t) => {
+  const to = await funded();
+  await net.landLater(1_000);
+  const id = await submit({ operations: [payment(to, LUMEN)] });
+  const { hash, sequence_number: sequence } = await until(id, ({ status }) => status === 'submitted');
+  await net.landLater(0);
+  const other = await net.endpoint();
+  const rival = await signed(relayer, [
+    Operation.payment({ destination: to.publicKey(), amount: '2', asset: Asset.native() }),
+  ]);
+  t.equal(rival.sequence, sequence);
+  const taken = await other.rpc('sendTransaction', { transaction: rival.toXdr() });
+  t.match(taken, { status: 'PENDING' });
+  const confirmed = await tickUntil(id, 'confirmed');
+  t.not(confirmed.hash, hash);
+  t.equal(await landings(hash), 0);
+  t.equal(await balanceOf(to.publicKey()), 103n * LUMEN, 'two of the rival, one of ours');
+});
+
+t.test('what is lost is signed anew when its time has passed on a ledger, and not before', async (t) => {
+  const to = await funded();
+  await net.dropNext(1);
+  const id = await submit({ operations: [payment(to, LUMEN)] });
+  const first = await until(id, ({ status }) => status === 'submitted');
+  await net.tick(3);
+  t.equal((await until(id, () => true)).hash, first.hash);
+  await net.travel(200);
+  await net.tick();
+  const second = await until(id, ({ hash }) => hash !== null && hash !== first.hash);
+  t.equal(second.sequence_number, first.sequence_number, 'its sequence was free');
+  const confirmed = await tickUntil(id, 'confirmed');
+  t.equal(await landings(first.hash), 0);
+  t.equal(await landings(confirmed.hash), 1);
+  t.equal(await balanceOf(to.publicKey()), 101n * LUMEN);
+});
+
+t.test('what is in no ledger by its end has expired, and never lands', async (t) => {
+  const to = await funded();
+  await net.dropNext(1_000);
+  const { closeTime } = (await net.rpc('getLatestLedger')) as { closeTime: string };
+  // The service's clock and the ledgers' must both be before it.
+  const end = Math.max(Number(closeTime), Math.floor(Date.now() / 1000)) + 60;
+  const id = await submit({ operations: [payment(to, LUMEN)], valid_until: String(end) });
+  const { hash } = await until(id, ({ status }) => status === 'submitted');
+  await net.dropNext(0);
+  await net.travel(90);
+  await tickUntil(id, 'expired');
+  await net.tick(5);
+  t.equal(await landings(hash), 0);
+  t.equal(await balanceOf(to.publicKey()), 100n * LUMEN);
+});
+
+t.test('what cannot be paid waits for money', async (t) => {
+  const to = await funded();
+  const id = await submit({ operations: [payment(to, 10_000n * LUMEN)] });
+  const waiting = await until(id, ({ status_reason: reason }) => reason !== null);
+  t.match(waiting, { status: 'pending', hash: null, status_reason: /Insufficient balance: Required: / });
+  t.equal((await ask('DELETE', `/transactions/${id}`)).status, 200);
+  t.match(await until(id, ({ status }) => status === 'canceled'), { hash: null });
+});
+
+t.test('bad requests are refused at once, with their place', async (t) => {
+  const to = Keypair.random();
+  const good = payment(to, 1n);
+  const cases: [object, number, RegExp][] = [
+    [{}, 400, /missing field `operations`/],
+    [{ operations: [] }, 400, /invalid `operations`/],
+    [{ operations: [{ ...good, amount: '0' }] }, 400, /`operations\.0\.amount`: expected more than 0/],
+    [{ operations: [{ ...good, amount: String(2n ** 63n) }] }, 400, /`operations\.0\.amount`/],
+    [
+      { operations: [{ ...good, destination: `${to.publicKey().slice(0, -1)}A` }] },
+      400,
+      /`operations\.0\.destination`/,
+    ],
+    [
+      { operations: [{ ...good, asset: { type: 'credit4', code: 'LONGER', issuer: to.publicKey() } }] },
+      400,
+      /asset\.code/,
+    ],
+    [
+      { operations: [good], memo: { type: 'text', value: 'ü'.repeat(15) } },
+      400,
+      /`memo\.value`: expected at most 28 bytes/,
+    ],
+    [{ operations: [good], memo: { type: 'hash', value: 'beef' } }, 400, /`memo\.value`/],
+    [{ operations: [good], valid_until: 'soon' }, 400, /Invalid validUntil/],
+    [{ operations: [good], valid_until: '1' }, 400, /cannot be in the past/],
+    [{ operations: [good], source_account: to.publicKey() }, 400, /is not the relayer's account/],
+    [{ operations: Array.from({ length: 101 }, () => good) }, 400, /has 101 operations, but maximum allowed is 100/],
+    [{ operations: [good], fees: 1 }, 400, /unknown field `fees`/],
+    [{ transaction_xdr: 'AAAA' }, 501, /Sending transaction_xdr is not available yet/],
+    [{ operations: [{ type: 'upload_wasm', wasm: { hex: '00' } }] }, 501, /operations of type upload_wasm/],
+  ];
+  for (const [body, status, text] of cases) {
+    t.match(await post(body), { status, body: { success: false, error: text } }, text.source);
+  }
+});

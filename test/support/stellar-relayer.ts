@@ -1,0 +1,65 @@
+import { Keypair } from '@stellar/stellar-sdk';
+import type { Account } from '../../src/chains/account.ts';
+import type { StellarFields } from '../../src/chains/stellar/schema.ts';
+import type { JsonObject } from '../../src/domain/json/json.ts';
+import { type Attempt, NEW_ATTEMPT } from '../../src/domain/transaction/attempt.ts';
+import type { Transaction } from '../../src/domain/transaction/transaction.ts';
+
+/** The relayer of the tests, and its network. */
+export const RELAYER = Keypair.fromRawEd25519Seed(Buffer.alloc(32, 21));
+export const PASSPHRASE = 'Isolayer Test Network';
+
+export const relayerAccount = (policies: JsonObject = {}): Account => ({
+  address: RELAYER.publicKey(),
+  policies: { fee_payment_strategy: 'relayer', ...policies },
+});
+
+/** A payment of lumens, as clients write it. */
+export const lumens = (amount: number | string, destination = RELAYER.publicKey()) => ({
+  ...{ type: 'payment', destination, amount },
+  asset: { type: 'native' },
+});
+
+/** What was decided for a payment: ledgers up to 1,000 s take it, and none up to ledger 50 has. */
+export const fieldsOf = (over: Partial<StellarFields> = {}): JsonObject => ({
+  ...{ passphrase: PASSPHRASE, source: RELAYER.publicKey(), fee: 100, max_time: 1_000, ledger: 50 },
+  ...over,
+});
+
+/** A transaction as the engine would have stored it, sent. */
+export function storedStellar(over: Partial<Transaction> = {}): Transaction {
+  return {
+    id: '00000000-0000-4000-8000-000000000001',
+    relayerId: 'relayer',
+    networkType: 'stellar',
+    lane: `stellar:${PASSPHRASE}:${RELAYER.publicKey()}`,
+    status: 'submitted',
+    statusReason: null,
+    createdAt: 1_700_000_000_000,
+    sentAt: null,
+    confirmedAt: null,
+    validUntil: null,
+    request: { operations: [lumens(5)] },
+    fields: {},
+    anchorKind: 'sequence',
+    onDeath: 'renew',
+    contentKey: null,
+    parentId: null,
+    sequence: 8n,
+    hash: null,
+    noopEnd: null,
+    nextActionAt: 0,
+    ...over,
+  };
+}
+
+/** A signed version under sequence 8, as the engine would have stored it. */
+export function storedAttempt(hash: string, over: Partial<Attempt> = {}): Attempt {
+  const { id: transactionId, lane, request } = storedStellar();
+  return {
+    ...{ transactionId, ordinal: 1, lane, anchor: { kind: 'sequence', sequence: 8n }, purpose: 'send', request },
+    ...{ fields: fieldsOf({ sequence: 8 }), raw: 'AAAA', hash, createdAt: 1_700_000_000_000 },
+    ...NEW_ATTEMPT,
+    ...over,
+  };
+}

@@ -1,0 +1,95 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Keypair } from '@stellar/stellar-sdk';
+import type { Test } from 'tap';
+import { type AnswerBody, type RunningService, startService } from './service.ts';
+import { LUMEN, type StellarScene, startStellarScene } from './stellar-scene.ts';
+import { createWorkspace, type WorkspaceOptions } from './workspace.ts';
+
+const RELAYER = '/api/v1/relayers/local-1';
+const TRANSACTIONS = `${RELAYER}/transactions`;
+
+/** Longer than anything takes on a busy machine. */
+const WITHIN_MS = 15_000;
+const POLL_MS = 50;
+
+/** Nothing comes after these. */
+const ENDS = new Set(['confirmed', 'failed', 'expired', 'canceled']);
+
+/** A service with one Stellar relayer over a network that closes ledgers only when told to. */
+export interface StellarStage extends StellarScene {
+  service: RunningService;
+  relayer: Keypair;
+  ask(method: string, path: string, body?: unknown): Promise<{ status: number; body: AnswerBody }>;
+  /** What a send answers. */
+  post(body: object): Promise<{ status: number; body: AnswerBody }>;
+  /** The id of an accepted transaction. */
+  submit(body: object): Promise<string>;
+  /** Waits without ledgers. */
+  until(id: string, holds: (transaction: AnswerBody) => boolean): Promise<AnswerBody>;
+  /** Closes ledgers until the transaction has the status. */
+  tickUntil(id: string, status: string): Promise<AnswerBody>;
+}
+
+/** Starts both; they end with the test. The relayer has 100 lumens and pays the fees unless told otherwise. */
+export async function stellarStage(
+  t: Test,
+  policies: object = {},
+  options: WorkspaceOptions = {},
+): Promise<StellarStage> {
+  const scene = await startStellarScene();
+  t.teardown(() => scene.net.stop());
+  const workspace = await createWorkspace({
+    rpcUrl: scene.net.url,
+    relayer: { network_type: 'stellar', policies: { fee_payment_strategy: 'relayer', ...policies } },
+    network: { type: 'stellar', passphrase: scene.net.passphrase },
+    ...options,
+  });
+  t.teardown(() => workspace.remove());
+  const relayer = Keypair.fromRawEd25519Seed(Buffer.from(workspace.privateKey.slice(2), 'hex'));
+  await scene.net.fund(relayer.publicKey(), 100n * LUMEN);
+  const service = await startService(workspace.env);
+  t.teardown(() => service.stop());
+
+  const ask: StellarStage['ask'] = (method, path, body) => service.request(method, `${RELAYER}${path}`, body);
+  const post: StellarStage['post'] = (body) => service.request('POST', TRANSACTIONS, { network: 'testnet', ...body });
+  const within = async (id: string, holds: (transaction: AnswerBody) => boolean, between: () => Promise<void>) => {
+    const end = performance.now() + WITHIN_MS;
+    for (;;) {
+      const { body } = await service.request('GET', `${TRANSACTIONS}/${id}`);
+      if (holds(body.data)) return body.data;
+      if (ENDS.has(body.data.status) || performance.now() > end)
+        throw new Error(`still ${JSON.stringify(body.data)}\n${service.output()}`);
+      await between();
+    }
+  };
+  return {
+    ...scene,
+    service,
+    relayer,
+    ask,
+    post,
+    async submit(body) {
+      const { status, body: answer } = await post(body);
+      if (status !== 200) throw new Error(`not accepted: ${status} ${JSON.stringify(answer)}`);
+      return answer.data.id;
+    },
+    until: (id, holds) => within(id, holds, () => sleep(POLL_MS)),
+    tickUntil: (id, status) =>
+      within(
+        id,
+        (transaction) => transaction.status === status,
+        async () => {
+          await scene.net.tick();
+          await sleep(POLL_MS);
+        },
+      ),
+  };
+}
+
+/** A payment of lumens as requests write it. */
+export const payment = (to: string | Keypair, stroops: bigint) => ({
+  type: 'payment',
+  destination: typeof to === 'string' ? to : to.publicKey(),
+  amount: String(stroops),
+  asset: { type: 'native' },
+});

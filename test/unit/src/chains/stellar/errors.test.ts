@@ -1,0 +1,74 @@
+import { xdr } from '@stellar/stellar-sdk';
+import t from 'tap';
+import { broadcastFailure, failureReason, isTaken, refusalIn } from '../../../../../src/chains/stellar/errors.ts';
+import { RpcError } from '../../../../../src/egress/rpc/rpc-client.ts';
+
+const resultOf = (result: xdr.TransactionResultResult) =>
+  new xdr.TransactionResult({ feeCharged: 100n, result, ext: xdr.TransactionResultExt.v0() }).toXdr('base64');
+const Result = xdr.TransactionResultResult;
+const refused = (result: xdr.TransactionResultResult) =>
+  refusalIn({ hash: 'h', status: 'ERROR', errorResultXdr: resultOf(result) }, 'h');
+
+t.test('a node has it, or has had it already', (t) => {
+  t.ok(isTaken({ hash: 'h', status: 'PENDING' }, 'h'));
+  t.ok(isTaken({ hash: 'h', status: 'DUPLICATE' }, 'h'));
+  t.notOk(isTaken({ hash: 'another', status: 'PENDING' }, 'h'));
+  t.notOk(isTaken({ hash: 'h', status: 'ERROR' }, 'h'));
+  t.notOk(isTaken({ hash: 'h', status: 'SOMETHING_NEW' }, 'h'));
+  t.notOk(isTaken('PENDING', 'h'));
+  t.equal(refusalIn({ hash: 'h', status: 'PENDING' }, 'h'), undefined);
+  t.equal(refusalIn({ hash: 'another', status: 'ERROR' }, 'h'), undefined, 'not about these bytes');
+  t.end();
+});
+
+t.test('what nodes refuse, by what it means', (t) => {
+  const cases: [xdr.TransactionResultResult, string][] = [
+    [Result.txBadSeq(), 'anchor-used'],
+    [Result.txTooLate(), 'lapsed'],
+    [Result.txTooEarly(), 'busy'],
+    [Result.txInsufficientFee(), 'fee-too-low'],
+    [Result.txInsufficientBalance(), 'unfunded'],
+    [Result.txNoAccount(), 'unfunded'],
+    [Result.txInternalError(), 'busy'],
+    [Result.txBadAuth(), 'refused'],
+    [Result.txBadAuthExtra(), 'refused'],
+    [Result.txMalformed(), 'refused'],
+    [Result.txMissingOperation(), 'refused'],
+  ];
+  for (const [result, kind] of cases) t.match(refused(result), { outcome: { kind }, isWord: true }, result.type);
+  t.match(refused(Result.txBadSeq()), { outcome: { reason: 'TxBadSeq' } });
+  t.match(refusalIn({ hash: 'h', status: 'TRY_AGAIN_LATER' }, 'h'), { outcome: { kind: 'busy' }, isWord: true });
+  t.match(refusalIn({ hash: 'h', status: 'ERROR', errorResultXdr: '!' }, 'h'), { outcome: { kind: 'unknown' } });
+  t.match(refusalIn({ hash: 'h', status: 'ERROR' }, 'h'), { outcome: { kind: 'unknown' } });
+  t.end();
+});
+
+t.test('a call that failed may have had its effect, unless it was turned away', (t) => {
+  t.match(broadcastFailure(new RpcError('http', 'limited', { status: 429 })), { outcome: { kind: 'busy' } });
+  t.match(broadcastFailure(new RpcError('limited', 'left alone')), { outcome: { kind: 'busy' }, isWord: false });
+  for (const kind of ['timeout', 'transport', 'malformed'] as const) {
+    t.match(broadcastFailure(new RpcError(kind, 'x')), { outcome: { kind: 'unknown' }, isWord: false }, kind);
+  }
+  t.match(broadcastFailure(new RpcError('node', 'invalid_xdr', { code: -32_602 })), { outcome: { kind: 'refused' } });
+  t.match(broadcastFailure(new RpcError('node', 'internal', { code: -32_603 })), { outcome: { kind: 'unknown' } });
+  t.end();
+});
+
+t.test('why it failed on the chain', (t) => {
+  const underfunded = xdr.OperationResult.opInner(
+    xdr.OperationResultTr.payment(xdr.PaymentResult.fromXdrObject({ code: -2 })),
+  );
+  const paid = xdr.OperationResult.opInner(xdr.OperationResultTr.payment(xdr.PaymentResult.fromXdrObject({ code: 0 })));
+  t.equal(
+    failureReason(resultOf(Result.txFailed([paid, underfunded]))),
+    'Transaction failed on-chain. reason=TxFailed op=PaymentUnderfunded',
+  );
+  t.equal(
+    failureReason(resultOf(Result.txFailed([xdr.OperationResult.opBadAuth()]))),
+    'Transaction failed on-chain. reason=TxFailed op=OpBadAuth',
+  );
+  t.equal(failureReason(resultOf(Result.txBadAuth())), 'Transaction failed on-chain. reason=TxBadAuth');
+  t.equal(failureReason('!'), 'Transaction failed on-chain. reason=unknown');
+  t.equal(failureReason(undefined), 'Transaction failed on-chain. reason=unknown');
+  t.end();
+});

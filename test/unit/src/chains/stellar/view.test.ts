@@ -1,0 +1,63 @@
+import t from 'tap';
+import {
+  attemptView,
+  failedInBlock,
+  inclusionView,
+  placeOf,
+  transactionView,
+} from '../../../../../src/chains/stellar/view.ts';
+import {
+  fieldsOf,
+  RELAYER,
+  relayerAccount,
+  storedAttempt,
+  storedStellar,
+} from '../../../../support/stellar-relayer.ts';
+
+const account = relayerAccount();
+
+t.test('a transaction before it is signed, on its way and in its ledger', (t) => {
+  const pending = storedStellar({ status: 'pending', sequence: null });
+  t.strictSame(transactionView(pending, account), {
+    id: pending.id,
+    hash: null,
+    status: 'pending',
+    status_reason: null,
+    created_at: '2023-11-14T22:13:20.000+00:00',
+    sent_at: null,
+    confirmed_at: null,
+    source_account: RELAYER.publicKey(),
+    fee: 0n,
+    sequence_number: '0',
+    relayer_id: 'relayer',
+  });
+  const fields = fieldsOf({ sequence: '9007199254740993' });
+  t.match(transactionView(storedStellar({ hash: 'a', fields }), account), {
+    hash: 'a',
+    fee: 100n,
+    sequence_number: '9007199254740993',
+  });
+  t.equal(inclusionView(storedStellar({ fields })), null);
+  const receipt = { ledger: 55, succeeded: false, fee: 300, reason: 'why' };
+  const failed = storedStellar({ status: 'failed', fields: { ...fields, receipt } });
+  t.match(transactionView(failed, account), { fee: 300n });
+  t.strictSame(inclusionView(failed), { ledger: 55n, succeeded: false, fee: 300n });
+  t.equal(placeOf(failed), 'ledger 55');
+  t.ok(failedInBlock(failed));
+  t.end();
+});
+
+t.test('what was taken back from a ledger is in none', (t) => {
+  const receipt = { ledger: 55, succeeded: false };
+  const again = storedStellar({ status: 'submitted', fields: { ...fieldsOf(), receipt } });
+  t.equal(inclusionView(again), null);
+  t.equal(placeOf(again), undefined);
+  t.notOk(failedInBlock(again));
+  t.end();
+});
+
+t.test('an attempt by what it consumes and bids', (t) => {
+  t.strictSame(attemptView(storedAttempt('a')), { sequence_number: '8', max_time: 1_000n, fee: 100n });
+  t.strictSame(attemptView(storedAttempt('a', { fields: {} })), {});
+  t.end();
+});
