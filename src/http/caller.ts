@@ -12,5 +12,5 @@ const NO_ACCESS = new Access([]);
 
 /** Who asks for a change, for its audit record. */
 export function callerOf(request: FastifyRequest): Caller {
-  return { keyId: request.keyId, requestId: request.id, effect: effectOf(request) };
+  return { keyId: request.keyId, requestId: request.id, access: accessOf(request), effect: effectOf(request) };
 }

@@ -17,6 +17,7 @@ import { earlierEffect } from './effects.ts';
 import { parseBody } from './request-body.ts';
 import type { NotificationsService } from './services.ts';
 import { changeOnce } from './settings/change.ts';
+import { usersShown } from './settings/in-use.ts';
 
 export interface NotificationsDeps {
   store: Store;
@@ -98,8 +99,7 @@ export function createNotificationsService({ store, webhooks, log, newId }: Noti
         const before = notificationView(await find(writer, id));
         const users = (await writer.allRelayers()).filter(({ notificationId }) => notificationId === id);
         if (users.length > 0) {
-          const relayers = users.map((relayer) => relayer.id).join(', ');
-          throw new AppError('NOTIFICATION_IN_USE', { id, count: String(users.length), relayers });
+          throw new AppError('NOTIFICATION_IN_USE', { id, ...usersShown(users, by) });
         }
         await writer.deleteNotification(id);
         return { outcome: null, audit: audited('delete', id, { before, after: null }) };

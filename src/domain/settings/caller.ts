@@ -1,4 +1,5 @@
 import type { Effect } from '../idempotency.ts';
+import type { Access } from './access.ts';
 
 /** Who asks for a change of settings. */
 export interface Caller {
@@ -6,6 +7,8 @@ export interface Caller {
   keyId: string;
   /** Of the request that asks, as the log names it. */
   requestId: string;
+  /** What exists for the key; absent for one that sees all. */
+  access?: Pick<Access, 'sees'> | undefined;
   /** What happens once, when the request has an idempotency key. */
   effect?: Effect | undefined;
 }

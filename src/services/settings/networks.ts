@@ -15,6 +15,7 @@ import type { Store, Writer } from '../../store/store.ts';
 import { earlierEffect } from '../effects.ts';
 import { parseBody } from '../request-body.ts';
 import { changeOnce } from './change.ts';
+import { usersShown } from './in-use.ts';
 import { idOf, type KnownNetwork, type NetworkDirectory } from './network-directory.ts';
 import { changedSettings, networkUpdateSchema, ownFields, readNetworkForm, settingsOf } from './network-form.ts';
 import { networkView } from './network-view.ts';
@@ -142,8 +143,7 @@ export function createNetworksService(deps: NetworksDeps): NetworksService {
         if (seen.source !== 'api') throw invalidRequest(`Network ${id} cannot be deleted: ${onlyUrls(seen)}`);
         const users = (await writer.allRelayers()).filter((one) => one.networkType === type && one.network === name);
         if (users.length > 0) {
-          const relayers = users.map((relayer) => relayer.id).join(', ');
-          throw new AppError('NETWORK_IN_USE', { id, count: String(users.length), relayers });
+          throw new AppError('NETWORK_IN_USE', { id, ...usersShown(users, by) });
         }
         const before = await current(writer, networks, seen);
         if (before === undefined) throw new AppError('NETWORK_NOT_FOUND', { id });

@@ -8,6 +8,7 @@ import { type AddressGuard, BlockedAddressError } from '../../egress/address-gua
 import type { SignerEntry, SignerKinds } from '../../signers/registry.ts';
 import type { Store } from '../../store/store.ts';
 import { changeOnce } from './change.ts';
+import { usersShown } from './in-use.ts';
 import type { SignerDirectory } from './signer-directory.ts';
 import { readSignerForm, shownConfig, shownType } from './signer-form.ts';
 
@@ -93,8 +94,7 @@ export function createSignersService({ store, signers, kinds, guard, newId }: Si
         if (before === undefined) throw new AppError('SIGNER_NOT_FOUND', { id });
         const users = (await writer.allRelayers()).filter(({ signerId }) => signerId === id);
         if (users.length > 0) {
-          const relayers = users.map((relayer) => relayer.id).join(', ');
-          throw new AppError('SIGNER_IN_USE', { id, count: String(users.length), relayers });
+          throw new AppError('SIGNER_IN_USE', { id, ...usersShown(users, by) });
         }
         await writer.deleteSigner(id);
         return { outcome: null, audit: audited('delete', id, { before: storedView(before), after: null }) };

@@ -1,0 +1,13 @@
+import type { Relayer } from '../../domain/relayer.ts';
+import type { Caller } from '../../domain/settings/caller.ts';
+
+/** What refers to something that is to be deleted, as its caller may know it: how many, and the names of those it sees. */
+export function usersShown(
+  users: readonly Pick<Relayer, 'id'>[],
+  { access }: Caller,
+): { count: string; relayers: string } {
+  const seen = users.map(({ id }) => id).filter((id) => access?.sees('relayers', id) ?? true);
+  const hidden = users.length - seen.length;
+  const names = [...seen, ...(hidden === 0 ? [] : [`${hidden} that this key does not see`])];
+  return { count: String(users.length), relayers: names.join(', ') };
+}
