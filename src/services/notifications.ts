@@ -9,6 +9,7 @@ import {
   notificationUpdateSchema,
 } from '../domain/notification.ts';
 import type { AuditedChange } from '../domain/settings/audit.ts';
+import { usersShown } from '../domain/settings/in-use.ts';
 import { BlockedAddressError } from '../egress/address-guard.ts';
 import type { WebhookClient } from '../egress/webhook-client.ts';
 import type { Log } from '../observability/log.ts';
@@ -17,7 +18,6 @@ import { earlierEffect } from './effects.ts';
 import { parseBody } from './request-body.ts';
 import type { NotificationsService } from './services.ts';
 import { changeOnce } from './settings/change.ts';
-import { usersShown } from './settings/in-use.ts';
 
 export interface NotificationsDeps {
   store: Store;

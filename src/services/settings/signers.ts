@@ -3,12 +3,12 @@ import type { JsonObject, WireObject } from '../../domain/json/json.ts';
 import type { Page, PageRequest } from '../../domain/page.ts';
 import type { AuditedChange } from '../../domain/settings/audit.ts';
 import type { Caller } from '../../domain/settings/caller.ts';
+import { usersShown } from '../../domain/settings/in-use.ts';
 import type { StoredSigner } from '../../domain/signer.ts';
 import { type AddressGuard, BlockedAddressError } from '../../egress/address-guard.ts';
 import type { SignerEntry, SignerKinds } from '../../signers/registry.ts';
 import type { Store } from '../../store/store.ts';
 import { changeOnce } from './change.ts';
-import { usersShown } from './in-use.ts';
 import type { SignerDirectory } from './signer-directory.ts';
 import { readSignerForm, shownConfig, shownType } from './signer-form.ts';
 

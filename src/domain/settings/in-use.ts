@@ -1,5 +1,5 @@
-import type { Relayer } from '../../domain/relayer.ts';
-import type { Caller } from '../../domain/settings/caller.ts';
+import type { Relayer } from '../relayer.ts';
+import type { Caller } from './caller.ts';
 
 /** What refers to something that is to be deleted, as its caller may know it: how many, and the names of those it sees. */
 export function usersShown(

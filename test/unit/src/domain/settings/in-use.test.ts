@@ -1,6 +1,6 @@
 import t from 'tap';
 import { Access } from '../../../../../src/domain/settings/access.ts';
-import { usersShown } from '../../../../../src/services/settings/in-use.ts';
+import { usersShown } from '../../../../../src/domain/settings/in-use.ts';
 import { OPERATOR } from '../../../../support/caller.ts';
 
 const users = [{ id: 'one' }, { id: 'two' }, { id: 'three' }];
