@@ -86,9 +86,9 @@ t.test('limits are for the families that it names', (t) => {
   const chains = [createEvmChain(systemClock), createSolanaChain(), createStellarChain()];
   t.strictSame(
     chains.filter(({ spending }) => spending !== undefined).map(({ type }) => type),
-    ['evm'],
+    ['evm', 'solana'],
   );
-  t.match(guide, 'Limits are for EVM relayers');
+  t.match(guide, 'Limits are for EVM and Solana relayers');
   t.end();
 });
 
@@ -140,7 +140,7 @@ t.test('the first example is a plugin, and its failure is the one that is shown'
       .toSorted(),
   );
   t.notOk(data.globals.includes('undefined'));
-  t.match((await call('reads-files')).body, { data: { code: 'COMPILE_ERROR' }, error: /a plugin runs without Node/ });
+  t.match((await call('reads-files')).body, { data: { code: 'COMPILE_ERROR' }, error: /There are no files: / });
 });
 
 t.test('keys of the entry, limits and ends are those that there are', (t) => {
