@@ -58,9 +58,14 @@ function phasesOf({ modes, endpoints: counts = [ENDPOINTS, 2, 1] }: FaultOptions
   );
 }
 
+/** After each that lies all are truthful for so many turns: one look that meets two liars is lied to by both at once. */
+const TRUTHFUL_TURNS = 2;
+
 /** One of them lies, by turns; one of them is not behind, by turns, and in one turn none. */
 function isTruthfulAt({ mode, endpoints }: Phase, turn: number, index: number): boolean {
-  return mode === 'lies' ? turn % endpoints !== index : turn % (endpoints + 1) === index;
+  if (mode !== 'lies') return turn % (endpoints + 1) === index;
+  const cycle = TRUTHFUL_TURNS + 1;
+  return turn % cycle > 0 || Math.floor(turn / cycle) % endpoints !== index;
 }
 
 /** Sends through endpoints that do wrong, and asks the chain what came of it. */

@@ -115,13 +115,16 @@ function isAlike(one: Inclusion, other: Inclusion): boolean {
   return one.slot === other.slot && hasFailed(one) === hasFailed(other);
 }
 
+/** It keeps no transactions (agave, rpc-client-api/src/custom_error.rs), or does not serve the method. */
+const NO_HISTORY = new Set([-32_011, -32_601]);
+
 /** A node that keeps no transactions cannot be asked for them. */
 async function isShown(read: ReadOne, hash: string, claim: Inclusion): Promise<boolean> {
   try {
     const found = await landed(read, hash, 'finalized');
     return found !== null && isAlike(found, claim);
   } catch (error) {
-    return isNodeError(error);
+    return isNodeError(error) && NO_HISTORY.has(error.code ?? 0);
   }
 }
 

@@ -159,6 +159,7 @@ t.test('finalized is final unless another endpoint denies it', async (t) => {
     ['has it in another slot', { ...LANDED, slot: 901 }, false],
     ['has it as one that failed', { ...LANDED, meta: { ...LANDED.meta, err: ERROR } }, false],
     ['keeps no transactions', { code: -32_011, message: '' }, true],
+    ['does not tell now', { code: -32_603, message: '' }, false],
   ] as const) {
     const told = landed !== null && 'code' in landed ? { error: landed } : { result: landed };
     const node = shows(status('finalized'), { instead: { getTransaction: told } });
